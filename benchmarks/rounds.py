@@ -52,7 +52,7 @@ class Contest:
         if one in self.missing or other in self.missing:
             return []
         pairs = zip(self.turns[one], self.turns[other], strict=True)
-        return [figure(mine) / figure(theirs) if figure(theirs) else 0.0 for mine, theirs in pairs]
+        return [figure(own) / figure(foreign) if figure(foreign) else 0.0 for own, foreign in pairs]
 
     def details(self) -> dict[str, Any]:
         """Return the figures behind the ratios: medians of each side."""
@@ -166,8 +166,8 @@ class Field:
             self._bench.random.shuffle(order)
             for name in order:
                 self._bench.note(f"{what}: round {number + 1} of {total}, {name}")
-                theirs = (factors or {}).get(name)
-                turns[name].append(take_turn(self._bench, self._running[name], load(name), theirs))
+                foreign = (factors or {}).get(name)
+                turns[name].append(take_turn(self._bench, self._running[name], load(name), foreign))
         return Contest(turns=turns, missing=dict(self._missing))
 
 

@@ -22,9 +22,9 @@ class Work:
     def copied(self, path: Path) -> Self:
         """Copy the repository to a path. Creating a repository takes a dozen processes."""
         shutil.copytree(self.path, path)
-        made = copy(self)
-        made.path = path
-        return made
+        created = copy(self)
+        created.path = path
+        return created
 
     def git(self, *command: str, stdin: bytes = b"", **environment: str) -> str:
         date = f"2025-03-10T10:{self._minute:02}:00+01:00"

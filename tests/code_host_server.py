@@ -77,7 +77,7 @@ class HostPull:
 
 
 @frozen(kw_only=True)
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     headers: Mapping[str, str]
@@ -94,7 +94,7 @@ class CodeHostServer:
         #: Old names and the repositories' ids that they lead to.
         self.renamed: dict[str, int] = {}
         self.hooks: dict[int, HostHook] = {}
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.fault: Fault | None = None
         self.faulted = 0
         #: What clients connect from: one port is one connection.
@@ -132,8 +132,8 @@ class CodeHostServer:
         (only,) = self.hooks.values()
         return only
 
-    def did(self, method: str, path: str = "") -> list[Asked]:
-        return [each for each in self.asked if each.method == method and re.search(path, each.path)]
+    def did(self, method: str, path: str = "") -> list[ReceivedRequest]:
+        return [each for each in self.requests if each.method == method and re.search(path, each.path)]
 
     def deliver(self, event: str, body: Mapping[str, Any], guid: str, *, reach: bool = True) -> int:
         """Deliver as the host does, and store the attempt; ``reach`` False: the service was unreachable."""
@@ -185,18 +185,18 @@ class CodeHostServer:
         )
         hook.deliveries.sort(key=lambda each: each["delivered_at"], reverse=True)
 
-    def answer(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
+    def answer(self, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
         """Return status, body and headers of an answer."""
-        parts = urlsplit(asked.path)
+        parts = urlsplit(request.path)
         path = parts.path.removeprefix("/api/v1") if self.forge else parts.path
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        scheme, _, token = asked.headers.get("authorization", "").partition(" ")
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if token and (token not in {TOKEN, READER} or scheme != ("token" if self.forge else "Bearer")):
             return 401, {"message": f"Bad credentials: {token}"}, {}
         found = re.fullmatch(r"/(?:repos/([^/]+/[^/]+)|repositories/(\d+))(/.*)?", path)
         if found is None:
             queried = path == "/graphql" and self.graphql
-            return self._graphql(**asked.body) if queried else (404, {"message": "Not Found"}, {})
+            return self._graphql(**request.body) if queried else (404, {"message": "Not Found"}, {})
         name, number, rest = found[1], found[2], found[3] or ""
         if number is not None:
             name = next((each for each, known in self.repositories.items() if known["id"] == int(number)), "")
@@ -207,12 +207,12 @@ class CodeHostServer:
         if known is None or (self.private and not token):
             return 404, {"message": "Not Found"}, {}
         if not rest:
-            return (200, known, {}) if asked.method == "GET" else (405, {}, {})
+            return (200, known, {}) if request.method == "GET" else (405, {}, {})
         if rest.startswith(("/pulls/", "/commits/")):
             return self._pull(rest)
         forbidden: tuple[int, Any, dict[str, str]]
         forbidden = 403, {"message": "Resource not accessible by personal access token"}, {}
-        return self._hooks(asked, known, rest, query) if token == TOKEN else forbidden
+        return self._hooks(request, known, rest, query) if token == TOKEN else forbidden
 
     def add(self, *pulls: HostPull) -> None:
         self.pulls |= {each.number: each for each in pulls}
@@ -279,36 +279,36 @@ class CodeHostServer:
         found = re.fullmatch(r"repo:(\S+) is:pr author:(\S+) sort:created-asc", query)
         assert found is not None, query
         # A renamed repository is not found under its old name.
-        mine = [each for each in self.pulls.values() if each.author == found[2] and found[1] in self.repositories]
-        mine.sort(key=lambda each: each.number)
-        return {"nodes": [{"number": each.number, "merged": each.merged} for each in mine[:most]]}
+        own = [each for each in self.pulls.values() if each.author == found[2] and found[1] in self.repositories]
+        own.sort(key=lambda each: each.number)
+        return {"nodes": [{"number": each.number, "merged": each.merged} for each in own[:most]]}
 
     def _hooks(
-        self, asked: Asked, known: Mapping[str, Any], rest: str, query: Mapping[str, str]
+        self, request: ReceivedRequest, known: Mapping[str, Any], rest: str, query: Mapping[str, str]
     ) -> tuple[int, Any, dict[str, str]]:
-        mine = [hook for hook in self.hooks.values() if hook.repository == known["full_name"]]
+        own = [hook for hook in self.hooks.values() if hook.repository == known["full_name"]]
         if rest == "/hooks":
-            if asked.method == "POST":
-                return self._create(asked.body, known, mine)
+            if request.method == "POST":
+                return self._create(request.body, known, own)
             size = int(query.get("limit" if self.forge else "per_page", "30"))
             start = (int(query.get("page", "1")) - 1) * size
-            return 200, [_hook_body(hook) for hook in mine[start : start + size]], {}
+            return 200, [_hook_body(hook) for hook in own[start : start + size]], {}
         found = re.fullmatch(r"/hooks/(\d+)(/deliveries|/config)?(?:/(\d+)/attempts)?", rest)
         hook = None if found is None else self.hooks.get(int(found[1]))
-        if found is None or hook is None or hook not in mine:
+        if found is None or hook is None or hook not in own:
             return 404, {"message": "Not Found"}, {}
         if found[2] == "/deliveries":
-            return self._deliveries(asked, hook, found[3], query)
-        match asked.method:
+            return self._deliveries(request, hook, found[3], query)
+        match request.method:
             case "PATCH":
                 if (found[2] == "/config") is self.forge:
                     # One dialect has no such path; the other one replaces a whole configuration without it.
                     return 404, {"message": "Not Found"}, {}
-                config = asked.body["config"] if self.forge else asked.body
+                config = request.body["config"] if self.forge else request.body
                 hook.body["config"] |= config
                 hook.url, hook.secret = hook.body["config"]["url"], hook.body["config"]["secret"]
                 if self.forge:
-                    hook.body["events"] = asked.body.get("events") or ["push"]
+                    hook.body["events"] = request.body.get("events") or ["push"]
                 return 200, _hook_body(hook), {}
             case "DELETE":
                 del self.hooks[hook.id]
@@ -316,31 +316,31 @@ class CodeHostServer:
             case _:
                 return 200, _hook_body(hook), {}
 
-    def _create(self, body: Any, known: Mapping[str, Any], mine: list[HostHook]) -> tuple[int, Any, dict[str, str]]:
+    def _create(self, body: Any, known: Mapping[str, Any], own: list[HostHook]) -> tuple[int, Any, dict[str, str]]:
         config = body["config"]
         if self.forge and body.get("type") not in {"gitea", "forgejo"}:
             return 422, {"message": f"Invalid hook type: {body.get('type')}"}, {}
         if not self.forge and "type" in body:
             return 422, {"message": "Validation Failed"}, {}
-        if not self.forge and any(hook.url == config["url"] for hook in mine):
+        if not self.forge and any(hook.url == config["url"] for hook in own):
             errors = [
                 {"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"},
             ]
             return 422, {"message": "Validation Failed", "errors": errors}, {}
-        made = HostHook(
+        created = HostHook(
             id=next(self._ids), repository=known["full_name"], url=config["url"], secret=config["secret"], body=body
         )
-        self.hooks[made.id] = made
-        return 201, _hook_body(made), {}
+        self.hooks[created.id] = created
+        return 201, _hook_body(created), {}
 
     def _deliveries(
-        self, asked: Asked, hook: HostHook, attempt: str | None, query: Mapping[str, str]
+        self, request: ReceivedRequest, hook: HostHook, attempt: str | None, query: Mapping[str, str]
     ) -> tuple[int, Any, dict[str, str]]:
         if self.forge:
             return 404, {"message": "Not Found"}, {}
         if attempt is not None:
             found = next((each for each in hook.deliveries if each["id"] == int(attempt)), None)
-            if found is None or asked.method != "POST":
+            if found is None or request.method != "POST":
                 return 404, {"message": "Not Found"}, {}
             if found["guid"] in hook.sent:
                 self._attempt(hook, found["guid"], redelivery=True)
@@ -349,7 +349,7 @@ class CodeHostServer:
         start = int(query.get("cursor", "v1_0").removeprefix("v1_"))
         headers: dict[str, str] = {}
         if start + size < len(hook.deliveries):
-            following = f"{self.origin}{urlsplit(asked.path).path}?per_page={size}&cursor=v1_{start + size}"
+            following = f"{self.origin}{urlsplit(request.path).path}?per_page={size}&cursor=v1_{start + size}"
             headers["Link"] = f'<{following}>; rel="next"'
         return 200, hook.deliveries[start : start + size], headers
 
@@ -400,22 +400,22 @@ def _handler(server: CodeHostServer) -> Callable[..., BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             server.connections.add(self.client_address[1])
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked = Asked(
+            request = ReceivedRequest(
                 method=self.command,
                 path=self.path,
                 headers={name.lower(): value for name, value in self.headers.items()},
                 body=json.loads(raw) if raw else None,
             )
-            server.asked.append(asked)
+            server.requests.append(request)
             fault = server.fault
-            meant = fault is not None and fault.method in {"", asked.method} and re.search(fault.path, asked.path)
+            meant = fault is not None and fault.method in {"", request.method} and re.search(fault.path, request.path)
             if fault is None or not meant or (fault.times and server.faulted >= fault.times):
-                status, body, headers = server.answer(asked)
+                status, body, headers = server.answer(request)
                 self._send(status, b"" if body is None else json.dumps(body).encode(), headers)
                 return
             server.faulted += 1
             if fault.after:
-                server.answer(asked)
+                server.answer(request)
             if fault.silent:
                 server.ended.wait()
                 self.close_connection = True

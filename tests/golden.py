@@ -46,11 +46,11 @@ class Golden:
 
     def delivery(self, at: Address, secret: str, delivery_id: str = DELIVERY_ID) -> Delivery:
         """Sign it for an address."""
-        made = signed(self.body, at=at, secret=secret, event=self.event, delivery_id=delivery_id)
+        created = signed(self.body, at=at, secret=secret, event=self.event, delivery_id=delivery_id)
         headers = Headers.of(
-            (name, self.content_type.encode() if name == b"content-type" else value) for name, value in made.headers
+            (name, self.content_type.encode() if name == b"content-type" else value) for name, value in created.headers
         )
-        return Delivery(address=made.address, headers=headers, body=made.body)
+        return Delivery(address=created.address, headers=headers, body=created.body)
 
 
 def _read(path: Path, provider: str = DEFAULT_PROVIDER.slug) -> Golden:

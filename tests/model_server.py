@@ -18,7 +18,7 @@ EVENTS: Final = "text/event-stream"
 
 @final
 @frozen(kw_only=True)
-class Asked:
+class ReceivedRequest:
     """One request."""
 
     method: str
@@ -38,7 +38,7 @@ class ModelServer:
 
     url: str
     #: The requests so far.
-    asked: list[Asked] = field(factory=list)
+    requests: list[ReceivedRequest] = field(factory=list)
 
 
 def _head(status: int, content_type: str, headers: dict[str, str]) -> bytes:
@@ -122,7 +122,7 @@ async def hung_up(writer: asyncio.StreamWriter, _ending: asyncio.Event) -> None:
 async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
     """Serve ``answers``, one for each request; the last one again and again."""
     ending = asyncio.Event()
-    asked: list[Asked] = []
+    requests: list[ReceivedRequest] = []
     working: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -131,8 +131,8 @@ async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
         working.add(task)
         # The client may have gone in the middle of an answer: that is its right.
         with contextlib.suppress(ConnectionError):
-            asked.append(await _read(reader))
-            await answers[min(len(asked), len(answers)) - 1](writer, ending)
+            requests.append(await _read(reader))
+            await answers[min(len(requests), len(answers)) - 1](writer, ending)
             writer.close()
             await writer.wait_closed()
         working.discard(task)
@@ -140,16 +140,16 @@ async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
-        yield ModelServer(url=f"http://127.0.0.1:{port}/v1", asked=asked)
+        yield ModelServer(url=f"http://127.0.0.1:{port}/v1", requests=requests)
     finally:
         ending.set()
         server.close()
         await asyncio.gather(*working)
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> ReceivedRequest:
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().strip().split("\r\n")
     method, path, _ = first.split(" ")
     headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
     body = await reader.readexactly(int(headers["content-length"]))
-    return Asked(method=method, path=path, headers=headers, question=json.loads(body))
+    return ReceivedRequest(method=method, path=path, headers=headers, question=json.loads(body))

@@ -156,15 +156,15 @@ def _template_name(what: str) -> str:
 
 
 async def _migrate(url: str) -> None:
-    made = Database(url)
-    await upgrade(made)
-    await made.dispose()
+    created = Database(url)
+    await upgrade(created)
+    await created.dispose()
 
 
 def _drop_templates() -> None:
     if os.environ.get(VARIABLE):
         # Not those of files.
-        made = [each.stem for each in run_folder().glob("template*.lock") if "." not in each.stem]
-        for what in made:
+        created = [each.stem for each in run_folder().glob("template*.lock") if "." not in each.stem]
+        for what in created:
             with _server() as server:
                 server.execute(_statement("DROP DATABASE IF EXISTS {} WITH (FORCE)", _template_name(what)))

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 
 @frozen(kw_only=True)
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     query: dict[str, str]
@@ -25,24 +25,24 @@ class ScriptedApi:
     """A server that gives prepared answers: by method and path, in their order; the last one again and again."""
 
     answers: dict[str, list[tuple[int, Any]]] = field(factory=dict)
-    asked: list[Asked] = field(factory=list)
+    requests: list[ReceivedRequest] = field(factory=list)
     url: str = ""
 
-    def says(self, request: str, *answers: object, status: int = 200) -> Self:
+    def reply(self, request: str, *answers: object, status: int = 200) -> Self:
         self.answers[request] = [(status, answer) for answer in answers]
         return self
 
-    def answer(self, asked: Asked) -> tuple[int, Any]:
-        self.asked.append(asked)
-        known = self.answers.get(f"{asked.method} {asked.path}")
-        if known is None:
+    def answer(self, request: ReceivedRequest) -> tuple[int, Any]:
+        self.requests.append(request)
+        answers = self.answers.get(f"{request.method} {request.path}")
+        if answers is None:
             return 404, {"message": "404 Not Found"}
-        return known.pop(0) if len(known) > 1 else known[0]
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
 
 @contextmanager
 def scripted_api() -> Generator[ScriptedApi]:
-    made = ScriptedApi()
+    created = ScriptedApi()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -52,10 +52,10 @@ def scripted_api() -> Generator[ScriptedApi]:
             length = int(self.headers.get("Content-Length", 0))
             body = json.loads(self.rfile.read(length)) if length else None
             token = self.headers.get("Authorization")
-            asked = Asked(
+            request = ReceivedRequest(
                 method=self.command, path=parts.path, query=dict(parse_qsl(parts.query)), token=token, body=body
             )
-            status, answer = made.answer(asked)
+            status, answer = created.answer(request)
             raw = b"" if answer is None else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -69,11 +69,11 @@ def scripted_api() -> Generator[ScriptedApi]:
             pass
 
     serving = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.url = f"http://127.0.0.1:{serving.server_address[1]}"
+    created.url = f"http://127.0.0.1:{serving.server_address[1]}"
     thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield made
+        yield created
     finally:
         serving.shutdown()
         thread.join()

@@ -130,33 +130,33 @@ class Installation:
         return json.loads(done.stdout)
 
     def connect(self, organization: str, name: str, repository_id: int) -> Hook:
-        made = self.command(
+        created = self.command(
             *("integration", "connect", name),
             *("--organization", organization, "--repository-id", str(repository_id)),
         )
         return Hook(
             organization=organization,
-            organization_id=made["organizationId"],
-            integration_id=made["integrationId"],
-            repository_id=int(made["repositoryId"]),
-            secret=made["webhookSecret"],
+            organization_id=created["organizationId"],
+            integration_id=created["integrationId"],
+            repository_id=int(created["repositoryId"]),
+            secret=created["webhookSecret"],
         )
 
     def trigger(self, organization: str, name: str, repository_id: int, *events: str) -> str:
         """Create a trigger that publishes; return its id."""
-        made = self.command(
+        created = self.command(
             *("trigger", "create", "--organization", organization, "--name", name, "--auto-publish"),
             *("--repository-id", str(repository_id)),
             *([part for event in events for part in ("--event", event)] or ["--every-event"]),
         )
-        return str(made["id"])
+        return str(created["id"])
 
     def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
         """Run a query on the database, without changing it; `?` marks a parameter for both databases."""
         if self.postgres is not None:
             translated = query.replace("%", "%%").replace("?", "%s").encode()
-            with psycopg.connect(self.postgres) as asked, asked.cursor(row_factory=dict_row) as cursor:
-                asked.read_only = True
+            with psycopg.connect(self.postgres) as opened, opened.cursor(row_factory=dict_row) as cursor:
+                opened.read_only = True
                 return cursor.execute(translated, parameters).fetchall()
         with contextlib.closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=30)) as connection:
             connection.row_factory = sqlite3.Row
@@ -230,10 +230,10 @@ def prepare(folder: Path, **settings: str) -> Prepared:
     with once(Path(run), f"{kept.name}-made") as first:
         if first:
             # For all, whatever engine they choose.
-            made = _set_up(Installation(folder, **{name: settings[name] for name in settings if name != "engine"}))
+            created = _set_up(Installation(folder, **{name: settings[name] for name in settings if name != "engine"}))
             kept.mkdir(exist_ok=True)
-            _keep(made, kept)
-            return evolve(made, installation=installation)
+            _keep(created, kept)
+            return evolve(created, installation=installation)
     _restore(installation, kept)
     told = json.loads((kept / "prepared.json").read_text())
     return Prepared(installation=installation, hook=Hook(**told.pop("hook")), **told)

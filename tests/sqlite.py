@@ -48,9 +48,9 @@ def _template() -> Path:
 
 
 async def _migrate(url: str) -> None:
-    made = Database(url)
-    await made.write_alone(_RUN_MIGRATIONS)
-    await made.dispose()
+    created = Database(url)
+    await created.write_alone(_RUN_MIGRATIONS)
+    await created.dispose()
 
 
 def copy_schema(connection: Connection) -> bool:
@@ -68,6 +68,6 @@ def copy_schema(connection: Connection) -> bool:
 @cache
 def _script() -> str:
     """Return a script that creates the schema in one transaction, and begins the next transaction."""
-    with closing(sqlite3.connect(_template())) as made:
-        statements = [each for each in made.iterdump() if each not in {"BEGIN TRANSACTION;", "COMMIT;"}]
+    with closing(sqlite3.connect(_template())) as created:
+        statements = [each for each in created.iterdump() if each not in {"BEGIN TRANSACTION;", "COMMIT;"}]
     return "\n".join(["BEGIN IMMEDIATE;", *statements, "COMMIT;", "BEGIN IMMEDIATE;"])

@@ -10,13 +10,13 @@ from sqlalchemy import Engine, event
 @contextmanager
 def statements() -> Generator[list[tuple[str, Any]]]:
     """Collect the statements, with their parameters, that every database of this process is sent meanwhile."""
-    seen: list[tuple[str, Any]] = []
+    executed: list[tuple[str, Any]] = []
 
     def see(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
-        seen.append((statement, parameters))
+        executed.append((statement, parameters))
 
     event.listen(Engine, "before_cursor_execute", see)
     try:
-        yield seen
+        yield executed
     finally:
         event.remove(Engine, "before_cursor_execute", see)

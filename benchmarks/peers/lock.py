@@ -47,5 +47,5 @@ def without_addresses(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for wanted in sorted(_PEERS.glob("*/requirements.in")):
-        lock(wanted.parent)
+    for expected in sorted(_PEERS.glob("*/requirements.in")):
+        lock(expected.parent)

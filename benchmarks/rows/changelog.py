@@ -72,8 +72,8 @@ def measure(bench: "Bench") -> list[Finding]:
         bench.note(f"changelog: round {number + 1} of {bench.plan.rounds}")
         for name, took in _round(bench, commands, environment, shown).items():
             seconds.setdefault(name, []).append(took)
-        for kind, (ours, theirs) in _PAIRS.items():
-            samples[kind].append(seconds[theirs][-1] / seconds[ours][-1])
+        for kind, (own_value, foreign) in _PAIRS.items():
+            samples[kind].append(seconds[foreign][-1] / seconds[own_value][-1])
     return [
         _finding(
             kind,

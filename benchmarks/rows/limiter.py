@@ -43,9 +43,9 @@ def measure(bench: "Bench") -> list[Finding]:
     mine = [_typical(turn["ours"], _STATES) for turn in rounds]
     findings: list[Finding] = []
     for kind in ("told", "hit"):
-        theirs = [_typical(turn["theirs"], [f"{kind} {state}" for state in _STATES]) for turn in rounds]
-        ratios = [other / own for own, other in zip(mine, theirs, strict=True)]
-        details = {"ours_us": round(median(mine) * 1e6, 2), "theirs_us": round(median(theirs) * 1e6, 2)}
+        foreign = [_typical(turn["theirs"], [f"{kind} {state}" for state in _STATES]) for turn in rounds]
+        ratios = [other / own for own, other in zip(mine, foreign, strict=True)]
+        details = {"ours_us": round(median(mine) * 1e6, 2), "theirs_us": round(median(foreign) * 1e6, 2)}
         findings.append(_finding(kind, ratios, details=details))
     return findings
 

@@ -42,8 +42,8 @@ def _finding(bench: "Bench", name: str) -> Finding:
     rounds, seconds = _size(bench.plan)
     database = Database(name)
     # The sweeper deletes rows meanwhile: only the other tables can be compared with the answers. No runs are performed.
-    made = _SIDES[name]()
-    side = evolve(made, counts={kind: made.counts[kind] for kind in ("events", "contexts")})
+    created = _SIDES[name]()
+    side = evolve(created, counts={kind: created.counts[kind] for kind in ("events", "contexts")})
     now = int(time.time() * 1000)
     entered = Field(bench)
     try:

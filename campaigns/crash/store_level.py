@@ -176,8 +176,8 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int, answer
             return waiting.pop()
         if recent and rng.random() < 0.2:
             return rng.choice(recent[-_AT_ONCE:])
-        recent.append(made := f"d-{rng.getrandbits(64):016x}")
-        return made
+        recent.append(created := f"d-{rng.getrandbits(64):016x}")
+        return created
 
     async def work() -> None:
         while True:

@@ -112,10 +112,10 @@ class Traffic:
             copied = self._chance.choice(among)
             forged = self._chance.random() < 0.2
             return Sending(delivery=copied.delivery, kind=copied.kind, tag=copied.tag, forged=forged)
-        made = self._new()
-        if not made.forged:
-            self._sent.append(made)
-        return made
+        created = self._new()
+        if not created.forged:
+            self._sent.append(created)
+        return created
 
     def _new(self) -> Sending:
         kinds = (Kind.PUSH, Kind.CHORE, Kind.RELEASE, Kind.FILTERED, Kind.IGNORED)

@@ -26,9 +26,9 @@ def test_any_body_has_an_outcome() -> None:
 
 def test_a_seed_gives_the_same_bodies() -> None:
     first, again, other = (Fuzzer(seed) for seed in (1, 1, 2))
-    made = [[fuzzer.next() for _ in range(50)] for fuzzer in (first, again, other)]
+    created = [[fuzzer.next() for _ in range(50)] for fuzzer in (first, again, other)]
 
-    assert made[0] == made[1] != made[2]
+    assert created[0] == created[1] != created[2]
 
 
 def test_an_exception_is_reported_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:

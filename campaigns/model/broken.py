@@ -105,8 +105,8 @@ def _mistitled(_before: State, state: State, settlement: Settlement) -> None:
 
 def _old_context(before: State, state: State, settlement: Settlement) -> None:
     context = settlement.context
-    if context is not None and (standing := before.contexts.get((context.organization_id, context.custom_id))):
-        state.contexts[context.organization_id, context.custom_id] = standing
+    if context is not None and (current := before.contexts.get((context.organization_id, context.custom_id))):
+        state.contexts[context.organization_id, context.custom_id] = current
 
 
 def _new_context(_before: State, state: State, settlement: Settlement) -> None:

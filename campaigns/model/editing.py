@@ -84,43 +84,43 @@ def remove_trigger(stores: Stores, organization_id: str, trigger_id: str) -> Ste
 
 def change_post(side: Side, which: int, at: datetime, *, stale: bool) -> Step | None:
     """Change a post as it was seen, or as it was before that."""
-    standing = _post_at(side, which)
-    if standing is None:
+    current = _post_at(side, which)
+    if current is None:
         return None
-    seen = standing.updated_at - timedelta(milliseconds=stale)
+    seen = current.updated_at - timedelta(milliseconds=stale)
     changed = evolve(
-        standing, title=f"{at}", status=PostStatus.PUBLISHED, updated_at=max(at, seen + timedelta(milliseconds=1))
+        current, title=f"{at}", status=PostStatus.PUBLISHED, updated_at=max(at, seen + timedelta(milliseconds=1))
     )
 
     def predict(model: Model) -> bool:
         if stale:
             return False
-        model.posts[standing.id] = changed
+        model.posts[current.id] = changed
         return True
 
     return Step(
-        what=f"change {standing.id} as seen at {seen}",
-        perform=lambda: side.stores.posts.change(changed, seen=seen),
+        what=f"change {current.id} as seen at {seen}",
+        perform=lambda: side.stores.posts.change(changed, unchanged_since=seen),
         predict=predict,
     )
 
 
 def remove_post(side: Side, organization_id: str, which: int) -> Step | None:
     """Remove a post, of the organization that is named or of another."""
-    standing = _post_at(side, which)
-    if standing is None:
+    current = _post_at(side, which)
+    if current is None:
         return None
 
     def predict(model: Model) -> bool:
-        if standing.organization_id != organization_id:
+        if current.organization_id != organization_id:
             return False
         # Its key stays reserved.
-        del model.posts[standing.id]
+        del model.posts[current.id]
         return True
 
     return Step(
-        what=f"remove {standing.id} of {organization_id}",
-        perform=lambda: side.stores.posts.remove(organization_id, standing.id, seen=standing.updated_at),
+        what=f"remove {current.id} of {organization_id}",
+        perform=lambda: side.stores.posts.remove(organization_id, current.id, unchanged_since=current.updated_at),
         predict=predict,
     )
 

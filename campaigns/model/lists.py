@@ -30,8 +30,8 @@ _Value = TypeVar("_Value", bound=_Owned)
 
 def of(values: Iterable[_Value], organization_id: str, *, newest_first: bool) -> list[_Value]:
     """List an organization's values by creation time and then id."""
-    mine = [value for value in values if value.organization_id == organization_id]
-    return sorted(mine, key=lambda value: (value.created_at, value.id), reverse=newest_first)
+    own = [value for value in values if value.organization_id == organization_id]
+    return sorted(own, key=lambda value: (value.created_at, value.id), reverse=newest_first)
 
 
 def visible(model: Model) -> Visible:
@@ -41,10 +41,10 @@ def visible(model: Model) -> Visible:
         "keys": sorted(model.keys.values(), key=lambda key: (key.created_at, key.prefix)),
     }
     for organization_id in model.organizations:
-        mine = [key for key in seen["keys"] if key.organization_id == organization_id]
+        own = [key for key in seen["keys"] if key.organization_id == organization_id]
         integrations = of(model.integrations.values(), organization_id, newest_first=False)
         seen |= {
-            f"{organization_id} keys": mine,
+            f"{organization_id} keys": own,
             f"{organization_id} integrations": integrations,
             f"{organization_id} secrets": [(model.secrets[each.id],) for each in integrations],
             f"{organization_id} triggers": of(model.triggers.values(), organization_id, newest_first=False),
@@ -58,8 +58,8 @@ def visible(model: Model) -> Visible:
 
 def log(model: Model, organization_id: str) -> list[Logged]:
     """List an organization's log, oldest first."""
-    mine = [each for each in model.log.values() if each.entry.organization_id == organization_id]
-    return sorted(mine, key=lambda each: (each.entry.created_at, each.entry.id))
+    own = [each for each in model.log.values() if each.entry.organization_id == organization_id]
+    return sorted(own, key=lambda each: (each.entry.created_at, each.entry.id))
 
 
 def modelled(entries: Iterable[LogEntry]) -> list[LogEntry]:

@@ -247,7 +247,7 @@ class Arrival:
 def delivery_of(sending: Sending) -> Delivery:
     """Return the request of a sending."""
     flaw = sending.flaw
-    made = signed(
+    created = signed(
         sending.body.native,
         at=sending.hook,
         secret="another" if flaw is Flaw.WRONG_SECRET else secret_of(sending.hook.integration_id),
@@ -255,10 +255,10 @@ def delivery_of(sending: Sending) -> Delivery:
         delivery_id="no token" if flaw is Flaw.BAD_DELIVERY else sending.delivery_id,
     )
     dropped = {Flaw.UNSIGNED: b"-signature-256", Flaw.NO_EVENT: b"-event", Flaw.NO_DELIVERY: b"-delivery"}.get(flaw)
-    headers = [(name, value) for name, value in made.headers if dropped is None or not name.endswith(dropped)]
+    headers = [(name, value) for name, value in created.headers if dropped is None or not name.endswith(dropped)]
     if flaw is Flaw.FORM_ENCODED:
         headers = [
             (name, b"application/x-www-form-urlencoded" if name == b"content-type" else value)
             for name, value in headers
         ]
-    return Delivery(address=sending.hook, headers=Headers.of(headers), body=made.body)
+    return Delivery(address=sending.hook, headers=Headers.of(headers), body=created.body)

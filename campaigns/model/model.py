@@ -188,16 +188,16 @@ class Model:
         hook, at = arrival.sending.hook, arrival.at
         delivery_id = arrival.sending.delivery_id
         key = (hook.organization_id, f"{hook.provider}:{hook.repository_id}:{delivery_id}")
-        standing = self.contexts.get(key)
+        current = self.contexts.get(key)
         self.contexts[key] = ContextRecord(
-            id=minted("ctx_", arrival.step, arrival.lane, 1) if standing is None else standing.id,
+            id=minted("ctx_", arrival.step, arrival.lane, 1) if current is None else current.id,
             organization_id=hook.organization_id,
             provider=hook.provider,
             repository_id=hook.repository_id,
             repository=repository,
             delivery_id=delivery_id,
             event=event,
-            created_at=at if standing is None else standing.created_at,
+            created_at=at if current is None else current.created_at,
         )
         started = [
             trigger

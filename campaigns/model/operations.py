@@ -39,10 +39,10 @@ def receive(side: Side, arrival: Arrival) -> Step:
 
 def settle_again(side: Side, which: int) -> Step | None:
     """Settle an earlier settlement again, as after an unknown outcome: the ``which``-th latest in the log."""
-    standing = [(each, first) for each, first in side.settled if each.log.id in side.model.log]
-    if not standing:
+    current = [(each, first) for each, first in side.settled if each.log.id in side.model.log]
+    if not current:
         return None
-    settlement, first = standing[-1 - which % len(standing)]
+    settlement, first = current[-1 - which % len(current)]
     return Step(
         what=f"settle {settlement.log.id} again",
         perform=lambda: side.stores.deliveries.settle(settlement),
@@ -53,10 +53,10 @@ def settle_again(side: Side, which: int) -> Step | None:
 
 def add_organization(stores: Stores, organization: Organization) -> Step:
     def predict(model: Model) -> bool:
-        standing = [each for each in model.organizations.values() if each.slug == organization.slug]
-        if not standing:
+        current = [each for each in model.organizations.values() if each.slug == organization.slug]
+        if not current:
             model.organizations[organization.id] = organization
-        return not standing or standing == [organization]
+        return not current or current == [organization]
 
     return Step(
         what=f"add {organization}",
@@ -71,14 +71,14 @@ def connect(stores: Stores, integration: Integration) -> Step:
     def predict(model: Model) -> bool:
         if integration.id in model.integrations:
             return True
-        standing = {
+        current = {
             key
             for each in model.integrations.values()
             if (each.organization_id, each.provider) == (integration.organization_id, integration.provider)
             for repository in each.repositories
             for key in (repository.id, repository.full_name.lower())
         }
-        if any({each.id, each.full_name.lower()} & standing for each in integration.repositories):
+        if any({each.id, each.full_name.lower()} & current for each in integration.repositories):
             return False
         model.integrations[integration.id] = integration
         model.secrets[integration.id] = secret_of(integration.id)
@@ -150,10 +150,10 @@ def find(stores: Stores, organization_id: str, id_: str, prefix: str) -> Step:
     def predict(model: Model) -> object:
         trigger, integration = model.triggers.get(id_), model.integrations.get(id_)
         found = trigger or integration
-        mine = found is not None and found.organization_id == organization_id
+        own = found is not None and found.organization_id == organization_id
         return (
-            trigger if mine else None,
-            (model.secrets[id_],) if mine and integration is not None else (),
+            trigger if own else None,
+            (model.secrets[id_],) if own and integration is not None else (),
             None if found is None else found.organization_id,
             model.keys.get(prefix),
         )

@@ -20,8 +20,8 @@ _config = migrate._config  # pyright: ignore[reportPrivateUsage]  # where script
 
 def _with_one_more() -> "Config":
     config = _config()
-    ours = Path(str(config.get_main_option("script_location"))) / "versions"
-    config.set_main_option("version_locations", f"{ours}:{_VERSIONS}".replace("%", "%%"))
+    own_value = Path(str(config.get_main_option("script_location"))) / "versions"
+    config.set_main_option("version_locations", f"{own_value}:{_VERSIONS}".replace("%", "%%"))
     return config
 
 

@@ -75,11 +75,11 @@ class Proxy:
         assert task is not None
         self._passing.add(task)
         try:
-            theirs = await asyncio.open_connection(LOOPBACK, self._upstream)
+            foreign = await asyncio.open_connection(LOOPBACK, self._upstream)
         except OSError:
             writer.transport.abort()
         else:
-            await _Passage(self, reader, writer, *theirs).run()
+            await _Passage(self, reader, writer, *foreign).run()
         finally:
             self._passing.discard(task)
 

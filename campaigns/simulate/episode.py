@@ -116,9 +116,9 @@ class _Episode:
         disturbing = asyncio.create_task(self._disturb(setting))
         sending: list[asyncio.Task[None]] = []
         while len(sent) < self._deliveries:
-            made = host.everywhere() if self._rng.random() < 0.1 else [host.next()]
-            sent += made
-            sending += [asyncio.create_task(self._deliver(each)) for each in made]
+            created = host.everywhere() if self._rng.random() < 0.1 else [host.next()]
+            sent += created
+            sending += [asyncio.create_task(self._deliver(each)) for each in created]
             await asyncio.sleep(self._rng.expovariate(self._deliveries / _LASTS_S))
         disturbing.cancel()
         await self._heal()

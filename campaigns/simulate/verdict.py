@@ -47,7 +47,7 @@ class Expected:
             and (not trigger.event_types or event in trigger.event_types)
         }
 
-    def second_time(self, state: State, wanted: Collection[Key], started: Iterable[WorkflowRun]) -> list[str]:
+    def second_time(self, state: State, expected: Collection[Key], started: Iterable[WorkflowRun]) -> list[str]:
         """Examine what a second processing has left, a day after the first: runs again, for those alone."""
         counted: Counter[tuple[Key, str]] = Counter()
         for run in started:
@@ -59,9 +59,9 @@ class Expected:
             if number > 1
         ]
         faults += [
-            f"a day later: {key} has started a run of {trigger}" for key, trigger in counted if key not in wanted
+            f"a day later: {key} has started a run of {trigger}" for key, trigger in counted if key not in expected
         ]
-        for key in wanted:
+        for key in expected:
             processed = [entry for entry in _entries(state).get(key, ()) if entry.title.startswith("Processed")]
             if len(processed) != 2:
                 faults.append(f"a day later: {key} was processed {len(processed) - 1} times")

@@ -51,8 +51,8 @@ async def crowd(prepared: Prepared, server: ServerProcess, *, other_key: str, lo
     answers = Counter[str]()
     numbers = count()
     async with a_client() as client:
-        mine = {"Authorization": f"Bearer {prepared.key}"}
-        context = (await client.get(f"{server.url}/v1/context?limit=1", headers=mine)).json()["context"]
+        own = {"Authorization": f"Bearer {prepared.key}"}
+        context = (await client.get(f"{server.url}/v1/context?limit=1", headers=own)).json()["context"]
         paths = [
             "/v1/context?limit=100",
             f"/v1/context/{quote(context[0]['customId'])}",
@@ -62,7 +62,7 @@ async def crowd(prepared: Prepared, server: ServerProcess, *, other_key: str, lo
 
         async def loop() -> None:
             while True:
-                answer = await client.get(server.url + paths[next(numbers) % len(paths)], headers=mine)
+                answer = await client.get(server.url + paths[next(numbers) % len(paths)], headers=own)
                 answers[str(answer.status_code)] += 1
 
         async with probing(_listing(client, server.url, other_key), pid=server.process.pid, every_s=_EVERY_S) as probed:

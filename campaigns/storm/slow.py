@@ -73,11 +73,11 @@ def summary(held: list[Held]) -> str:
     """Return a line for people."""
     parts: list[str] = []
     for manner in Manner:
-        mine = [each for each in held if each.manner is manner]
-        closed = [each.closed_after_s for each in mine if each.closed_after_s is not None]
-        told = Counter(each.told.removeprefix("HTTP/1.1 ") or "closed" for each in mine)
+        own = [each for each in held if each.manner is manner]
+        closed = [each.closed_after_s for each in own if each.closed_after_s is not None]
+        told = Counter(each.told.removeprefix("HTTP/1.1 ") or "closed" for each in own)
         last = f"the last after {max(closed):.0f} s" if closed else "none"
-        parts.append(f"{manner.value}: {len(closed)} of {len(mine)} ended, {last} ({', '.join(map(str, told))})")
+        parts.append(f"{manner.value}: {len(closed)} of {len(own)} ended, {last} ({', '.join(map(str, told))})")
     return "; ".join(parts)
 
 

@@ -94,7 +94,7 @@ def _table(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # 
     if silent or not table(state, start, end, silent=True):
         return table(state, start, end, silent)
     columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
-    left: int = state.env.setdefault(_CELLS, len(state.src))
-    table(state, start, min(end, start + 2 + max(left, 0) // columns), silent=False)
-    state.env[_CELLS] = left - columns * (state.line - start)
+    remaining: int = state.env.setdefault(_CELLS, len(state.src))
+    table(state, start, min(end, start + 2 + max(remaining, 0) // columns), silent=False)
+    state.env[_CELLS] = remaining - columns * (state.line - start)
     return True

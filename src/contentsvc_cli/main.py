@@ -77,8 +77,8 @@ class _OnDemand(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         _ = ctx
-        known = COMMANDS.get(cmd_name)
-        if known is None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
             return None
         from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
 
@@ -86,7 +86,7 @@ class _OnDemand(click.Group):
         module_on_demand("importlib.metadata")
         from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # as above
 
-        command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{known.module}"), known.attribute)
+        command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{entry.module}"), entry.attribute)
         return take_short_ids(command)
 
     def resolve_command(

@@ -30,12 +30,12 @@ def chosen_server(*, has_database: bool) -> Server | None:
     url = chosen or os.environ.get(SERVER_VARIABLE, "")
     if not url and has_database:
         return None
-    known = read_logins()
-    url = url or next(reversed([*known]), "")
+    logins = read_logins()
+    url = url or next(reversed([*logins]), "")
     if not url:
         return None
     url = checked_url(url)
-    key = os.environ.get(KEY_VARIABLE, "").strip() or known.get(url, "")
+    key = os.environ.get(KEY_VARIABLE, "").strip() or logins.get(url, "")
     if not key:
         message = f"there is no API key for {url}: set {KEY_VARIABLE}, or run 'contentsvc login {url}'"
         raise click.ClickException(message)

@@ -30,25 +30,25 @@ async def organization_named(app: Application, slug: str) -> "Organization":
     organization = await app.stores.directory.organization(slug) if slug else None
     if organization is not None:
         return organization
-    known = await app.stores.directory.organizations()
-    slugs = [organization.slug for organization in known]
+    organizations = await app.stores.directory.organizations()
+    slugs = [organization.slug for organization in organizations]
     if not slugs:
         message = "there is no organization: create one with 'contentsvc init' or 'contentsvc organization create'"
         raise click.ClickException(message)
     if slug:
         message = f"there is no organization '{slug}'{near(slug, slugs)}; there is {', '.join(slugs)}"
         raise click.ClickException(message)
-    if len(known) > 1:
+    if len(organizations) > 1:
         message = f"choose an organization with -o, or set CONTENTSVC_ORGANIZATION: {', '.join(slugs)}"
         raise click.UsageError(message)
-    return known[0]
+    return organizations[0]
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def near(word: str, names: Iterable[str]) -> str:
     """Return a question that names the most similar word; empty if none is similar."""
     from difflib import get_close_matches
 
-    matches = get_close_matches(word, list(known), n=1)
+    matches = get_close_matches(word, list(names), n=1)
     return f" (did you mean '{matches[0]}'?)" if matches else ""
 
 

@@ -122,7 +122,7 @@ class HostDeliveries:
 
 @final
 @frozen(kw_only=True)
-class WantedCommits:
+class CommitRange:
     """The commits of a push of which the code host listed the newest only."""
 
     head: str

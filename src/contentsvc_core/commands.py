@@ -40,10 +40,10 @@ def values_of(command: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name, value in fields if value is not UNSET}
 
 
-def read_command(command: type[_Command], given: Mapping[str, object], **ready: object) -> _Command | Refusal:
+def read_command(command: type[_Command], values: Mapping[str, object], **ready: object) -> _Command | Refusal:
     """Read a command from texts of a form or of options; ``ready`` are fields that have their values already."""
     names = dict(zip(command.__struct_encode_fields__, command.__struct_fields__, strict=True))
-    by_wire_name = {wire: given[name] for wire, name in names.items() if name in given}
+    by_wire_name = {wire: values[name] for wire, name in names.items() if name in values}
     try:
         return structs.replace(msgspec.convert(by_wire_name, command, strict=False), **ready)
     except msgspec.ValidationError as exc:

@@ -22,7 +22,7 @@ def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.convert(value, shape, strict=True)
     except msgspec.ValidationError as exc:
-        raise InvalidStruct(_said(str(exc), schema_of(shape))) from None
+        raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
 
 
 def storable_json(value: object) -> object:
@@ -42,22 +42,22 @@ def storable_json(value: object) -> object:
 def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec reads
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
 
-    def whole(value: object) -> Any:  # noqa: ANN401  # JSON
+    def resolved(value: object) -> Any:  # noqa: ANN401  # JSON
         match value:
             case {"$ref": str(name)}:
                 beside = cast("dict[str, object]", value)
-                return {**whole(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
+                return {**resolved(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
             case dict():
-                return {key: whole(part) for key, part in cast("dict[str, object]", value).items()}
+                return {key: resolved(part) for key, part in cast("dict[str, object]", value).items()}
             case list():
-                return [whole(part) for part in cast("list[object]", value)]
+                return [resolved(part) for part in cast("list[object]", value)]
             case _:
                 return value
 
-    return cast("dict[str, Any]", whole(schema))
+    return cast("dict[str, Any]", resolved(schema))
 
 
-def _said(text: str, schema: dict[str, Any]) -> str:
+def _message(text: str, schema: dict[str, Any]) -> str:
     match = _PLACE.fullmatch(text)
     if match is None or not match[2]:
         return text

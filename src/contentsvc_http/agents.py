@@ -18,7 +18,7 @@ _MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 def agent_routes(app: Application) -> list[HTTPRouteHandler]:
     if not is_installed():
         return []
-    ours = origin_of(app.base_url)
+    own_origin = origin_of(app.base_url)
 
     # There are no streams (GET) and no sessions to delete (DELETE): both get a 405.
     @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
@@ -26,17 +26,17 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         key = await caller(request, app.authenticator, None)
         # Against DNS rebinding: browsers send the origin of the calling page (MCP, Streamable HTTP, security warning).
         origin = request.headers.get("Origin")
-        if origin is not None and origin.lower() != ours:
+        if origin is not None and origin.lower() != own_origin:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})
         body = await request.body()
         # Imported with the first call, so that services without agents do not pay for it.
         from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
         from contentsvc_mcp.server import agent_server  # noqa: PLC0415
 
-        async def who() -> ApiKey:
+        async def authenticated() -> ApiKey:
             return key
 
-        answered = await exchange(agent_server(app, who), request.scope["headers"], body)
+        answered = await exchange(agent_server(app, authenticated), request.scope["headers"], body)
         headers = dict(answered.headers)
         media_type = headers.pop("content-type", "text/plain")
         return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)

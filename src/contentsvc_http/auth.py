@@ -34,11 +34,11 @@ async def presented_key(request: Request[Any, Any, Any], authenticator: Authenti
     """Return the request's API key if it is valid; it is looked up once per request."""
     state = request.scope["state"]
     if _KEY not in state:
-        state[_KEY] = await _look_up(request.headers.getall("Authorization", []), authenticator)
+        state[_KEY] = await _find_key(request.headers.getall("Authorization", []), authenticator)
     return cast("ApiKey | None", state[_KEY])
 
 
-async def _look_up(headers: Sequence[str], authenticator: Authenticator) -> ApiKey | None:
+async def _find_key(headers: Sequence[str], authenticator: Authenticator) -> ApiKey | None:
     if len(headers) != 1:
         return None
     # RFC 9110, section 11.1: the scheme's case does not matter.

@@ -54,7 +54,7 @@ def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> b
     return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
 
 
-def asks_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+def is_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Check whether the ``Host`` is a loopback address. Another one is DNS rebinding, or comes from a proxy."""
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1:

@@ -77,7 +77,7 @@ class _Running:
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
     ready_at: float | None = None
-    said: bytes = b""
+    output: bytes = b""
 
 
 @final
@@ -139,9 +139,9 @@ class _Supervisor:
         self._selector.close()
 
     def _start(self, worker: _Worker) -> None:
-        ours, its = socket.socketpair()
-        with its:
-            task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=its.fileno())
+        own_end, other_end = socket.socketpair()
+        with other_end:
+            task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=other_end.fileno())
             with _without_interrupts():
                 # A new interpreter: a fork would inherit open files, threads and the metrics library.
                 process = subprocess.Popen(  # noqa: S603  # ourselves
@@ -149,10 +149,10 @@ class _Supervisor:
                     env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": self._metrics},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    pass_fds=[its.fileno()],
+                    pass_fds=[other_end.fileno()],
                 )
-        worker.running = _Running(process=process, channel=ours)
-        self._selector.register(ours, selectors.EVENT_READ, worker)
+        worker.running = _Running(process=process, channel=own_end)
+        self._selector.register(own_end, selectors.EVENT_READ, worker)
 
     def _hear(self, worker: _Worker) -> None:
         running = worker.running
@@ -166,8 +166,8 @@ class _Supervisor:
             worker.running = None
             self._ended(worker, running)
             return
-        running.said += message
-        if running.ready_at is None and running.said.startswith(READY):
+        running.output += message
+        if running.ready_at is None and running.output.startswith(READY):
             running.ready_at = time.monotonic()
             worker.stillborn = 0
             _LOG.info("worker ready", worker=worker.number, pid=running.process.pid)
@@ -179,7 +179,7 @@ class _Supervisor:
         code = running.process.wait()
         _forget_gauges(running.process.pid, self._metrics)
         now = time.monotonic()
-        reason = None if running.ready_at is not None else running.said.decode("utf-8", "replace") or None
+        reason = None if running.ready_at is not None else running.output.decode("utf-8", "replace") or None
         if running.ready_at is None:
             worker.stillborn += 1
         quick = running.ready_at is None or now - running.ready_at < _QUICK_S
@@ -210,15 +210,15 @@ def _forget_gauges(pid: int, folder: str) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Generator[socket.socket]:
-    ours, its = socket.socketpair()
-    with ours, its:
-        its.settimeout(0)
-        signal.set_wakeup_fd(its.fileno(), warn_on_full_buffer=False)
+    own_end, other_end = socket.socketpair()
+    with own_end, other_end:
+        other_end.settimeout(0)
+        signal.set_wakeup_fd(other_end.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             # The socket is notified; a handler prevents the default action, which would end this process.
             signal.signal(number, lambda _number, _frame: None)
         try:
-            yield ours
+            yield own_end
         finally:
             signal.set_wakeup_fd(-1)
 

@@ -56,12 +56,12 @@ class Scrape:
             ProcessCollector(registry=shown)
         self._backlog = backlog
         self._connections = connections
-        self._asking: asyncio.Task[UnendedRuns | None] | None = None
-        self._asked_at = 0.0
+        self._reading: asyncio.Task[UnendedRuns | None] | None = None
+        self._read_at = 0.0
 
     async def page(self, accept: str) -> tuple[bytes, str]:
         self.sample()
-        self._database.backlog = await self._ask()
+        self._database.backlog = await self._read_backlog()
         encode, content_type = choose_encoder(accept)
         # In a thread, because with several processes the library reads files.
         return await asyncio.to_thread(encode, self._shown), content_type
@@ -78,13 +78,13 @@ class Scrape:
             self.sample()
             await asyncio.sleep(_SAMPLE_EVERY_S)
 
-    async def _ask(self) -> UnendedRuns | None:
-        asking = self._asking
-        if asking is None or (asking.done() and monotonic() - self._asked_at >= _FRESH_S):
+    async def _read_backlog(self) -> UnendedRuns | None:
+        reading = self._reading
+        if reading is None or (reading.done() and monotonic() - self._read_at >= _FRESH_S):
             # One query at a time: a database that hangs gets no second query.
-            asking = self._asking = asyncio.create_task(self._answer(), name="backlog")
-        answered, _ = await asyncio.wait({asking}, timeout=_WITHIN_S)
-        return asking.result() if answered else None
+            reading = self._reading = asyncio.create_task(self._answer(), name="backlog")
+        answered, _ = await asyncio.wait({reading}, timeout=_WITHIN_S)
+        return reading.result() if answered else None
 
     async def _answer(self) -> UnendedRuns | None:
         try:
@@ -92,7 +92,7 @@ class Scrape:
         except Exception:  # noqa: BLE001  # the page must work when the database fails
             return None
         finally:
-            self._asked_at = monotonic()
+            self._read_at = monotonic()
 
 
 @final

@@ -187,7 +187,7 @@ class Collector:
         if self._most:
             self._most = self._resident() + self._growth
 
-    def look(self) -> None:
+    def collect_if_grown(self) -> None:
         """Collect all garbage if the process has grown by the limit since its minimum or since the last collection."""
         resident = self._resident()
         if resident > self._most > 0:
@@ -221,18 +221,18 @@ class _Server(uvicorn.Server):
         self._starting: asyncio.Task[None] | None = None
         self._collector = collector
         self._loop = asyncio.get_running_loop()
-        self._asked_to_stop = asyncio.Event()
+        self._stop_requested = asyncio.Event()
 
     async def main_loop(self) -> None:
         # uvicorn's own wakes ten times a second to see whether a signal has come; here the signal wakes the loop.
         while not await self.on_tick(_UVICORN_TICKS):
-            self._collector.look()
+            self._collector.collect_if_grown()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._asked_to_stop.wait(), _TICK_S)
+                await asyncio.wait_for(self._stop_requested.wait(), _TICK_S)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._loop.call_soon_threadsafe(self._asked_to_stop.set)
+        self._loop.call_soon_threadsafe(self._stop_requested.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -243,7 +243,7 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         self.should_exit = True
-        self._asked_to_stop.set()
+        self._stop_requested.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -183,12 +183,12 @@ class Examined:
     #: Invalid settings have their defaults here.
     settings: Settings
     faults: Mapping[str, str]
-    given: tuple[str, ...]
+    in_use: tuple[str, ...]
     unknown: tuple[str, ...]
 
 
 def examine_settings() -> Examined:
-    known = [*_variables(), *_api_variables().values()]
+    names = [*_variables(), *_api_variables().values()]
     faults: dict[str, str] = {}
     unusable: set[str] = set()
     while True:
@@ -210,8 +210,8 @@ def examine_settings() -> Examined:
     return Examined(
         settings=settings,
         faults=faults,
-        given=tuple(name for name in known if name in set_ and name not in unusable),
-        unknown=tuple(sorted(set(set_).difference(known))),
+        in_use=tuple(name for name in names if name in set_ and name not in unusable),
+        unknown=tuple(sorted(set(set_).difference(names))),
     )
 
 
@@ -225,10 +225,10 @@ def _read(*, without: Collection[str]) -> Settings:
         for attribute in attrs.fields(Settings)
         if variable(attribute.name) in values
     }
-    return Settings(**plain, api_urls=_given_apis(without))
+    return Settings(**plain, api_urls=_api_urls(without))
 
 
-def _given_apis(without: Collection[str]) -> dict[str, str]:
+def _api_urls(without: Collection[str]) -> dict[str, str]:
     named = {name for name in os.environ if name.startswith(ENV_PREFIX)}.difference(without)
     if not any(name.endswith(_API_SUFFIX) for name in named):
         return {}

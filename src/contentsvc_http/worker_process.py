@@ -30,7 +30,7 @@ def main(task: Task) -> None:
     """Serve until SIGTERM, or until the supervising process ends; report readiness or an error on the channel."""
     channel = socket.socket(fileno=task.channel)
 
-    def say(what: bytes) -> None:
+    def report(what: bytes) -> None:
         with contextlib.suppress(OSError):
             channel.sendall(what)
 
@@ -42,9 +42,9 @@ def main(task: Task) -> None:
         settings = load_settings()
         configure_logging(level=settings.log_level, style=settings.log_format, worker=task.number)
         listening = share(task.place.host, task.place.port)
-        serve(settings, task.place.role, listening, on_ready=lambda: say(READY))
+        serve(settings, task.place.role, listening, on_ready=lambda: report(READY))
     except ContentServiceError as exc:
-        say(str(exc).encode())
+        report(str(exc).encode())
         sys.exit(1)
 
 

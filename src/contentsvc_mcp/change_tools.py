@@ -16,7 +16,9 @@ from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
 _RATE: Final = rate_of("PATCH", "/v1/posts/{postId}")
 _CHANGED: Final = "The post has changed since you read it. Call read_post for its current text and version"
 
-SeenVersion = Annotated[str, Meta(min_length=1, max_length=64, description="The 'version' of the post that you read.")]
+ExpectedVersion = Annotated[
+    str, Meta(min_length=1, max_length=64, description="The 'version' of the post that you read.")
+]
 
 
 class WritePost(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -31,7 +33,7 @@ class WritePost(Struct, forbid_unknown_fields=True, rename="camel"):
 
 class EditPost(Struct, forbid_unknown_fields=True, rename="camel"):
     post_id: PostId
-    version: SeenVersion
+    version: ExpectedVersion
     title: (
         Annotated[str, Meta(min_length=1, max_length=TITLE_LIMIT, description="The new title: plain text, one line.")]
         | UnsetType
@@ -44,7 +46,7 @@ class EditPost(Struct, forbid_unknown_fields=True, rename="camel"):
 
 class PublishPost(Struct, forbid_unknown_fields=True, rename="camel"):
     post_id: PostId
-    version: SeenVersion
+    version: ExpectedVersion
 
 
 class UnpublishPost(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -121,7 +123,7 @@ CHANGE_TOOLS: Final = (
             "published. To have a post written from commits and releases, use generate_post."
         ),
         takes=WritePost,
-        gives=ChangedPost,
+        returns=ChangedPost,
         scope=Scope.WRITE,
         rate=CREATING_POSTS,
         is_idempotent=False,
@@ -136,7 +138,7 @@ CHANGE_TOOLS: Final = (
             "post see the new text at once. Your user can restore the old text in the dashboard."
         ),
         takes=EditPost,
-        gives=ChangedPost,
+        returns=ChangedPost,
         scope=Scope.WRITE,
         rate=_RATE,
         is_destructive=True,
@@ -151,7 +153,7 @@ CHANGE_TOOLS: Final = (
             "published."
         ),
         takes=PublishPost,
-        gives=ChangedPost,
+        returns=ChangedPost,
         scope=Scope.WRITE,
         rate=_RATE,
         is_destructive=True,
@@ -163,7 +165,7 @@ CHANGE_TOOLS: Final = (
         title="Unpublish a post",
         description="Turn a published post back into a draft. Readers no longer see it; its text stays.",
         takes=UnpublishPost,
-        gives=ChangedPost,
+        returns=ChangedPost,
         scope=Scope.WRITE,
         rate=_RATE,
         is_destructive=True,

@@ -113,9 +113,9 @@ async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> To
     before = read_before(arguments.before)
 
     async def read_hits() -> ToolAnswer:
-        mine = key.organization_id
+        organization_id = key.organization_id
         hits = await app.stores.search.records(
-            mine, context_search, limit=arguments.limit, max_bytes=_MAX_BYTES, before=before
+            organization_id, context_search, limit=arguments.limit, max_bytes=_MAX_BYTES, before=before
         )
         # Off the event loop: the words of many commits are compared.
         bodies = await asyncio.to_thread(
@@ -161,7 +161,7 @@ CONTEXT_TOOLS: Final = (
             "you find nothing, use fewer words or a prefix: 'limit*'."
         ),
         takes=SearchContext,
-        gives=SearchedContext,
+        returns=SearchedContext,
         scope=Scope.READ,
         rate=SEARCHING,
         work=_search,
@@ -175,7 +175,7 @@ CONTEXT_TOOLS: Final = (
             f"of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
         ),
         takes=ReadContext,
-        gives=ContextPart,
+        returns=ContextPart,
         scope=Scope.READ,
         work=_read,
     ),

@@ -131,9 +131,10 @@ class DeliveryTrail(TypedDict):
 
 async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> ToolAnswer:
     search = LogSearch(statuses=arguments.statuses, event=arguments.event, text=arguments.text.strip())
-    mine, before = key.organization_id, read_before(arguments.before)
+    organization_id, before = key.organization_id, read_before(arguments.before)
     entries = await app.shares.lists(
-        mine, lambda: app.stores.read_model.log(mine, search, limit=arguments.limit + 1, before=before)
+        organization_id,
+        lambda: app.stores.read_model.log(organization_id, search, limit=arguments.limit + 1, before=before),
     )
     shown = entries[: arguments.limit]
     return ToolAnswer(
@@ -222,7 +223,7 @@ DELIVERY_TOOLS: Final = (
             "kept for 7 or 30 days. To find changes in the repositories, use search_context."
         ),
         takes=ListDeliveries,
-        gives=ListedDeliveries,
+        returns=ListedDeliveries,
         scope=Scope.READ,
         work=_list,
     ),
@@ -234,7 +235,7 @@ DELIVERY_TOOLS: Final = (
             "the posts that they wrote. Use it to find the post about a commit, or why there is none."
         ),
         takes=ReadDelivery,
-        gives=DeliveryTrail,
+        returns=DeliveryTrail,
         scope=Scope.READ,
         work=_read,
     ),

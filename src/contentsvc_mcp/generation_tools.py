@@ -22,7 +22,7 @@ _MOST: Final = 100
 _NAMED: Final = 10
 #: Maximum wait for the end of a job, in seconds, and the polling interval.
 _PATIENCE_S: Final = 20
-_LOOK_S: Final = 0.25
+_CHECK_S: Final = 0.25
 #: Maximum number of further polls of an ended job: its last events are stored a moment later.
 _FOR_ITS_LAST_WORDS: Final = 5
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
@@ -161,22 +161,22 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
 
 async def _read(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer:
     job = await _job(app, key, arguments.job_id)
-    looks, more_looks = int(arguments.wait_seconds / _LOOK_S), _FOR_ITS_LAST_WORDS
-    while looks and more_looks and not _has_told_its_end(job):
-        looks -= 1
-        more_looks -= job_status(job) in _ENDED
-        await asyncio.sleep(_LOOK_S)
+    checks, checks_after_end = int(arguments.wait_seconds / _CHECK_S), _FOR_ITS_LAST_WORDS
+    while checks and checks_after_end and not _is_over(job):
+        checks -= 1
+        checks_after_end -= job_status(job) in _ENDED
+        await asyncio.sleep(_CHECK_S)
         job = await _job(app, key, arguments.job_id)
     return _answer(job)
 
 
-def _has_told_its_end(job: Job) -> bool:
+def _is_over(job: Job) -> bool:
     return job_status(job) in _ENDED and job_events(job) == job.events
 
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
     job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
-    if job is None or not isinstance(job.asked, Generation):
+    if job is None or not isinstance(job.request, Generation):
         message = "Job not found. generate_post returns the id of a job"
         raise ToolRefused(message)
     return job
@@ -204,7 +204,7 @@ GENERATION_TOOLS: Final = (
             "to choose repositories or a brand identity."
         ),
         takes=ListSources,
-        gives=Sources,
+        returns=Sources,
         scope=Scope.READ,
         work=_sources,
     ),
@@ -218,7 +218,7 @@ GENERATION_TOOLS: Final = (
             "a minute is limited."
         ),
         takes=GenerationArguments,
-        gives=JobState,
+        returns=JobState,
         scope=Scope.WRITE,
         rate=rate_of("POST", "/v1/posts/generate"),
         is_idempotent=False,
@@ -232,7 +232,7 @@ GENERATION_TOOLS: Final = (
             "status is completed, postId is the draft: read it with read_post. A skipped job found nothing to report."
         ),
         takes=ReadJob,
-        gives=JobState,
+        returns=JobState,
         scope=Scope.READ,
         work=_read,
     ),

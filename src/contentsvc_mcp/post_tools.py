@@ -191,8 +191,10 @@ async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnsw
         content_types=tuple(arguments.content_types),
     )
     page_request = PageRequest(limit=arguments.limit, page=arguments.page)
-    mine = key.organization_id
-    posts, pagination = accepted(await app.shares.lists(mine, lambda: app.stores.posts.page(mine, query, page_request)))
+    organization_id = key.organization_id
+    posts, pagination = accepted(
+        await app.shares.lists(organization_id, lambda: app.stores.posts.page(organization_id, query, page_request))
+    )
     lines = [
         {
             "id": post.id,
@@ -235,7 +237,7 @@ POST_TOOLS: Final = (
             "the matching lines. Use it to check whether a post about a topic already exists."
         ),
         takes=SearchPosts,
-        gives=SearchedPosts,
+        returns=SearchedPosts,
         scope=Scope.READ,
         rate=SEARCHING,
         work=_search,
@@ -248,7 +250,7 @@ POST_TOOLS: Final = (
             "a post by its words, use search_posts."
         ),
         takes=ListPosts,
-        gives=ListedPosts,
+        returns=ListedPosts,
         scope=Scope.READ,
         work=_list,
     ),
@@ -260,7 +262,7 @@ POST_TOOLS: Final = (
             f"A long text comes in parts of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
         ),
         takes=ReadPost,
-        gives=PostPart,
+        returns=PostPart,
         scope=Scope.READ,
         work=_read,
     ),

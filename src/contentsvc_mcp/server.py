@@ -62,7 +62,7 @@ def described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=_without_titles(schema_of(tool.takes)),
-        output_schema=_without_titles(schema_of(tool.gives)),
+        output_schema=_without_titles(schema_of(tool.returns)),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.scope is Scope.READ,
             destructive_hint=tool.is_destructive,

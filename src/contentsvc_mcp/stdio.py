@@ -18,11 +18,11 @@ async def serve_stdio(app: Application, presented: str) -> None:
 
 
 def _looked_up(authenticator: Authenticator, presented: str) -> Callable[[], Awaitable[ApiKey | None]]:
-    async def look() -> ApiKey | None:
+    async def authenticate() -> ApiKey | None:
         key = await authenticator.authenticate(presented)
         if key is not None:
             with contextlib.suppress(ContentServiceError):
                 await authenticator.note_use(key)
         return key
 
-    return look
+    return authenticate

@@ -41,7 +41,7 @@ class Tool:
     title: str
     description: str
     takes: type[msgspec.Struct]
-    gives: type
+    returns: type
     scope: Scope
     #: Rate limit that calls count in; ``None``: unlimited.
     rate: Rate | None = None

@@ -11,20 +11,20 @@ from contentsvc_adapters.codehosts.rest import RestCodeHost
 
 @pytest.fixture
 def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
-    made = Internet()
+    created = Internet()
     connect: Any = anyio.connect_tcp
 
     async def connect_tcp(remote_host: str, remote_port: int, **options: Any) -> Any:
         # Where the reader really goes, by number: below it is only the system.
-        made.connected.append((remote_host, remote_port))
-        local = made.at.get((remote_host, remote_port))
+        created.connected.append((remote_host, remote_port))
+        local = created.at.get((remote_host, remote_port))
         if local is None:
             raise ConnectionRefusedError
         return await connect("127.0.0.1", local, **options)
 
     monkeypatch.setattr(anyio, "connect_tcp", connect_tcp)
-    made.name("acme.example", [PUBLIC])
-    return made
+    created.name("acme.example", [PUBLIC])
+    return created
 
 
 @pytest.fixture
@@ -36,6 +36,6 @@ def github() -> Generator[CodeHostServer]:
 @pytest.fixture
 async def host(request: pytest.FixtureRequest) -> AsyncGenerator[RestCodeHost]:
     name = "server" if "server" in request.fixturenames else "github"
-    made = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
-    yield made
-    await made.close()
+    created = RestCodeHost(request.getfixturevalue(name).api_url, timeout_s=5.0)
+    yield created
+    await created.close()

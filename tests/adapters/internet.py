@@ -39,10 +39,10 @@ def redirect(to: str, *lines: str) -> bytes:
 
 def says(*answers: bytes) -> Serve:
     """Answer each request with the next one, and then with the last one."""
-    left = list(answers)
+    remaining = list(answers)
 
     async def serve(_request: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(left.pop(0) if len(left) > 1 else left[0])
+        writer.write(remaining.pop(0) if len(remaining) > 1 else remaining[0])
 
     return serve
 

@@ -22,7 +22,7 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self.log = path.with_name(f"{path.name}-wal")
-        self.asked: list[tuple[str, str]] = []
+        self.statements: list[tuple[str, str]] = []
         self.connect = partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False)
         self.connection = self.opened()
         self.connection.execute("PRAGMA journal_mode=WAL")
@@ -32,7 +32,7 @@ class Writer:
 
     def opened(self) -> sqlite3.Connection:
         connection = self.connect()
-        connection.set_trace_callback(lambda sql: self.asked.append((threading.current_thread().name, sql)))
+        connection.set_trace_callback(lambda sql: self.statements.append((threading.current_thread().name, sql)))
         return connection
 
     def write(self, rows: int) -> None:
@@ -51,20 +51,20 @@ class Writer:
     @property
     def checkpoints(self) -> list[str]:
         """Name the threads that began checkpoints, and the commits between them."""
-        told = [("commit" if sql == "COMMIT" else thread, sql) for thread, sql in self.asked]
-        return [who for who, sql in told if sql == "COMMIT" or "wal_checkpoint" in sql]
+        statements = [("commit" if sql == "COMMIT" else thread, sql) for thread, sql in self.statements]
+        return [each for each, sql in statements if sql == "COMMIT" or "wal_checkpoint" in sql]
 
 
 @pytest.fixture
 def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Writer]:
     monkeypatch.setattr(checkpoints, "_ROWS", 100)
     monkeypatch.setattr(checkpoints, "_FEW_ROWS", 10)
-    made = Writer(tmp_path / "store.db")
-    yield made
-    made.checkpointer.stop()
-    made.connection.close()
+    created = Writer(tmp_path / "store.db")
+    yield created
+    created.checkpointer.stop()
+    created.connection.close()
     # The last one has left nothing behind.
-    assert not made.log.exists()
+    assert not created.log.exists()
 
 
 def test_the_log_stays_small_however_much_is_written(writer: Writer) -> None:

@@ -39,7 +39,7 @@ async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostSer
     assert await host.repository("ACME/Lighthouse", token=None) == HostAnswer(value=known, status=200)
     assert await host.repository(REPOSITORY, token=TOKEN) == HostAnswer(value=known, status=200)
 
-    bare, bearing = server.asked
+    bare, bearing = server.requests
     assert "authorization" not in bare.headers
     assert bearing.headers["authorization"] == f"{'token' if server.forge else 'Bearer'} {TOKEN}"
     assert bearing.headers["user-agent"].startswith("contentsvc/")
@@ -47,7 +47,7 @@ async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostSer
 
 
 async def test_a_hook_is_created_changed_found_and_removed(server: CodeHostServer, host: RestCodeHost) -> None:
-    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    created = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
     assert server.hook.body == {
         **({"type": "gitea"} if server.forge else {"name": "web"}),
         "active": True,
@@ -61,27 +61,27 @@ async def test_a_hook_is_created_changed_found_and_removed(server: CodeHostServe
     }
 
     path = HOOK.url.removeprefix("https://contentsvc.example")
-    assert await host.find_hook(REPOSITORY, path, token=TOKEN) == HostAnswer(value=made, status=200)
+    assert await host.find_hook(REPOSITORY, path, token=TOKEN) == HostAnswer(value=created, status=200)
     assert await host.find_hook(REPOSITORY, f"{path}1", token=TOKEN) == HostAnswer(value=None, status=200)
-    changed = await host.change_secret(REPOSITORY, made, "whsec_second", token=TOKEN)
+    changed = await host.change_secret(REPOSITORY, created, "whsec_second", token=TOKEN)
     assert changed == HostAnswer(value=None, status=200)
     # The events are repeated: one dialect resets omitted fields.
     assert server.hook.body["events"] == ["push", "release"]
     assert server.hook.body["active"] is True
     assert (server.hook.url, server.hook.secret) == (HOOK.url, "whsec_second")
 
-    assert await host.remove_hook(REPOSITORY, made, token=TOKEN) == HostAnswer(value=None, status=204)
+    assert await host.remove_hook(REPOSITORY, created, token=TOKEN) == HostAnswer(value=None, status=204)
     assert server.hooks == {}
-    gone = refused(await host.remove_hook(REPOSITORY, made, token=TOKEN))
+    gone = refused(await host.remove_hook(REPOSITORY, created, token=TOKEN))
     assert (gone.fault, gone.status) == (HostFault.NO_ACCESS, 404)
 
 
 async def test_a_hook_is_found_behind_many_others(server: CodeHostServer, host: RestCodeHost) -> None:
     for number in range(60):
         await host.create_hook(REPOSITORY, evolve(HOOK, url=f"https://elsewhere.example/{number}"), token=TOKEN)
-    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    created = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
 
-    assert await host.find_hook(REPOSITORY, HOOK.url, token=TOKEN) == HostAnswer(value=made, status=200)
+    assert await host.find_hook(REPOSITORY, HOOK.url, token=TOKEN) == HostAnswer(value=created, status=200)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ async def test_a_limit_in_time_is_that_of_all_calls_together(github: CodeHostSer
 
     assert (late, late.fault) == (too_late, HostFault.UNREACHABLE)
     assert "in time" in late.reason
-    assert len(github.asked) == 1
+    assert len(github.requests) == 1
     github.fault = None
     for again in (host, limited.within(5.0)):
         assert isinstance(await again.repository(REPOSITORY, token=TOKEN), HostAnswer)
@@ -256,7 +256,7 @@ async def test_a_token_is_not_sent_on_to_another_host(github: CodeHostServer, ho
 
         assert (found.fault, found.status) == (HostFault.STRANGE, 307)
         assert "another host" in found.reason
-        assert other.asked == []
+        assert other.requests == []
 
 
 async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
@@ -281,19 +281,19 @@ async def test_an_invalid_token_is_never_sent(github: CodeHostServer, host: Rest
 
     assert found.fault is HostFault.NO_ACCESS
     assert not token or token not in found.reason
-    assert github.asked == []
+    assert github.requests == []
 
 
 async def test_attempts_are_read_page_after_page_as_far_back_as_is_asked(
     github: CodeHostServer, host: RestCodeHost
 ) -> None:
-    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    created = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
     now = datetime.now(UTC).replace(microsecond=0)
     for minutes in range(25):
         github.note(github.hook, f"guid-{minutes}", status=503, event="release", at=now - timedelta(minutes=minutes))
     github.page_size = 10
 
-    listed = await host.deliveries(REPOSITORY, made, since=now - timedelta(minutes=14), token=TOKEN)
+    listed = await host.deliveries(REPOSITORY, created, since=now - timedelta(minutes=14), token=TOKEN)
 
     assert isinstance(listed, HostAnswer)
     assert listed.value.complete
@@ -304,33 +304,35 @@ async def test_attempts_are_read_page_after_page_as_far_back_as_is_asked(
 
 
 async def test_another_attempt_is_requested_by_its_id(github: CodeHostServer, host: RestCodeHost) -> None:
-    made = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
+    created = value_of(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
     github.note(github.hook, "guid-1", status=503)
     (attempt,) = github.hook.deliveries
 
-    assert await host.redeliver(REPOSITORY, made, str(attempt["id"]), token=TOKEN) == HostAnswer(value=None, status=202)
-    (asked,) = github.did("POST", "/attempts")
-    assert asked.path == f"/repos/{REPOSITORY}/hooks/{made}/deliveries/{attempt['id']}/attempts"
-    assert refused(await host.redeliver(REPOSITORY, made, "1", token=TOKEN)).status == 404
+    assert await host.redeliver(REPOSITORY, created, str(attempt["id"]), token=TOKEN) == HostAnswer(
+        value=None, status=202
+    )
+    (answer,) = github.did("POST", "/attempts")
+    assert answer.path == f"/repos/{REPOSITORY}/hooks/{created}/deliveries/{attempt['id']}/attempts"
+    assert refused(await host.redeliver(REPOSITORY, created, "1", token=TOKEN)).status == 404
 
 
 async def test_a_foreign_id_is_no_part_of_a_path(github: CodeHostServer, host: RestCodeHost) -> None:
     await host.remove_hook(REPOSITORY, "../../x?y#z", token=TOKEN)
 
-    assert github.asked[0].path == f"/repos/{REPOSITORY}/hooks/..%2F..%2Fx%3Fy%23z"
+    assert github.requests[0].path == f"/repos/{REPOSITORY}/hooks/..%2F..%2Fx%3Fy%23z"
 
 
 async def test_a_host_without_a_list_of_deliveries_is_reported() -> None:
     with CodeHostServer(forge=True) as server:
         host = RestCodeHost(f"{server.api_url}/")
         listed = refused(await host.deliveries(REPOSITORY, "1", since=datetime.now(UTC), token=TOKEN))
-        asked = refused(await host.redeliver(REPOSITORY, "1", "2", token=TOKEN))
+        answer = refused(await host.redeliver(REPOSITORY, "1", "2", token=TOKEN))
         await host.close()
 
-        assert (listed.fault, asked.fault) == (HostFault.UNSUPPORTED, HostFault.UNSUPPORTED)
+        assert (listed.fault, answer.fault) == (HostFault.UNSUPPORTED, HostFault.UNSUPPORTED)
         assert "redeliver" in listed.reason
         assert not host.lists_deliveries
-        assert server.asked == []
+        assert server.requests == []
 
 
 def test_a_delivery_is_missing_if_no_attempt_succeeded() -> None:

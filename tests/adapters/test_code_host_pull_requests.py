@@ -61,11 +61,11 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     most = 50 if server.graphql else REST_CALLS
     assert [each.number for each in answered.found] == list(range(50, 50 - most, -1))
     assert answered.refusal is None
-    asked = [
-        each.path for each in server.asked if "/pulls/" in each.path or not server.graphql or "graphql" in each.path
+    queries = [
+        each.path for each in server.requests if "/pulls/" in each.path or not server.graphql or "graphql" in each.path
     ]
     # Where there is no GraphQL, a server like GitHub's is asked for it first.
-    assert len(asked) == (-(-50 // BATCH) if server.graphql else REST_CALLS + (not server.forge))
+    assert len(queries) == (-(-50 // BATCH) if server.graphql else REST_CALLS + (not server.forge))
     assert len(server.connections) == 1
 
 
@@ -78,7 +78,7 @@ async def test_graphql_has_its_path_beside_the_rest_api(github: CodeHostServer, 
     await read(host, 12)
     await host.close()
 
-    assert github.asked[0].path == path
+    assert github.requests[0].path == path
 
 
 @pytest.mark.parametrize("server", ["graphql", "forge"], indirect=True)
@@ -128,7 +128,7 @@ async def test_the_first_merged_pull_request_of_an_author_is_a_first_contributio
 
     assert {each.number for each in answered.found if each.first_contribution} == {3, 8}
     assert {each.number: each.author for each in answered.found}[7] == "renovate[bot]"
-    queries = [each.body["variables"] for each in github.asked]
+    queries = [each.body["variables"] for each in github.requests]
     assert queries[1:] == [
         {
             "a0": f"repo:{REPOSITORY} is:pr author:old sort:created-asc",
@@ -145,7 +145,7 @@ async def test_first_contributions_of_a_bounded_number_of_authors_are_looked_for
     answered = await read(host, *range(30, 0, -1))
 
     assert sum(each.first_contribution for each in answered.found) == AUTHORS
-    assert len(github.asked) == 2 + 1
+    assert len(github.requests) == 2 + 1
 
 
 async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
@@ -156,8 +156,8 @@ async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     if server.graphql:
         # The first query is answered, the second one is not.
         answer = server.answer
-        server.answer = lambda asked: (
-            answer(asked) if len(server.asked) == 1 else (403, {"message": "API rate limit exceeded"}, limit)
+        server.answer = lambda request: (
+            answer(request) if len(server.requests) == 1 else (403, {"message": "API rate limit exceeded"}, limit)
         )
     else:
         server.fault = Fault(status=403, headers=limit, path="/pulls/15")
@@ -169,7 +169,7 @@ async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     assert found.fault is HostFault.RATE_LIMITED
     assert found.retry_after_s is not None
     assert 80 <= found.retry_after_s <= 90
-    assert len([each for each in server.asked if "15" in json.dumps(each.body) or "/pulls/15" in each.path]) == 1
+    assert len([each for each in server.requests if "15" in json.dumps(each.body) or "/pulls/15" in each.path]) == 1
 
 
 async def test_a_rate_limit_in_the_body_of_graphql_is_recognized(github: CodeHostServer, host: RestCodeHost) -> None:
@@ -256,7 +256,7 @@ async def test_any_other_answer_is_a_refusal(
 async def test_a_failed_search_leaves_the_pull_requests(github: CodeHostServer, host: RestCodeHost) -> None:
     github.add(HostPull(number=12))
     answer = github.answer
-    github.answer = lambda asked: answer(asked) if "search(" not in asked.body["query"] else (502, {}, {})
+    github.answer = lambda request: answer(request) if "search(" not in request.body["query"] else (502, {}, {})
 
     answered = await read(host, 12)
 
@@ -271,7 +271,7 @@ async def test_silence_ends_within_the_limit_of_all_calls(server: CodeHostServer
 
     assert answered.found == ()
     assert refused(answered).fault is HostFault.UNREACHABLE
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_a_token_is_not_sent_on_to_another_host(server: CodeHostServer, host: RestCodeHost) -> None:
@@ -279,4 +279,4 @@ async def test_a_token_is_not_sent_on_to_another_host(server: CodeHostServer, ho
         server.fault = Fault(status=307, headers={"Location": f"{other.origin}/graphql"})
 
         assert "another host" in refused(await read(host, 12)).reason
-        assert other.asked == []
+        assert other.requests == []

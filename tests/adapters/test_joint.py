@@ -13,13 +13,13 @@ class Store:
     """Doubles numbers; some cannot be doubled, and while it is shut, calls wait."""
 
     def __init__(self) -> None:
-        self.asked: list[list[int]] = []
+        self.batches: list[list[int]] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.away = False
 
     async def double(self, numbers: Sequence[int]) -> Sequence[int]:
-        self.asked.append(list(numbers))
+        self.batches.append(list(numbers))
         await self.gate.wait()
         if self.away:
             message = "away"
@@ -37,7 +37,7 @@ async def test_simultaneous_calls_form_one_batch() -> None:
     assert await asyncio.gather(*(joint(number) for number in (3, 1, 2))) == [6, 2, 4]
     assert await joint(4) == 8
 
-    assert store.asked == [[3, 1, 2], [4]]
+    assert store.batches == [[3, 1, 2], [4]]
 
 
 async def test_calls_during_a_batch_form_the_next_one() -> None:
@@ -45,14 +45,14 @@ async def test_calls_during_a_batch_form_the_next_one() -> None:
     joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
     first = asyncio.create_task(joint(1))
-    while not store.asked:
+    while not store.batches:
         await asyncio.sleep(0)
     later = [asyncio.create_task(joint(number)) for number in (2, 3)]
     await asyncio.sleep(0)
     store.gate.set()
 
     assert await asyncio.gather(first, *later) == [2, 4, 6]
-    assert store.asked == [[1], [2, 3]]
+    assert store.batches == [[1], [2, 3]]
 
 
 async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
@@ -63,7 +63,7 @@ async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
 
     assert [answers[0], answers[2]] == [2, 4]
     assert isinstance(answers[1], Unstorable)
-    assert store.asked == [[1, 13, 2], [1], [13], [2]]
+    assert store.batches == [[1, 13, 2], [1], [13], [2]]
 
 
 async def test_an_unavailable_store_fails_all_calls_of_the_batch_at_once() -> None:
@@ -74,7 +74,7 @@ async def test_an_unavailable_store_fails_all_calls_of_the_batch_at_once() -> No
     answers = await asyncio.gather(*(joint(number) for number in (1, 2)), return_exceptions=True)
 
     assert [(type(each), str(each)) for each in answers] == [(StoreUnavailable, "away")] * 2
-    assert store.asked == [[1, 2]]
+    assert store.batches == [[1, 2]]
     store.away = False
     assert await joint(3) == 6
 
@@ -84,7 +84,7 @@ async def test_a_cancelled_call_leaves_the_batch_and_delays_no_other() -> None:
     joint: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
     first = asyncio.create_task(joint(1))
-    while not store.asked:
+    while not store.batches:
         await asyncio.sleep(0)
     gone, stays = asyncio.create_task(joint(2)), asyncio.create_task(joint(3))
     await asyncio.sleep(0)
@@ -93,7 +93,7 @@ async def test_a_cancelled_call_leaves_the_batch_and_delays_no_other() -> None:
     store.gate.set()
 
     assert await stays == 6
-    assert store.asked == [[1], [3]]
+    assert store.batches == [[1], [3]]
     for task in (first, gone):
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -111,9 +111,9 @@ class Office:
         )
 
     async def endpoint(self, url: str, format_: EndpointFormat | None = None) -> WebhookEndpoint:
-        made = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
-        assert isinstance(made, NewSecret), made
-        return made.endpoint
+        created = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
+        assert isinstance(created, NewSecret), created
+        return created.endpoint
 
     async def confirmed(self, mails: MailServer, *addresses: str) -> None:
         """Send the confirmation mails, and use the links of these addresses; without addresses, of all."""

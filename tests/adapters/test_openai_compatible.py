@@ -65,7 +65,7 @@ async def fault_of(*answers: Answer, of: Brief | None = None, times: int = 1, pa
     async with model_server(*answers) as server:
         with pytest.raises(WriterUnavailable) as raised:
             await written(server.url, of, patience=patience)
-        assert len(server.asked) == times
+        assert len(server.requests) == times
     assert KEY not in str(raised.value)
     assert "beam" not in str(raised.value)
     return str(raised.value)
@@ -75,17 +75,17 @@ async def fault_of(*answers: Answer, of: Brief | None = None, times: int = 1, pa
 async def test_the_answer_of_the_model_becomes_the_draft(answer: Answer) -> None:
     async with model_server(answer) as server:
         assert await written(server.url) == DRAFT
-    (asked,) = server.asked
+    (request,) = server.requests
 
-    assert (asked.method, asked.path) == ("POST", "/v1/chat/completions")
-    assert asked.headers["authorization"] == f"Bearer {KEY}"
-    assert asked.question.keys() == {"model", "messages", "stream", "max_tokens", "response_format", "stream_options"}
-    assert asked.question["model"] == "lamp-1"
-    assert asked.question["stream"] is True
-    assert asked.question["max_tokens"] == 500
-    assert asked.question["response_format"] == {"type": "json_object"}
-    assert "Turn the beam" in asked.message("user")
-    assert KEY not in json.dumps(asked.question)
+    assert (request.method, request.path) == ("POST", "/v1/chat/completions")
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.question.keys() == {"model", "messages", "stream", "max_tokens", "response_format", "stream_options"}
+    assert request.question["model"] == "lamp-1"
+    assert request.question["stream"] is True
+    assert request.question["max_tokens"] == 500
+    assert request.question["response_format"] == {"type": "json_object"}
+    assert "Turn the beam" in request.message("user")
+    assert KEY not in json.dumps(request.question)
 
 
 async def test_without_a_key_no_authorization_is_sent() -> None:
@@ -94,8 +94,8 @@ async def test_without_a_key_no_authorization_is_sent() -> None:
         assert await writer.write(brief(), PlainSteps()) == DRAFT
         await writer.aclose()
 
-    assert "authorization" not in server.asked[0].headers
-    assert server.asked[0].path == "/v1/chat/completions"
+    assert "authorization" not in server.requests[0].headers
+    assert server.requests[0].path == "/v1/chat/completions"
 
 
 async def test_without_anything_to_report_the_model_is_not_called() -> None:
@@ -104,7 +104,7 @@ async def test_without_anything_to_report_the_model_is_not_called() -> None:
         assert draft == Silence(
             reason="1 change to build and tools and 1 commit without an entry: nothing a reader notices"
         )
-        assert server.asked == []
+        assert server.requests == []
 
 
 def test_the_name_of_the_writer_has_the_model_in_one_line() -> None:
@@ -202,14 +202,14 @@ async def test_the_whole_conversation_has_a_limit() -> None:
 async def test_a_busy_server_is_retried(status: int) -> None:
     async with model_server(refused(status), hung_up, streamed(ANSWER)) as server:
         assert await written(server.url) == DRAFT
-        assert len(server.asked) == 3
+        assert len(server.requests) == 3
 
 
 async def test_a_wish_for_a_pause_is_the_least_pause() -> None:
     async with model_server(refused(429, Retry_After="15"), streamed(ANSWER)) as server:
         with pytest.raises(WriterUnavailable, match="has not finished"):
             await written(server.url, timeout_s=0.8)
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
     async with model_server(refused(429, Retry_After="0.01"), streamed(ANSWER)) as server:
         assert await written(server.url) == DRAFT
 
@@ -263,7 +263,7 @@ async def test_redirects_are_not_followed() -> None:
     async with model_server(streamed(ANSWER)) as other:
         answer = refused(307, Location=f"{other.url}/chat/completions")
         assert "answers 307, a redirect: set CONTENTSVC_WRITER_URL" in await fault_of(answer)
-        assert other.asked == []
+        assert other.requests == []
 
 
 async def test_an_unsupported_parameter_is_omitted_from_then_on() -> None:
@@ -276,7 +276,7 @@ async def test_an_unsupported_parameter_is_omitted_from_then_on() -> None:
         assert await writer.write(brief(), PlainSteps()) == DRAFT
         await writer.aclose()
 
-    first, _, _, third, fourth = (asked.question for asked in server.asked)
+    first, _, _, third, fourth = (request.question for request in server.requests)
     assert "response_format" in first
     assert "response_format" not in third
     assert "stream_options" not in third
@@ -324,17 +324,17 @@ async def test_commit_messages_stay_inside_the_marks_and_no_address_is_sent() ->
     )
     async with model_server(streamed(ANSWER)) as server:
         await written(server.url, brief(attack))
-    (asked,) = server.asked
-    begin, *inside, end = asked.message("user").splitlines()
+    (request,) = server.requests
+    begin, *inside, end = request.message("user").splitlines()
 
     mark = begin.removeprefix("MATERIAL ")
     assert len(mark) == 32
     assert end == f"END MATERIAL {mark}"
     assert all(json.loads(line)["kind"] for line in inside)
-    assert f'between "MATERIAL {mark}" and "END MATERIAL {mark}"' in asked.message("system")
-    assert "previous instructions" not in asked.message("system")
-    assert "@mail.example" not in json.dumps(asked.question)
-    assert "@evil.example" not in json.dumps(asked.question)
+    assert f'between "MATERIAL {mark}" and "END MATERIAL {mark}"' in request.message("system")
+    assert "previous instructions" not in request.message("system")
+    assert "@mail.example" not in json.dumps(request.question)
+    assert "@evil.example" not in json.dumps(request.question)
 
 
 async def test_a_wrong_answer_is_retried_once_with_its_fault() -> None:
@@ -343,7 +343,7 @@ async def test_a_wrong_answer_is_retried_once_with_its_fault() -> None:
         draft = await written(server.url)
 
     assert isinstance(draft, Draft)
-    first, second = server.asked
+    first, second = server.requests
     assert first.message("system") == second.message("system")
     assert second.message("user").startswith(first.message("user"))
     assert "does not hold (9.9.9)" in second.message("user")

@@ -12,6 +12,7 @@ from contentsvc_adapters.codehosts.gitlab import GitlabClient
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import PROVIDERS
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostDeliveries,
@@ -19,7 +20,6 @@ from contentsvc_core.code_hosts import (
     HostFault,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
 
@@ -34,22 +34,22 @@ SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def api() -> Generator[ScriptedApi]:
-    with scripted_api() as made:
-        yield made
+    with scripted_api() as created:
+        yield created
 
 
 @pytest.fixture
 async def gitlab(api: ScriptedApi) -> AsyncGenerator[HostClient]:
-    made = GitlabClient(f"{api.url}/", timeout_s=5.0)
-    yield made
-    await made.close()
+    created = GitlabClient(f"{api.url}/", timeout_s=5.0)
+    yield created
+    await created.close()
 
 
 @pytest.fixture
 async def bitbucket(api: ScriptedApi) -> AsyncGenerator[HostClient]:
-    made = BitbucketClient(api.url, timeout_s=5.0)
-    yield made
-    await made.close()
+    created = BitbucketClient(api.url, timeout_s=5.0)
+    yield created
+    await created.close()
 
 
 def test_each_provider_has_its_client() -> None:
@@ -74,22 +74,22 @@ class TestGitlab:
     NAME = "acme/harbour/lighthouse"
 
     async def test_a_project_of_a_subgroup_is_read(self, api: ScriptedApi, gitlab: HostClient) -> None:
-        api.says(
+        api.reply(
             f"GET {PROJECT}", {"id": 4242, "path_with_namespace": "Acme/harbour/lighthouse", "default_branch": "trunk"}
         )
 
         assert await gitlab.repository(self.NAME, token=TOKEN) == HostAnswer(
             value=RemoteRepository(id=4242, full_name="Acme/harbour/lighthouse", default_branch="trunk"), status=200
         )
-        assert [each.token for each in api.asked] == [f"Bearer {TOKEN}"]
+        assert [each.token for each in api.requests] == [f"Bearer {TOKEN}"]
 
     async def test_a_hook_is_created_found_changed_and_removed(self, api: ScriptedApi, gitlab: HostClient) -> None:
         hooks = f"{PROJECT}/hooks"
-        api.says(f"POST {hooks}", {"id": 9, "url": HOOK.url}, status=201)
-        api.says(f"GET {hooks}", [{"id": 8, "url": "https://other.example"}, {"id": 9, "url": HOOK.url}])
-        api.says(f"GET {hooks}/9", {"id": 9, "url": HOOK.url})
-        api.says(f"PUT {hooks}/9", {"id": 9, "url": HOOK.url})
-        api.says(f"DELETE {hooks}/9", None, status=204)
+        api.reply(f"POST {hooks}", {"id": 9, "url": HOOK.url}, status=201)
+        api.reply(f"GET {hooks}", [{"id": 8, "url": "https://other.example"}, {"id": 9, "url": HOOK.url}])
+        api.reply(f"GET {hooks}/9", {"id": 9, "url": HOOK.url})
+        api.reply(f"PUT {hooks}/9", {"id": 9, "url": HOOK.url})
+        api.reply(f"DELETE {hooks}/9", None, status=204)
 
         assert await gitlab.create_hook(self.NAME, HOOK, token=TOKEN) == HostAnswer(value="9", status=201)
         path = "/api/webhooks/gitlab/org_1/int_1/4242"
@@ -98,8 +98,8 @@ class TestGitlab:
         assert isinstance(await gitlab.change_secret(self.NAME, "9", "whsec_second", token=TOKEN), HostAnswer)
         assert isinstance(await gitlab.remove_hook(self.NAME, "9", token=TOKEN), HostAnswer)
 
-        (created,) = (each.body for each in api.asked if each.method == "POST")
-        (changed,) = (each.body for each in api.asked if each.method == "PUT")
+        (created,) = (each.body for each in api.requests if each.method == "POST")
+        (changed,) = (each.body for each in api.requests if each.method == "PUT")
         events = {"push_events": True, "releases_events": True, "enable_ssl_verification": True}
         assert created == {"url": HOOK.url, "token": "whsec_first", **events, "name": "contentsvc"}
         assert changed == {"url": HOOK.url, "token": "whsec_second", **events}
@@ -111,8 +111,8 @@ class TestGitlab:
 
         page = [event(number, "200", "2026-03-04T06:00:00Z") for number in range(3, 23)]
         last = [event(2, "internal error", "2026-03-04T05:00:00Z"), event(1, "503", "2026-02-04T05:00:00Z")]
-        api.says(f"GET {PROJECT}/hooks/9/events", page, last)
-        api.says(f"POST {PROJECT}/hooks/9/events/2/resend", {"response_status": 200}, status=201)
+        api.reply(f"GET {PROJECT}/hooks/9/events", page, last)
+        api.reply(f"POST {PROJECT}/hooks/9/events/2/resend", {"response_status": 200}, status=201)
 
         listed = await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN)
 
@@ -140,7 +140,7 @@ class TestGitlab:
             "response_status": "200",
             "created_at": "2026-03-04T06:00:00Z",
         }
-        api.says(f"GET {PROJECT}/hooks/9/events", [old])
+        api.reply(f"GET {PROJECT}/hooks/9/events", [old])
 
         refusal = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
 
@@ -159,16 +159,16 @@ class TestGitlab:
             }
 
         newest_first = [commit(number) for number in range(120, 0, -1)]
-        api.says(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
-        whole = WantedCommits(head="b" * 40, before="a" * 40, limit=500)
+        api.reply(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
+        all_commits = CommitRange(head="b" * 40, before="a" * 40, limit=500)
 
-        read = await gitlab.commits(self.NAME, whole, token=TOKEN)
+        read = await gitlab.commits(self.NAME, all_commits, token=TOKEN)
 
         assert [each.message for each in read.found] == [f"feat: {number}" for number in range(1, 121)]
         assert (read.is_cut, read.refusal) == (False, None)
-        assert [each.query["ref_name"] for each in api.asked] == [f"{'a' * 40}..{'b' * 40}"] * 2
-        api.says(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
-        cut = await gitlab.commits(self.NAME, WantedCommits(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
+        assert [each.query["ref_name"] for each in api.requests] == [f"{'a' * 40}..{'b' * 40}"] * 2
+        api.reply(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
+        cut = await gitlab.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
         assert ([each.message for each in cut.found][::49], cut.is_cut) == (["feat: 71", "feat: 120"], True)
 
     async def test_merge_requests_are_read_by_number_and_by_commit(self, api: ScriptedApi, gitlab: HostClient) -> None:
@@ -177,9 +177,9 @@ class TestGitlab:
             return {**known, "state": "merged", "author": {"username": "grace"}, "description": "Bright.", **more}
 
         head = "c" * 40
-        api.says(f"GET {PROJECT}/merge_requests/7", merge(7, merge_commit_sha="d" * 40))
-        api.says(f"GET {PROJECT}/merge_requests/9", merge(9, project_id=1))
-        api.says(f"GET {PROJECT}/repository/commits/{head}/merge_requests", [merge(5, state="opened"), merge(6)])
+        api.reply(f"GET {PROJECT}/merge_requests/7", merge(7, merge_commit_sha="d" * 40))
+        api.reply(f"GET {PROJECT}/merge_requests/9", merge(9, project_id=1))
+        api.reply(f"GET {PROJECT}/repository/commits/{head}/merge_requests", [merge(5, state="opened"), merge(6)])
 
         read = await gitlab.pull_requests(
             self.NAME, 4242, NamedPullRequests(numbers=[7, 8, 9], commits=[head]), token=TOKEN
@@ -205,7 +205,7 @@ class TestGitlab:
     async def test_a_refusal_has_its_reason(
         self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, message: str
     ) -> None:
-        api.says(f"POST {PROJECT}/hooks", body, status=status)
+        api.reply(f"POST {PROJECT}/hooks", body, status=status)
 
         found = refused(await gitlab.create_hook(self.NAME, HOOK, token=TOKEN))
 
@@ -218,7 +218,7 @@ class TestBitbucket:
 
     async def test_a_repository_has_the_number_of_its_uuid(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         body = {"uuid": UUID, "full_name": "acme/lighthouse", "mainbranch": {"name": "trunk"}}
-        api.says(f"GET {REPOSITORY}", body, {**body, "mainbranch": None})
+        api.reply(f"GET {REPOSITORY}", body, {**body, "mainbranch": None})
 
         assert await bitbucket.repository(self.NAME, token=None) == HostAnswer(
             value=RemoteRepository(id=NUMBER, full_name="acme/lighthouse", default_branch="trunk"), status=200
@@ -226,16 +226,16 @@ class TestBitbucket:
         empty = await bitbucket.repository(self.NAME, token=TOKEN)
         assert isinstance(empty, HostAnswer)
         assert empty.value.default_branch is None
-        assert [each.token for each in api.asked] == [None, f"Bearer {TOKEN}"]
+        assert [each.token for each in api.requests] == [None, f"Bearer {TOKEN}"]
 
     async def test_a_hook_is_created_found_changed_and_removed(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         hooks, hook = f"{REPOSITORY}/hooks", {"uuid": "{9}", "url": HOOK.url}
-        api.says(f"POST {hooks}", hook, status=201)
+        api.reply(f"POST {hooks}", hook, status=201)
         other = {"uuid": "{8}", "url": "https://other.example"}
-        api.says(f"GET {hooks}", {"values": [other], "next": f"{api.url}?page=2"}, {"values": [hook]})
-        api.says(f"GET {hooks}/%7B9%7D", hook)
-        api.says(f"PUT {hooks}/%7B9%7D", hook)
-        api.says(f"DELETE {hooks}/%7B9%7D", None, status=204)
+        api.reply(f"GET {hooks}", {"values": [other], "next": f"{api.url}?page=2"}, {"values": [hook]})
+        api.reply(f"GET {hooks}/%7B9%7D", hook)
+        api.reply(f"PUT {hooks}/%7B9%7D", hook)
+        api.reply(f"DELETE {hooks}/%7B9%7D", None, status=204)
 
         assert await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN) == HostAnswer(value="{9}", status=201)
         found = await bitbucket.find_hook(self.NAME, "/api/webhooks/gitlab/org_1/int_1/4242", token=TOKEN)
@@ -243,8 +243,8 @@ class TestBitbucket:
         assert isinstance(await bitbucket.change_secret(self.NAME, "{9}", "whsec_second", token=TOKEN), HostAnswer)
         assert isinstance(await bitbucket.remove_hook(self.NAME, "{9}", token=TOKEN), HostAnswer)
 
-        (created,) = (each.body for each in api.asked if each.method == "POST")
-        (changed,) = (each.body for each in api.asked if each.method == "PUT")
+        (created,) = (each.body for each in api.requests if each.method == "POST")
+        (changed,) = (each.body for each in api.requests if each.method == "PUT")
         rest = {"description": "contentsvc", "url": HOOK.url, "active": True, "events": ["repo:push"]}
         assert created == {**rest, "secret": "whsec_first"}
         assert changed == {**rest, "secret": "whsec_second"}
@@ -258,7 +258,7 @@ class TestBitbucket:
             assert refusal.fault is HostFault.UNSUPPORTED
             assert "use 'Resend request'" in refusal.reason
         assert not bitbucket.lists_deliveries
-        assert api.asked == []
+        assert api.requests == []
 
     async def test_commits_are_read_oldest_first_over_pages(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         def commit(number: int) -> dict[str, object]:
@@ -271,17 +271,17 @@ class TestBitbucket:
             }
 
         listing = f"GET {REPOSITORY}/commits/{'b' * 40}"
-        api.says(
+        api.reply(
             listing,
             {"values": [commit(3), commit(2)], "next": f"{api.url}/x?page=aBc&exclude=y"},
             {"values": [commit(1)]},
         )
 
-        read = await bitbucket.commits(self.NAME, WantedCommits(head="b" * 40, before="a" * 40, limit=500), token=TOKEN)
+        read = await bitbucket.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=500), token=TOKEN)
 
         assert [each.message for each in read.found] == ["feat: 1", "feat: 2", "feat: 3"]
-        assert [each.query["page"] for each in api.asked] == ["1", "aBc"]
-        assert {each.query["exclude"] for each in api.asked} == {"a" * 40}
+        assert [each.query["page"] for each in api.requests] == ["1", "aBc"]
+        assert {each.query["exclude"] for each in api.requests} == {"a" * 40}
         assert read.found[0].author.name == "Grace Example"
 
     async def test_pull_requests_are_read_by_number_and_by_commit(
@@ -293,8 +293,8 @@ class TestBitbucket:
             return {**known, "author": {"nickname": "grace"}, "description": "Bright.", **more}
 
         head = "c" * 40
-        api.says(f"GET {REPOSITORY}/pullrequests/7", pull(7))
-        api.says(f"GET {REPOSITORY}/commit/{head}/pullrequests", {"values": [pull(5, state="OPEN"), pull(6)]})
+        api.reply(f"GET {REPOSITORY}/pullrequests/7", pull(7))
+        api.reply(f"GET {REPOSITORY}/commit/{head}/pullrequests", {"values": [pull(5, state="OPEN"), pull(6)]})
 
         read = await bitbucket.pull_requests(
             self.NAME, NUMBER, NamedPullRequests(numbers=[7, 8], commits=[head]), token=TOKEN
@@ -309,7 +309,7 @@ class TestBitbucket:
         assert elsewhere.found == ()
 
     async def test_a_refusal_names_the_rights_of_the_token(self, api: ScriptedApi, bitbucket: HostClient) -> None:
-        api.says(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
+        api.reply(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
 
         refusal = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
 

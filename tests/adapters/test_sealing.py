@@ -79,5 +79,5 @@ def test_a_key_is_not_made_where_something_was_sealed_with_another(tmp_path: Pat
     with pytest.raises(UnusableKey, match="is gone"):
         key_beside(tmp_path / "x.db", may_make=False)
     assert list(tmp_path.iterdir()) == []
-    made = key_beside(tmp_path / "x.db", may_make=True)
-    assert key_beside(tmp_path / "x.db", may_make=False) == made
+    created = key_beside(tmp_path / "x.db", may_make=True)
+    assert key_beside(tmp_path / "x.db", may_make=False) == created

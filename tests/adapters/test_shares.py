@@ -132,12 +132,12 @@ async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_pla
 
 async def test_work_of_a_cancelled_call_holds_its_place_until_it_ends() -> None:
     share, work = FairShare(places=1, per_organization=1, waiting=1), Work()
-    left = asyncio.create_task(share("org_a", work("a0")))
+    cancelled = asyncio.create_task(share("org_a", work("a0")))
     await settled()
-    left.cancel()
+    cancelled.cancel()
     other = asyncio.create_task(share("org_b", work("b0")))
     await settled()
-    assert left.cancelled()
+    assert cancelled.cancelled()
     assert work.begun == ["a0"]
 
     await work.end("a0", "b0")
@@ -162,28 +162,28 @@ async def test_work_that_fails_raises_its_fault_and_frees_its_place() -> None:
 
 @pytest.mark.parametrize("connections", range(3, 20))
 def test_the_shares_never_hold_the_last_connection(connections: int) -> None:
-    made = shares(connections=connections)
+    created = shares(connections=connections)
 
-    assert isinstance(made.heavy, FairShare)
-    assert isinstance(made.lists, FairShare)
-    assert made.heavy.places >= 1
-    assert made.lists.places >= 1
-    assert made.heavy.places + made.lists.places < connections
+    assert isinstance(created.heavy, FairShare)
+    assert isinstance(created.lists, FairShare)
+    assert created.heavy.places >= 1
+    assert created.lists.places >= 1
+    assert created.heavy.places + created.lists.places < connections
 
 
 @pytest.mark.parametrize("url", ["sqlite+aiosqlite:///contentsvc.db", "postgresql+asyncpg://us@host/contentsvc"])
 def test_with_the_usual_connections_and_threads_one_organization_never_holds_all_places(url: str) -> None:
-    made = shares(connections=Database(url).dialect.readers)
-    assert isinstance(made.heavy, FairShare)
-    assert isinstance(made.lists, FairShare)
+    created = shares(connections=Database(url).dialect.readers)
+    assert isinstance(created.heavy, FairShare)
+    assert isinstance(created.lists, FairShare)
 
-    assert (made.heavy.places, made.lists.places) == (HEAVY_PLACES, LIST_PLACES)
+    assert (created.heavy.places, created.lists.places) == (HEAVY_PLACES, LIST_PLACES)
     assert min(HEAVY_PLACES, LIST_PLACES) > PER_ORGANIZATION
 
 
 async def test_work_in_all_places_leaves_threads_for_everything_else() -> None:
     asyncio.get_running_loop().set_default_executor(threads())
-    made = shares(connections=10)
+    created = shares(connections=10)
     release = asyncio.Event()
     loop = asyncio.get_running_loop()
     held: list[asyncio.Future[bool]] = []
@@ -192,7 +192,7 @@ async def test_work_in_all_places_leaves_threads_for_everything_else() -> None:
         return asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
 
     for organization in ("org_a", "org_b", "org_c"):
-        for share in (made.heavy, made.lists):
+        for share in (created.heavy, created.lists):
             held += [
                 asyncio.ensure_future(share(organization, lambda: asyncio.to_thread(hold)))
                 for _ in range(PER_ORGANIZATION)

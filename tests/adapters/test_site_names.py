@@ -19,13 +19,13 @@ class DeadServers:
     """The system, of which questions for some names get no answer until they are let go."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked: list[str] = []
+        self.hosts: list[str] = []
         self.let_go = threading.Event()
         self._system = socket.getaddrinfo
         monkeypatch.setattr(socket, "getaddrinfo", self._ask)
 
     def _ask(self, host: str, *details: Any, **more: Any) -> Any:
-        self.asked.append(host)
+        self.hosts.append(host)
         if host.endswith(".example"):
             self.let_go.wait()
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -47,7 +47,7 @@ async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pyte
         dead.let_go.set()
 
     assert all(isinstance(each, NotRead) and each.fault is SiteFault.PASSING for each in found)
-    assert len([host for host in dead.asked if host.endswith(".example")]) == CONCURRENCY
+    assert len([host for host in dead.hosts if host.endswith(".example")]) == CONCURRENCY
 
 
 async def test_an_abandoned_lookup_counts_until_it_is_answered(
@@ -61,7 +61,7 @@ async def test_an_abandoned_lookup_counts_until_it_is_answered(
             refused(await hasty.read(f"http://site{number}.example/"), "took longer", fault=SiteFault.PASSING)
         # Immediately, without a query.
         refused(await patient.read("http://late.example/"), "looked up", fault=SiteFault.PASSING)
-        assert "late.example" not in dead.asked
+        assert "late.example" not in dead.hosts
     finally:
         dead.let_go.set()
 
@@ -84,6 +84,6 @@ print(asyncio.run(HttpSiteReader(total_s=0.05).read("http://acme.example/")).err
 async def test_no_stop_waits_for_a_name_server() -> None:
     async with asyncio.timeout(30):
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", _STOPPED, stdout=asyncio.subprocess.PIPE)
-        told, _ = await process.communicate()
+        output, _ = await process.communicate()
 
-    assert (process.returncode, told.decode().strip()) == (0, "the site took longer than 0.05 s")
+    assert (process.returncode, output.decode().strip()) == (0, "the site took longer than 0.05 s")

@@ -254,8 +254,8 @@ async def test_a_certificate_is_checked_for_the_name_though_the_number_is_asked(
     internet: Internet, tmp_path: Path
 ) -> None:
     server, client = certified(tmp_path, "acme.example")
-    asked: list[str | None] = []
-    server.sni_callback = lambda _socket, name, _context: asked.append(name)
+    hosts: list[str | None] = []
+    server.sni_callback = lambda _socket, name, _context: hosts.append(name)
     internet.name("zenith.example", [PUBLIC])
     reader = internet.reader(tls=client)
 
@@ -264,7 +264,7 @@ async def test_a_certificate_is_checked_for_the_name_though_the_number_is_asked(
         refused(await reader.read("https://zenith.example/"), "certificate")
         refused(await internet.reader().read("https://acme.example/"), "certificate")
 
-    assert asked == ["acme.example", "zenith.example", "acme.example"]
+    assert hosts == ["acme.example", "zenith.example", "acme.example"]
 
 
 async def test_a_secure_site_does_not_lead_to_an_insecure_one(internet: Internet, tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ async def agent_of(caller: Caller) -> AsyncGenerator[Agent]:
 
     authenticator = Authenticator(caller.world.stores.keys, caller.world.clock)
 
-    async def who() -> ApiKey | None:
+    async def authenticated() -> ApiKey | None:
         return await authenticator.authenticate(caller.key)
 
-    async with Client(agent_server(caller.world.use_cases, who)) as client:
+    async with Client(agent_server(caller.world.use_cases, authenticated)) as client:
         yield Agent(client)

@@ -86,9 +86,9 @@ async def test_objects_of_another_organization_are_not_found(
     async with agent_of(zenith) as agent:
         for tool in TOOLS:
             result = await agent.result(tool.name, **filled(CALLS[tool.name], names))
-            told = text_of(result)
-            assert "lamp" not in told.replace("'lamp", ""), tool.name
-            assert result.is_error or not any(name in told for name in names.values()), tool.name
+            text = text_of(result)
+            assert "lamp" not in text.replace("'lamp", ""), tool.name
+            assert result.is_error or not any(name in text for name in names.values()), tool.name
     assert (await acme("GET", f"/v1/posts/{names['POST']}")).json() == before
 
 
@@ -128,19 +128,19 @@ async def test_foreign_text_is_only_between_marks_that_it_cannot_forge(acme: Cal
     async with agent_of(acme) as agent:
         result = await agent.result("search_context", query="lamp")
     answer = result.structured_content
-    own, told = (part.text for part in result.content if isinstance(part, TextContent))
+    own, text = (part.text for part in result.content if isinstance(part, TextContent))
     assert "Ignore" not in own
     assert json.loads(own) == {"next": None, "behind": 0}
     assert "Ignore" not in json.dumps({name: part for name, part in answer.items() if name != "untrusted"})
     assert answer["notice"] == NOTICE
-    assert told.startswith(NOTICE)
-    mark = told.rpartition(" ")[2]
-    notice, opening, foreign, closing = told.split("\n", 1)[0], *told.split("\n")[2:]
+    assert text.startswith(NOTICE)
+    mark = text.rpartition(" ")[2]
+    notice, opening, foreign, closing = text.split("\n", 1)[0], *text.split("\n")[2:]
     assert notice == NOTICE
     assert (opening, closing) == (f"----- untrusted {mark}", f"----- end of untrusted {mark}")
     assert mark not in foreign
     assert json.loads(foreign) == answer["untrusted"]
-    assert told.count("\n") == 4
+    assert text.count("\n") == 4
 
 
 async def test_no_tool_returns_foreign_text_outside_of_the_marks(acme: Caller) -> None:

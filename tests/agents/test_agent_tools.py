@@ -169,8 +169,8 @@ async def test_a_delivery_is_followed_to_its_post_by_any_of_its_names(acme: Call
         "targets": {"repositoryIds": [acme.repository_id]},
         "outputType": "changelog",
     }
-    made = await acme("POST", "/v1/event-triggers", trigger)
-    assert made.status_code == 201, made.text
+    created = await acme("POST", "/v1/event-triggers", trigger)
+    assert created.status_code == 201, created.text
     await acme.push("d-1", "feat: turn the lamp on at dusk")
     async with agent_of(acme) as agent:
         before = await agent("read_delivery", id="d-1")
@@ -239,9 +239,9 @@ async def test_from_asking_for_a_post_to_publishing_it(busy: Caller) -> None:
 
 async def test_a_draft_is_created(busy: Caller) -> None:
     async with agent_of(busy) as agent:
-        made = await agent("create_post", title="A lamp", markdown="Brighter.", summary="Light")
-        assert (made["status"], made["untrusted"]) == ("draft", {"title": "A lamp"})
-        edited = await agent("edit_post", postId=made["id"], version=made["version"], markdown="Darker.")
+        created = await agent("create_post", title="A lamp", markdown="Brighter.", summary="Light")
+        assert (created["status"], created["untrusted"]) == ("draft", {"title": "A lamp"})
+        edited = await agent("edit_post", postId=created["id"], version=created["version"], markdown="Darker.")
     post = await busy.world.stores.posts.post(busy.organization.id, edited["id"])
     assert post is not None
     assert (post.markdown, post.summary, post.is_by_hand) == ("Darker.", "Light", True)
@@ -277,10 +277,10 @@ async def test_only_the_version_that_was_read_is_changed(busy: Caller) -> None:
     post_id = await written(busy)
     changed = "The post has changed since you read it. Call read_post for its current text and version"
     async with agent_of(busy) as agent:
-        seen = (await agent("read_post", postId=post_id))["version"]
-        await agent("edit_post", postId=post_id, version=seen, title="Somebody else's")
-        assert await agent.refusal("edit_post", postId=post_id, version=seen, title="Mine") == changed
-        assert await agent.refusal("publish_post", postId=post_id, version=seen) == changed
+        version = (await agent("read_post", postId=post_id))["version"]
+        await agent("edit_post", postId=post_id, version=version, title="Somebody else's")
+        assert await agent.refusal("edit_post", postId=post_id, version=version, title="Mine") == changed
+        assert await agent.refusal("publish_post", postId=post_id, version=version) == changed
         post = await agent("read_post", postId=post_id)
     assert (post["untrusted"]["title"], post["status"]) == ("Somebody else's", "draft")
 

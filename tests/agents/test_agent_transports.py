@@ -80,9 +80,9 @@ async def test_an_agent_that_starts_the_command(at: Place) -> None:
 def test_the_transcript_on_the_page_equals_the_output_of_the_agent(at: Place, transport: str) -> None:
     (shown,) = [fence for fence in fences(PAGE.read_text("utf-8"), "text") if fence.rest == "transcript"]
 
-    told = transcript(at, *([f"{at.server.url}/mcp"] if transport == "http" else []))
+    text = transcript(at, *([f"{at.server.url}/mcp"] if transport == "http" else []))
 
-    assert masked(told.strip()) == masked(shown.text.strip())
+    assert masked(text.strip()) == masked(shown.text.strip())
 
 
 def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:

@@ -25,7 +25,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     await caller.push("d-1", "feat: a lamp")
     await caller.release("d-2", "v1.0.0")
     brand = await _brand(world, caller)
-    schedule = await _made(
+    schedule = await _created(
         caller,
         "/v1/schedules",
         {
@@ -38,7 +38,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
             "lookbackWindow": "last_7_days",
         },
     )
-    trigger = await _made(
+    trigger = await _created(
         caller,
         "/v1/event-triggers",
         {
@@ -52,12 +52,12 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     )
     await caller.push("d-3", "fix: the lens")
     await world.perform()
-    job = await _made(caller, "/v1/posts/generate", {"contentType": "blog_post", "brandIdentityId": brand})
-    reading = await _made(caller, "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
-    endpoint = await _made(
+    job = await _created(caller, "/v1/posts/generate", {"contentType": "blog_post", "brandIdentityId": brand})
+    reading = await _created(caller, "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
+    endpoint = await _created(
         caller, "/v1/webhook-endpoints", {"url": "https://acme.example/hook", "eventTypes": ["post.published"]}
     )
-    changelog = await _made(caller, "/v1/changelogs", {"slug": f"{caller.organization.slug}-lens", "title": "Lens"})
+    changelog = await _created(caller, "/v1/changelogs", {"slug": f"{caller.organization.slug}-lens", "title": "Lens"})
     # So that nothing that is written from now on is of the same moment.
     world.clock.advance(timedelta(seconds=1))
     post = (await caller("GET", "/v1/posts?status=draft,published")).json()["posts"][0]
@@ -79,7 +79,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
     }
 
 
-async def _made(caller: Caller, path: str, body: dict[str, Any]) -> Any:
+async def _created(caller: Caller, path: str, body: dict[str, Any]) -> Any:
     answer = await caller("POST", path, body)
     assert answer.is_success, answer.text
     return answer.json()

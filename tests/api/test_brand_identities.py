@@ -22,7 +22,7 @@ PAGE = """<!doctype html>
 <meta property="og:site_name" content="Leuchtturm"></head>""".encode()
 
 
-async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
+async def new_identity(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
     world = acme.world
     now = world.clock.now()
     brand = await world.stores.brands.add(
@@ -33,7 +33,7 @@ async def made(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandI
 
 
 async def test_identities_are_listed_and_shown(acme: Caller) -> None:
-    brand = await made(acme, audience="sailors")
+    brand = await new_identity(acme, audience="sailors")
 
     listed = await acme("GET", BASE)
     shown = await acme("GET", f"{BASE}/{brand.id}")
@@ -58,7 +58,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
 
 
 async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
-    brand = await made(acme, audience="sailors", language="German")
+    brand = await new_identity(acme, audience="sailors", language="German")
     changes = {
         "name": "  New\n name ",
         "websiteUrl": "https://other.example/a",
@@ -102,7 +102,7 @@ NO_CHANGES: tuple[tuple[Any, str], ...] = (
 
 
 async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> None:
-    brand = await made(acme)
+    brand = await new_identity(acme)
 
     for body, words in NO_CHANGES:
         refused = await acme("PATCH", f"{BASE}/{brand.id}", body)
@@ -112,8 +112,8 @@ async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> Non
 
 
 async def test_a_name_is_taken_once(acme: Caller) -> None:
-    await made(acme)
-    other = await made(acme, "Other")
+    await new_identity(acme)
+    other = await new_identity(acme, "Other")
 
     renamed = await acme("PATCH", f"{BASE}/{other.id}", {"name": "LIGHTHOUSE"})
     generated = await acme("POST", f"{BASE}/generate", {"name": "lighthouse", "websiteUrl": "https://acme.example"})
@@ -123,7 +123,7 @@ async def test_a_name_is_taken_once(acme: Caller) -> None:
 
 
 async def test_the_default_moves_and_stays(acme: Caller) -> None:
-    first, second = await made(acme), await made(acme, "Other")
+    first, second = await new_identity(acme), await new_identity(acme, "Other")
 
     kept = await acme("DELETE", f"{BASE}/{first.id}")
     moved = await acme("PATCH", f"{BASE}/{second.id}", {"isDefault": True})
@@ -139,8 +139,8 @@ async def test_the_default_moves_and_stays(acme: Caller) -> None:
 
 
 async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
-    await made(acme)
-    brand = await made(acme, "Other")
+    await new_identity(acme)
+    brand = await new_identity(acme, "Other")
     zenith = await world.caller("Zenith")
     started = await acme("POST", f"{BASE}/generate", {"websiteUrl": "https://acme.example"})
 
@@ -156,7 +156,7 @@ async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme:
 
 async def test_a_key_that_only_reads_changes_nothing(world: ApiWorld) -> None:
     reader = await world.caller("Reader", Scope.READ)
-    brand = await made(reader)
+    brand = await new_identity(reader)
 
     for method, path in (("PATCH", f"/{brand.id}"), ("DELETE", f"/{brand.id}"), ("POST", "/generate")):
         assert (await reader(method, f"{BASE}{path}", {"name": "x"})).status_code == 403

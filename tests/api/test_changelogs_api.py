@@ -39,7 +39,7 @@ async def test_an_organization_has_its_first_changelog_before_it_is_set_up(acme:
 
 
 async def test_changelogs_are_created_changed_and_deleted(acme: Caller) -> None:
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "slug": "lens",
         "title": "Lens",
         "description": "Glass",
@@ -52,18 +52,18 @@ async def test_changelogs_are_created_changed_and_deleted(acme: Caller) -> None:
         "showDetails": True,
         "isPublic": True,
     }
-    answer = await acme("POST", "/v1/changelogs", given)
+    answer = await acme("POST", "/v1/changelogs", fields)
     assert answer.status_code == 201, answer.text
-    made = answer.json()["changelog"]
-    expected: dict[str, Any] = given | {"scopes": ["beam"], "accent": "#0b6b63", "images": {}}
-    assert made == expected | {"id": made["id"], "url": "http://127.0.0.1:8000/changelog/lens"}
+    created = answer.json()["changelog"]
+    expected: dict[str, Any] = fields | {"scopes": ["beam"], "accent": "#0b6b63", "images": {}}
+    assert created == expected | {"id": created["id"], "url": "http://127.0.0.1:8000/changelog/lens"}
     assert (await acme.world.send("GET", "/changelog/lens")).status_code == 200
 
-    where = f"/v1/changelogs/{made['id']}"
+    where = f"/v1/changelogs/{created['id']}"
     changed = await acme("PATCH", where, {"accent": None, "productUrl": None, "repositories": []})
-    assert changed.json()["changelog"] == made | {"accent": None, "productUrl": None, "repositories": []}
+    assert changed.json()["changelog"] == created | {"accent": None, "productUrl": None, "repositories": []}
     assert [each["slug"] for each in (await acme("GET", "/v1/changelogs")).json()["changelogs"]] == ["acme", "lens"]
-    assert (await acme("DELETE", where)).json() == {"id": made["id"]}
+    assert (await acme("DELETE", where)).json() == {"id": created["id"]}
     assert (await acme("GET", where)).status_code == 404
     assert (await acme.world.send("GET", "/changelog/lens")).status_code == 404
 

@@ -20,7 +20,7 @@ def new_body(**fields: Any) -> dict[str, Any]:
     return {"targets": {"repositoryIds": ["1"]}, **fields}
 
 
-async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
+async def new_trigger(acme: Caller, **fields: Any) -> dict[str, Any]:
     answer = await acme("POST", PATH, new_body(**fields))
     assert answer.status_code == 201, answer.text
     return answer.json()["eventTrigger"]
@@ -38,8 +38,8 @@ async def brand(world: ApiWorld, acme: Caller) -> str:
 
 
 async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: str) -> None:
-    trigger = await made(acme)
-    other = await made(
+    trigger = await new_trigger(acme)
+    other = await new_trigger(
         acme,
         name="Posts",
         sourceType="codehost_webhook",
@@ -126,24 +126,24 @@ async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: s
 async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
     acme: Caller, fields: dict[str, Any], error: str
 ) -> None:
-    standing = await made(acme, outputType="twitter_post")
+    current = await new_trigger(acme, outputType="twitter_post")
 
-    for method, path, body in (("POST", PATH, new_body(**fields)), ("PATCH", f"{PATH}/{standing['id']}", fields)):
+    for method, path, body in (("POST", PATH, new_body(**fields)), ("PATCH", f"{PATH}/{current['id']}", fields)):
         refused = await acme(method, path, body)
         assert refused.status_code == 400
         assert error in refused.json()["error"]
-    assert (await acme("PATCH", f"{PATH}/{standing['id']}", {})).json() == {
+    assert (await acme("PATCH", f"{PATH}/{current['id']}", {})).json() == {
         "error": "Invalid request: there is nothing to change"
     }
-    assert (await acme("GET", PATH)).json() == {"eventTriggers": [standing]}
+    assert (await acme("GET", PATH)).json() == {"eventTriggers": [current]}
 
 
 async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld, acme: Caller) -> None:
-    first = await made(acme)
-    standing = await world.stores.directory.trigger(acme.organization.id, first["id"])
-    assert standing is not None
+    first = await new_trigger(acme)
+    current = await world.stores.directory.trigger(acme.organization.id, first["id"])
+    assert current is not None
     for number in range(1, MAX_TRIGGERS):
-        added = evolve(standing, id=f"trg_{number}", repository_ids=(number + 1,))
+        added = evolve(current, id=f"trg_{number}", repository_ids=(number + 1,))
         assert await world.stores.directory.add_trigger(added) == added
 
     answer = await acme("POST", PATH, new_body(outputType="blog_post"))
@@ -155,7 +155,7 @@ async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld,
 
 
 async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: str) -> None:
-    await made(acme, name="one")
+    await new_trigger(acme, name="one")
     duplicate = (409, {"error": "Duplicate event trigger"})
 
     # Neither a name nor switches make a difference, and to name every event is to name none.
@@ -166,8 +166,8 @@ async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: st
     ):
         answer = await acme("POST", PATH, new_body(**same))
         assert (answer.status_code, answer.json()) == duplicate
-    pushes = await made(acme, sourceConfig={"eventTypes": ["push"]})
-    await made(acme, outputConfig={"brandIdentityId": brand})
+    pushes = await new_trigger(acme, sourceConfig={"eventTypes": ["push"]})
+    await new_trigger(acme, outputConfig={"brandIdentityId": brand})
     answer = await acme("PATCH", f"{PATH}/{pushes['id']}", {"sourceConfig": {}})
     assert (answer.status_code, answer.json()) == duplicate
 
@@ -180,7 +180,7 @@ async def test_two_triggers_that_do_the_same_are_refused(acme: Caller, brand: st
 
 
 async def test_a_change_counts_from_the_next_delivery(acme: Caller) -> None:
-    trigger = await made(acme, sourceConfig={"eventTypes": ["push"]})
+    trigger = await new_trigger(acme, sourceConfig={"eventTypes": ["push"]})
     path = f"{PATH}/{trigger['id']}"
 
     await acme.push("d-1", "feat: a lamp")

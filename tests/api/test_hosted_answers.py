@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests import postgres, sqlite
 from tests.api import hosted_shapes
-from tests.api.tour import Heard, tour
+from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -60,7 +60,7 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[Stores | None]:
 )
 async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_path: Path) -> None:
     async with _stores(database, tmp_path) as stores:
-        heard = await tour(ApiWorld(Settings(hosted_client=hosted), stores=stores))
+        answers = await tour(ApiWorld(Settings(hosted_client=hosted), stores=stores))
 
     document = await _document(hosted)
     operations = {
@@ -69,9 +69,9 @@ async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_pat
         for method, operation in item.items()
         if operation.get("security")
     }
-    assert {each.operation for each in heard if each.status < 300} == operations
-    assert {each.status for each in heard} == STATUSES
-    for each in heard:
+    assert {each.operation for each in answers if each.status < 300} == operations
+    assert {each.status for each in answers} == STATUSES
+    for each in answers:
         _check_documented(document, each)
         if hosted == "on":
             hosted_shapes.check(each.operation, each.status, each.body)
@@ -99,10 +99,10 @@ async def test_operations_have_the_names_of_the_methods_that_the_hosted_product_
 async def test_triggers_of_other_providers_are_not_in_the_list_but_can_be_read() -> None:
     world = ApiWorld(Settings(hosted_client="on"))
     acme = await world.caller()
-    made = (await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})).json()
+    created = (await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})).json()
 
     listed = (await acme("GET", "/v1/event-triggers")).json()
-    read = (await acme("GET", f"/v1/event-triggers/{made['eventTrigger']['id']}")).json()
+    read = (await acme("GET", f"/v1/event-triggers/{created['eventTrigger']['id']}")).json()
 
     assert (listed["eventTriggers"], listed["repositoryMap"]) == ([], {})
     assert read["eventTrigger"]["sourceType"] == "codehost_webhook"
@@ -162,13 +162,13 @@ async def _document(hosted: str) -> Any:
     return _DOCUMENTS[hosted]
 
 
-def _check_documented(document: Any, heard: Heard) -> None:
-    method, path = heard.operation.split()
-    documented = document["paths"][path][method.lower()]["responses"][str(heard.status)]
+def _check_documented(document: Any, answers: TourAnswer) -> None:
+    method, path = answers.operation.split()
+    documented = document["paths"][path][method.lower()]["responses"][str(answers.status)]
     schema = json.dumps(documented["content"]["application/json"]["schema"], sort_keys=True)
     validator = _validator(json.dumps(document["components"], sort_keys=True), schema)
-    faults = [f"{list(fault.instance_path)}: {fault.message}" for fault in validator.iter_errors(heard.body)]
-    assert faults == [], f"{heard.operation} {heard.status}"
+    faults = [f"{list(fault.instance_path)}: {fault.message}" for fault in validator.iter_errors(answers.body)]
+    assert faults == [], f"{answers.operation} {answers.status}"
 
 
 @cache

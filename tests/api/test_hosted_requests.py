@@ -82,9 +82,9 @@ async def make_posts(acme: Caller, *kinds: str) -> list[dict[str, Any]]:
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[SqlStores]:
     url = nullcontext(sqlite.migrated(tmp_path / "store.db")) if request.param == "sqlite" else postgres.emptied()
     with url as address:
-        made = sql_stores(Database(address), SEALER)
-        yield made
-        await made.close()
+        created_body = sql_stores(Database(address), SEALER)
+        yield created_body
+        await created_body.close()
 
 
 @pytest.mark.parametrize("setting", ["on", "off"])
@@ -130,8 +130,8 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
         ),
     ]
     for more, field in bodies:
-        asked = {"contentType": "changelog", "lookbackWindow": "last_7_days", **more}
-        started = await taken("POST", GENERATE, asked, field=field)
+        request_body = {"contentType": "changelog", "lookbackWindow": "last_7_days", **more}
+        started = await taken("POST", GENERATE, request_body, field=field)
         if hosted:
             voice = brand.id if "brand" in str(more) else None
             assert (started["job"]["repositoryIds"], started["job"]["brandVoiceId"]) == (["1"], voice)
@@ -139,19 +139,19 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
     # A whole PATCH of a schedule as it was read keeps the brand.
     output = {"brandVoiceId": brand.id, "publishDestination": None, "instructions": None}
     new = schedule(targets={"repositoryIds": [integration]}, outputConfig=output)
-    made = await taken("POST", "/v1/schedules", new, field="publishDestination")
+    created_body = await taken("POST", "/v1/schedules", new, field="publishDestination")
     if hosted:
-        assert made["schedule"]["targets"] == {"repositoryIds": ["1"]}
-        read = {name: made["schedule"][name] for name in new}
-        changed = await acme("PATCH", f"/v1/schedules/{made['schedule']['id']}", {**read, "name": "Renamed"})
-        assert changed.json()["schedule"]["outputConfig"] == made["schedule"]["outputConfig"]
+        assert created_body["schedule"]["targets"] == {"repositoryIds": ["1"]}
+        read = {name: created_body["schedule"][name] for name in new}
+        changed = await acme("PATCH", f"/v1/schedules/{created_body['schedule']['id']}", {**read, "name": "Renamed"})
+        assert changed.json()["schedule"]["outputConfig"] == created_body["schedule"]["outputConfig"]
         (kept,) = await stores.schedules.schedules(acme.organization.id)
         assert (kept.name, kept.brand_identity_id, kept.repository_ids) == ("Renamed", brand.id, (1,))
     new = trigger(targets={"repositoryIds": [integration]}, outputConfig=output)
-    made = await taken("POST", "/v1/event-triggers", new, field="includePreReleases")
+    created_body = await taken("POST", "/v1/event-triggers", new, field="includePreReleases")
     if hosted:
-        read = {name: made["eventTrigger"][name] for name in new}
-        await acme("PATCH", f"/v1/event-triggers/{made['eventTrigger']['id']}", {**read, "enabled": False})
+        read = {name: created_body["eventTrigger"][name] for name in new}
+        await acme("PATCH", f"/v1/event-triggers/{created_body['eventTrigger']['id']}", {**read, "enabled": False})
         (kept,) = await stores.directory.triggers(acme.organization.id)
         assert (kept.enabled, kept.brand_identity_id, kept.event_types) == (False, brand.id, ("release",))
 
@@ -159,8 +159,10 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
     edit = {"markdown": "# Lamp\n\nIt is lit.", "slug": None, "status": "published", "title": "Lamp"}
     assert posts[0]["status"] == "draft"
     await taken("PATCH", post, edit, field="slug")
-    seen = (await acme("GET", post)).json()["post"]
-    assert (seen["title"], seen["status"]) == (("Lamp", "published") if hosted else (posts[0]["title"], "draft"))
+    current_post = (await acme("GET", post)).json()["post"]
+    assert (current_post["title"], current_post["status"]) == (
+        ("Lamp", "published") if hosted else (posts[0]["title"], "draft")
+    )
 
     cleared = {"customTone": "", "customInstructions": "", "audience": None, "toneProfile": "Casual"}
     path = f"/v1/brand-identities/{brand.id}"
@@ -182,8 +184,10 @@ async def test_integration_ids_and_repeated_lists_are_accepted_with_any_setting(
     assert started.json()["job"]["repositoryIds"] == ["77"]
     for number, chosen in enumerate(([ids[0]], [ids[1], "77"], [1, ids[1]])):
         hour = {"cron": {**DAILY, "hour": number}}
-        made = await acme("POST", "/v1/schedules", schedule(targets={"repositoryIds": chosen}, sourceConfig=hour))
-        assert made.status_code == 201, made.text
+        created_body = await acme(
+            "POST", "/v1/schedules", schedule(targets={"repositoryIds": chosen}, sourceConfig=hour)
+        )
+        assert created_body.status_code == 201, created_body.text
         body = trigger(targets={"repositoryIds": chosen}, sourceConfig={"eventTypes": ["push"]})
         assert (await acme("POST", "/v1/event-triggers", body)).status_code == 201
 
@@ -231,16 +235,16 @@ async def test_integration_ids_and_repeated_lists_are_accepted_with_any_setting(
 
 
 async def test_an_integration_names_the_provider_of_its_repository(world: ApiWorld, acme: Caller) -> None:
-    made = await acme.world.operator.connect(
+    created_body = await acme.world.operator.connect(
         acme.organization, full_name="acme/mirror", repository_id=1, provider="github", branch="main"
     )
-    assert isinstance(made, Connection)
-    targets, source = {"repositoryIds": [made.integration.id]}, {"eventTypes": ["push"]}
+    assert isinstance(created_body, Connection)
+    targets, source = {"repositoryIds": [created_body.integration.id]}, {"eventTypes": ["push"]}
 
     body = {"targets": targets, "sourceConfig": source}
     created = (await acme("POST", "/v1/event-triggers", body)).json()["eventTrigger"]
     assert (created["sourceType"], created["targets"]) == ("github_webhook", {"repositoryIds": ["1"]})
-    started = await acme("POST", GENERATE, {"contentType": "changelog", "repositoryIds": [made.integration.id]})
+    started = await acme("POST", GENERATE, {"contentType": "changelog", "repositoryIds": [created_body.integration.id]})
     (run,) = await world.stores.ledger.runs(acme.organization.id)
     assert started.status_code == 202
     assert isinstance(run.cause, Generation)
@@ -314,10 +318,10 @@ async def test_texts_of_a_brand_identity_are_cleared(hosted: ApiWorld) -> None:
         return answer.json()["brandIdentity"]
 
     for nothing in (None, "", " \n"):
-        given = await change(**dict.fromkeys(texts, "a text"))
-        assert [given[name] for name in texts] == ["a text"] * len(texts)
-        given = await change(**dict.fromkeys(texts, nothing))
-        assert [given[name] for name in texts] == [None] * len(texts)
+        changed = await change(**dict.fromkeys(texts, "a text"))
+        assert [changed[name] for name in texts] == ["a text"] * len(texts)
+        changed = await change(**dict.fromkeys(texts, nothing))
+        assert [changed[name] for name in texts] == [None] * len(texts)
     both = await change(toneProfile="Casual", customTone="dry")
     assert (both["toneProfile"], both["customTone"]) == ("Casual", "dry")
     assert (await change(audience="sailors"))["customTone"] == "dry"
@@ -395,32 +399,32 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
 async def test_unsupported_fields_are_refused_by_name(hosted: ApiWorld) -> None:
     acme = await hosted.caller("Refused")
     own = str(acme.repository_id)
-    standing: dict[str, str] = {}
+    current: dict[str, str] = {}
     for path, kind, body in (
         ("/v1/schedules", "schedule", schedule(targets={"repositoryIds": [own]})),
         ("/v1/event-triggers", "eventTrigger", trigger(targets={"repositoryIds": [own]})),
     ):
-        made = await acme("POST", path, body)
-        assert made.status_code == 201, made.text
-        standing[path] = f"{path}/{made.json()[kind]['id']}"
-    before = [(await acme("GET", path)).json() for path in standing]
+        created_body = await acme("POST", path, body)
+        assert created_body.status_code == 201, created_body.text
+        current[path] = f"{path}/{created_body.json()[kind]['id']}"
+    before = [(await acme("GET", path)).json() for path in current]
 
     for path, body, error in REFUSED:
         # A client asks ten times a minute at most.
         hosted.clock.advance(timedelta(seconds=6))
-        places = [("POST", path), *([("PATCH", standing[path])] if path in standing else [])]
+        places = [("POST", path), *([("PATCH", current[path])] if path in current else [])]
         for method, where in places:
             refused = await acme(method, where, body)
             assert (refused.status_code, error in refused.json()["error"]) == (400, True), refused.text
 
-    assert [(await acme("GET", path)).json() for path in standing] == before
+    assert [(await acme("GET", path)).json() for path in current] == before
     assert await hosted.stores.ledger.runs(acme.organization.id) == []
     # Instructions without text ask for nothing.
-    blank = await acme("PATCH", standing["/v1/schedules"], {"outputConfig": {"instructions": ""}})
+    blank = await acme("PATCH", current["/v1/schedules"], {"outputConfig": {"instructions": ""}})
     assert blank.status_code == 200, blank.text
     # For a trigger without releases, the setting for pre-releases has no effect.
     pushes = {"eventTypes": ["push"], "includePreReleases": False}
-    taken = await acme("PATCH", standing["/v1/event-triggers"], {"sourceConfig": pushes})
+    taken = await acme("PATCH", current["/v1/event-triggers"], {"sourceConfig": pushes})
     assert taken.json()["eventTrigger"]["sourceConfig"]["eventTypes"] == ["push"]
 
 
@@ -432,13 +436,13 @@ async def test_sending_back_the_read_object_keeps_the_house_style(
 ) -> None:
     acme = await hosted.caller(f"Kept {kind}")
     body = new(targets={"repositoryIds": [str(acme.repository_id)]})
-    made = (await acme("POST", path, body | {"outputConfig": {"houseStyle": {"links": False}}})).json()[kind]
+    created_body = (await acme("POST", path, body | {"outputConfig": {"houseStyle": {"links": False}}})).json()[kind]
     # The same again without a house style: the two are duplicates once the first one has none.
     assert (await acme("POST", path, body)).status_code == 201
-    assert made["outputConfig"] is None
-    one = f"{path}/{made['id']}"
+    assert created_body["outputConfig"] is None
+    one = f"{path}/{created_body['id']}"
 
-    changed = await acme("PATCH", one, body | {"outputConfig": made["outputConfig"]})
+    changed = await acme("PATCH", one, body | {"outputConfig": created_body["outputConfig"]})
     assert changed.status_code == 200, changed.text
     # Taken away by name alone.
     assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).status_code == 409

@@ -77,9 +77,9 @@ async def test_a_trigger_and_a_schedule_may_differ(acme: Caller, path: str, name
     assert plain["outputConfig"] is None
     answer = await acme("POST", path, body | {"outputConfig": {"houseStyle": WHOLE}})
     assert answer.status_code == 201, answer.text
-    made = answer.json()[name]
-    assert made["outputConfig"] == {"houseStyle": WHOLE}
-    one = f"{path}/{made['id']}"
+    created = answer.json()[name]
+    assert created["outputConfig"] == {"houseStyle": WHOLE}
+    one = f"{path}/{created['id']}"
 
     # A missing field stays, null deletes the override.
     kept = (await acme("PATCH", one, {"outputConfig": {"brandIdentityId": None}})).json()[name]

@@ -245,21 +245,21 @@ async def test_an_integration_deleted_during_its_connection_is_409(
 async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
-    made = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
+    created = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
     editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
     trigger: Any = await editor.create(acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github"))
     zenith = await world.caller("Zenith")
-    assert (await zenith("DELETE", f"/v1/integrations/{made}")).status_code == 404
+    assert (await zenith("DELETE", f"/v1/integrations/{created}")).status_code == 404
     assert len(server.hooks) == 1
 
-    answered = await acme("DELETE", f"/v1/integrations/{made}")
+    answered = await acme("DELETE", f"/v1/integrations/{created}")
 
     assert (answered.status_code, answered.json()) == (
         200,
-        {"id": made, "disabledSchedules": [], "disabledEvents": [trigger.id]},
+        {"id": created, "disabledSchedules": [], "disabledEvents": [trigger.id]},
     )
     assert server.hooks == {}
-    for id_ in (made, "unknown", "%20"):
+    for id_ in (created, "unknown", "%20"):
         again = await acme("DELETE", f"/v1/integrations/{id_}")
         assert (again.status_code, again.json()) == (404, {"error": "Integration not found"})
 

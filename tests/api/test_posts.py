@@ -25,8 +25,8 @@ async def post(world: ApiWorld, acme: Caller) -> dict[str, Any]:
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
-    (made,) = (await acme("GET", LIST)).json()["posts"]
-    return made
+    (created,) = (await acme("GET", LIST)).json()["posts"]
+    return created
 
 
 async def test_a_post_is_read_with_a_strong_tag(world: ApiWorld, acme: Caller, post: dict[str, Any]) -> None:
@@ -120,11 +120,11 @@ async def test_the_largest_post_fits_however_it_is_escaped(acme: Caller, post: d
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dict[str, Any], method: str) -> None:
     path = f"{LIST}/{post['id']}"
-    seen = (await acme("GET", path)).headers["ETag"]
+    version = (await acme("GET", path)).headers["ETag"]
     now = (await acme("PATCH", path, {"title": "Another"})).headers["ETag"]
     body = {"title": "Mine"} if method == "PATCH" else None
 
-    for stale in (seen, f"W/{now}", '""', f'{seen}, "x,y"'):
+    for stale in (version, f"W/{now}", '""', f'{version}, "x,y"'):
         refused = await acme(method, path, body, headers={"If-Match": stale})
         assert (refused.status_code, set(refused.json())) == (412, {"error"}), stale
     for malformed in ("", "x", f"{now} x", f"*, {now}", now[:-1], "W/*", ","):
@@ -145,10 +145,10 @@ async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dic
 
 async def test_of_changes_at_once_of_one_version_one_is_made(acme: Caller, post: dict[str, Any]) -> None:
     path = f"{LIST}/{post['id']}"
-    seen = {"If-Match": (await acme("GET", path)).headers["ETag"]}
+    version = {"If-Match": (await acme("GET", path)).headers["ETag"]}
 
     # All make the same change at the same time: only one of them has the current version.
-    answers = await asyncio.gather(*(acme("PATCH", path, {"title": "Same"}, headers=seen) for _ in range(8)))
+    answers = await asyncio.gather(*(acme("PATCH", path, {"title": "Same"}, headers=version) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [412] * 7
     # Without a condition each is made, one after the other, and no field is lost.
     fields: list[dict[str, str]] = [{"title": "New"}, {"markdown": "New"}, {"status": "published"}]

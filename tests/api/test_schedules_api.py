@@ -29,7 +29,7 @@ def new_body(**fields: Any) -> dict[str, Any]:
     }
 
 
-async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
+async def new_schedule(acme: Caller, **fields: Any) -> dict[str, Any]:
     answer = await acme("POST", PATH, new_body(**fields))
     assert answer.status_code == 201, answer.text
     return answer.json()["schedule"]
@@ -40,9 +40,9 @@ def outcome(answer: httpx.Response) -> tuple[int, dict[str, Any]]:
 
 
 async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, acme: Caller) -> None:
-    schedule = await made(acme)
+    schedule = await new_schedule(acme)
     # Ids may be integers or strings of digits, and answers give strings.
-    other = await made(acme, targets={"repositoryIds": [1, "1"]}, lookbackWindow="yesterday", enabled=False)
+    other = await new_schedule(acme, targets={"repositoryIds": [1, "1"]}, lookbackWindow="yesterday", enabled=False)
 
     assert schedule == {
         "id": schedule["id"],
@@ -86,7 +86,7 @@ async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, ac
 
 
 async def test_its_slot_becomes_a_post_that_is_read_like_any_other(world: ApiWorld, acme: Caller) -> None:
-    schedule = await made(acme, autoPublish=True, lookbackWindow="current_day")
+    schedule = await new_schedule(acme, autoPublish=True, lookbackWindow="current_day")
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
     world.clock.advance(datetime(2026, 1, 1, 9, tzinfo=UTC) - world.clock.now())
@@ -150,7 +150,7 @@ def cron(**times: Any) -> dict[str, Any]:
 async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dict[str, Any], error: str) -> None:
     assert outcome(await acme("POST", PATH, new_body(**fields))) == (400, {"error": error})
     assert (await acme("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
-    schedule = await made(acme)
+    schedule = await new_schedule(acme)
     assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", fields)) == (400, {"error": error})
     assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
 
@@ -160,7 +160,7 @@ async def test_required_fields_are_named(acme: Caller) -> None:
         body = {key: value for key, value in new_body().items() if key != name}
         error = f"Invalid request: Object missing required field `{name}`"
         assert outcome(await acme("POST", PATH, body)) == (400, {"error": error})
-    schedule = await made(acme)
+    schedule = await new_schedule(acme)
     nothing = {"error": "Invalid request: there is nothing to change"}
     assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
 
@@ -169,7 +169,7 @@ async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: C
     now = world.clock.now()
     brand = a_brand(now, organization_id=acme.organization.id, name="Keeper")
     await world.stores.brands.add(brand)
-    schedule = await made(acme, outputConfig={"brandIdentityId": "brand_1"})
+    schedule = await new_schedule(acme, outputConfig={"brandIdentityId": "brand_1"})
     assert schedule["outputConfig"] == {"brandIdentityId": "brand_1"}
 
     for nobody in (None, {}, {"brandIdentityId": None}):
@@ -179,7 +179,7 @@ async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: C
 
 async def test_another_organizations_schedule_is_unknown(world: ApiWorld, acme: Caller) -> None:
     zenith = await world.caller("Zenith")
-    schedule = await made(acme)
+    schedule = await new_schedule(acme)
     unknown = (404, {"error": "Schedule not found"})
 
     for id_ in (schedule["id"], "sch_unknown", "no%20id"):

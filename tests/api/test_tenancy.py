@@ -30,9 +30,9 @@ BODIES: dict[str, Any] = {
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    made = Database(sqlite.migrated(tmp_path / "store.db"))
-    yield made
-    await made.dispose()
+    created = Database(sqlite.migrated(tmp_path / "store.db"))
+    yield created
+    await created.dispose()
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ async def test_objects_of_another_organization_are_not_found_and_stay_unchanged(
     world: ApiWorld, database: Database
 ) -> None:
     acme, other = await world.caller("Acme"), await world.caller("Other")
-    mine, theirs = await furnish(world, acme), await furnish(world, other)
+    own, foreign = await furnish(world, acme), await furnish(world, other)
     documented = [each for each in await operations(world) if _PARAMETER.search(each[1])]
-    assert {path for _, path, _ in documented} == set(theirs), "furnish() gives each path with a parameter its object"
+    assert {path for _, path, _ in documented} == set(foreign), "furnish() gives each path with a parameter its object"
     before = await _rows(database, other.organization.id)
     assert all(
         before[name]
@@ -88,8 +88,8 @@ async def test_objects_of_another_organization_are_not_found_and_stay_unchanged(
     tried: list[str] = []
     for method, path, operation in documented:
         body = BODIES[path] if "requestBody" in operation and path in BODIES else None
-        answer = await acme(method, _at(path, theirs[path]), body)
-        unknown = await acme(method, _at(path, theirs[path][:-4] + "zzzz"), body)
+        answer = await acme(method, _at(path, foreign[path]), body)
+        unknown = await acme(method, _at(path, foreign[path][:-4] + "zzzz"), body)
         # Equal to the byte: the answer does not disclose that the id exists elsewhere.
         assert (answer.status_code, answer.json()) == (404, unknown.json()), f"{method} {path}: {answer.text}"
         assert unknown.status_code == 404
@@ -101,14 +101,14 @@ async def test_objects_of_another_organization_are_not_found_and_stay_unchanged(
     # The same calls with ids of one's own are let through: else the matrix would prove nothing.
     for method, path, operation in documented:
         if method == "GET" or (method == "PATCH" and "requestBody" in operation):
-            answer = await acme(method, _at(path, mine[path]), BODIES[path] if method == "PATCH" else None)
+            answer = await acme(method, _at(path, own[path]), BODIES[path] if method == "PATCH" else None)
             assert answer.is_success, f"{method} {path}: {answer.text}"
 
 
 async def test_ids_of_another_organization_in_a_body_are_unknown(world: ApiWorld, database: Database) -> None:
     acme, other = await world.caller("Acme"), await world.caller("Other")
-    mine, theirs = await furnish(world, acme), await furnish(world, other)
-    brand = theirs["/v1/brand-identities/{brandIdentityId}"]
+    own, foreign = await furnish(world, acme), await furnish(world, other)
+    brand = foreign["/v1/brand-identities/{brandIdentityId}"]
     before = await _rows(database, other.organization.id)
 
     cron = {"cron": {"frequency": "daily", "hour": 1, "minute": 2}}
@@ -128,8 +128,8 @@ async def test_ids_of_another_organization_in_a_body_are_unknown(world: ApiWorld
             },
         ),
         ("POST", "/v1/event-triggers", {"targets": targets, "outputType": "changelog"}),
-        ("PATCH", f"/v1/event-triggers/{mine['/v1/event-triggers/{triggerId}']}", {"targets": targets}),
-        ("PATCH", f"/v1/schedules/{mine['/v1/schedules/{scheduleId}']}", {"targets": targets}),
+        ("PATCH", f"/v1/event-triggers/{own['/v1/event-triggers/{triggerId}']}", {"targets": targets}),
+        ("PATCH", f"/v1/schedules/{own['/v1/schedules/{scheduleId}']}", {"targets": targets}),
     ]
     for method, path, body in refused:
         answer = await acme(method, path, body)

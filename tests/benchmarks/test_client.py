@@ -114,8 +114,8 @@ async def test_deliveries_are_signed_and_have_unique_ids() -> None:
     assert len({match["id"] for match in found}) == len(server.bodies) == 10
     assert {match["path"].decode() for match in found} == {_HOOK.path}
     for head, body in zip(server.heads, server.bodies, strict=True):
-        made = hmac.new(_HOOK.secret.encode(), body, hashlib.sha256).hexdigest()
-        assert f"X-Hub-Signature-256: sha256={made}".encode() in head
+        created = hmac.new(_HOOK.secret.encode(), body, hashlib.sha256).hexdigest()
+        assert f"X-Hub-Signature-256: sha256={created}".encode() in head
 
 
 async def test_answers_other_than_200_are_counted_apart() -> None:

@@ -39,9 +39,9 @@ def test_threads_that_wait_are_not_counted() -> None:
 
 def test_the_table_lays_the_shares_on_the_processor_time() -> None:
     floor = Profile(title="floor", cpu_us=50.0, shares={"verify the signature": 0.2, OTHER: 0.8})
-    ours = Profile(title="ours", cpu_us=100.0, shares={"decide": 0.5, "verify the signature": 0.5})
+    own_value = Profile(title="ours", cpu_us=100.0, shares={"decide": 0.5, "verify the signature": 0.5})
 
-    lines = table([floor, ours], connections=64).splitlines()
+    lines = table([floor, own_value], connections=64).splitlines()
 
     assert lines[0].endswith("8 KB push, 64 connections | floor | ours |")
     assert "| verify the signature | 10.0 | 50.0 |" in lines

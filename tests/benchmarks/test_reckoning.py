@@ -75,10 +75,10 @@ def test_a_side_that_stores_nothing_has_nothing_to_be_counted() -> None:
 
 def test_rows_are_counted_in_the_database_itself(tmp_path: Path) -> None:
     file = tmp_path / "side.db"
-    with sqlite3.connect(file) as made:
-        made.execute("CREATE TABLE things (kind TEXT)")
-        made.executemany("INSERT INTO things VALUES (?)", [("claims",), ("claims",), ("events",)])
-    made.close()
+    with sqlite3.connect(file) as created:
+        created.execute("CREATE TABLE things (kind TEXT)")
+        created.executemany("INSERT INTO things VALUES (?)", [("claims",), ("claims",), ("events",)])
+    created.close()
 
     def never(*_: object) -> Prepared:
         raise AssertionError

@@ -91,13 +91,13 @@ def test_the_page_gets_its_figures_between_the_marks_again_and_again() -> None:
     assert once.startswith("before\n")
     assert once.endswith("\nafter\n")
     assert "old" not in once
-    for told in (
+    for text in (
         "a machine",
         "2026-01-02 03:04:05",
         "| our receiver, storing in SQLite | 120 | + 35 |",
         "missed by 17%",
     ):
-        assert told in once
+        assert text in once
 
 
 @pytest.mark.parametrize("page", ["", BEGIN, END, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])

@@ -329,17 +329,17 @@ def test_it_can_be_used_by_keyboard(looking: Looking) -> None:
 
 def _questions(page: Page, *, stays: bool) -> list[str]:
     """Note each question that the page asks when it is left, and answer it."""
-    asked: list[str] = []
+    questions: list[str] = []
 
     def answer(dialog: Dialog) -> None:
-        asked.append(dialog.type)
+        questions.append(dialog.type)
         if stays:
             dialog.dismiss()
         else:
             dialog.accept()
 
     page.on("dialog", answer)
-    return asked
+    return questions
 
 
 def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Browser) -> None:
@@ -348,7 +348,7 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         looking.go("/posts")
         page.locator("tbody a[href*='/dashboard/posts/post_']").first.click()
         page.get_by_role("link", name="Edit").click()
-        asked = _questions(page, stays=True)
+        questions = _questions(page, stays=True)
         expect(page).to_have_url(re.compile("/edit$"))
         editor = page.url
         # Nothing typed: nothing asked.
@@ -361,7 +361,7 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         # Another form of the page loses the text as well.
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Title")).to_have_value("The lamp keeps what you typed")
-        until(lambda: page.evaluate("1") == 1 and len(asked) == 2, "a question for each attempt")
+        until(lambda: page.evaluate("1") == 1 and len(questions) == 2, "a question for each attempt")
         assert page.url == editor
         # A save that is refused keeps the text, and it is still not saved.
         page.get_by_label("Title").fill("x" * 200)
@@ -371,24 +371,24 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         page.wait_for_load_state()
         page.get_by_role("link", name="Overview").click()
         expect(page.get_by_label("Title")).to_have_value("x" * 200)
-        until(lambda: page.evaluate("1") == 1 and len(asked) == 3, "a question for each attempt")
+        until(lambda: page.evaluate("1") == 1 and len(questions) == 3, "a question for each attempt")
         page.get_by_label("Title").fill("The lamp keeps what you typed")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text("The lamp keeps what you typed")
         page.get_by_role("link", name="Overview").click()
         expect(page).to_have_url(re.compile("/dashboard$"))
-        assert asked == ["beforeunload"] * 3
+        assert questions == ["beforeunload"] * 3
 
 
 def test_unsaved_text_can_be_let_go(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser) as looking:
         page = looking.page
         looking.go("/changelog")
-        asked = _questions(page, stays=False)
+        questions = _questions(page, stays=False)
         page.get_by_label("Description").fill("What shines.")
         page.get_by_role("link", name="Overview").click()
         expect(page).to_have_url(re.compile("/dashboard$"))
-        assert asked == ["beforeunload"]
+        assert questions == ["beforeunload"]
 
 
 def test_the_posts_that_become_public_are_shown_before_a_changelog_is_enabled(looking: Looking) -> None:

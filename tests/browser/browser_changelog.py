@@ -34,8 +34,8 @@ _SIZES: Final = {"wide": WIDE, "narrow": (360, 780)}
 def window(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Generator[tuple[Looking, str]]:
     scheme: Scheme
     scheme, size = request.param
-    with Looking.at(story, browser, scheme=scheme, size=_SIZES[size], signed_in=False) as made:
-        yield made, f"{scheme}-{size}"
+    with Looking.at(story, browser, scheme=scheme, size=_SIZES[size], signed_in=False) as created:
+        yield created, f"{scheme}-{size}"
 
 
 def test_every_page_is_accessible(window: tuple[Looking, str]) -> None:

@@ -37,7 +37,7 @@ def fresh(tmp_path: Path) -> Generator[tuple[ServerProcess, Hook, Settings]]:
 async def _connect(settings: Settings) -> Hook:
     async with open_app(settings) as app:
         acme = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
-        made = accepted(
+        created = accepted(
             await app.operator.connect(
                 acme, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch="main"
             )
@@ -46,9 +46,9 @@ async def _connect(settings: Settings) -> Hook:
         return Hook(
             organization="acme",
             organization_id=acme.id,
-            integration_id=made.integration.id,
+            integration_id=created.integration.id,
             repository_id=REPOSITORY_ID,
-            secret=made.secret,
+            secret=created.secret,
         )
 
 

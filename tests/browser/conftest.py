@@ -14,8 +14,8 @@ from tests.server_process import PATIENCE_S
 # One for each file: no picture depends on what another file has done before.
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
-    with told(tmp_path_factory.mktemp("story")) as made:
-        yield made
+    with told(tmp_path_factory.mktemp("story")) as created:
+        yield created
 
 
 # After the story, which runs an event loop: while a browser is open, there is one already.
@@ -34,6 +34,6 @@ def browser(story: Story) -> Generator[Browser]:
 def looking(story: Story, browser: Browser, request: pytest.FixtureRequest) -> Generator[Looking]:
     """A signed-in browser; takes a picture at the end, and fails the test if the page had a fault."""
     scheme, size = request.param
-    with Looking.at(story, browser, scheme=scheme, size=size) as made:
-        yield made
-        made.shot(f"action-{re.sub('[^a-z]+', '-', request.node.name).strip('-')}")
+    with Looking.at(story, browser, scheme=scheme, size=size) as created:
+        yield created
+        created.shot(f"action-{re.sub('[^a-z]+', '-', request.node.name).strip('-')}")

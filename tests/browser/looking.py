@@ -54,16 +54,16 @@ class Looking:
         context.set_default_timeout(_PATIENCE_MS)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=story.url)
         page = context.new_page()
-        made = cls(story=story, page=page)
+        created = cls(story=story, page=page)
         # As functions: the library modifies the given object.
-        page.on("request", lambda request: made._note_request(request))  # noqa: PLW0108  # as above
-        page.on("console", lambda message: made._note_console(message))  # noqa: PLW0108  # as above
-        page.on("pageerror", lambda error: made.faults.append(f"a script failed: {error}"))
+        page.on("request", lambda request: created._note_request(request))  # noqa: PLW0108  # as above
+        page.on("console", lambda message: created._note_console(message))  # noqa: PLW0108  # as above
+        page.on("pageerror", lambda error: created.faults.append(f"a script failed: {error}"))
         try:
             if signed_in:
-                made.sign_in(story.key)
-            yield made
-            assert not made.faults, made.faults
+                created.sign_in(story.key)
+            yield created
+            assert not created.faults, created.faults
         finally:
             context.close()
 

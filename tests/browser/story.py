@@ -99,20 +99,18 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         operator, triggers = app.operator, app.trigger_editor
         acme = accepted(await operator.create_organization("Acme Lighthouses", slug="acme"))
         other = accepted(await operator.create_organization("Somebody Else", slug="else"))
-        made = accepted(
+        created = accepted(
             await operator.connect(
                 acme, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch="main"
             )
         )
-        mine: tuple[int, ...] = (REPOSITORY_ID,)
-        accepted(
-            await triggers.create(acme.id, CreateTrigger(repository_ids=mine, auto_publish=True, name="Changelog"))
-        )
+        own: tuple[int, ...] = (REPOSITORY_ID,)
+        accepted(await triggers.create(acme.id, CreateTrigger(repository_ids=own, auto_publish=True, name="Changelog")))
         blog = ContentType.BLOG_POST
         accepted(
             await triggers.create(
                 acme.id,
-                CreateTrigger(repository_ids=mine, event_types=("release",), output_type=blog, name="Release posts"),
+                CreateTrigger(repository_ids=own, event_types=("release",), output_type=blog, name="Release posts"),
             )
         )
         accepted(
@@ -121,7 +119,7 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
                 CreateSchedule(
                     name="What was new this week",
                     cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
-                    repository_ids=mine,
+                    repository_ids=own,
                     output_type=ContentType.CHANGELOG,
                 ),
             )
@@ -157,9 +155,9 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
         hook = Hook(
             organization=acme.slug,
             organization_id=acme.id,
-            integration_id=made.integration.id,
+            integration_id=created.integration.id,
             repository_id=REPOSITORY_ID,
-            secret=made.secret,
+            secret=created.secret,
         )
         return hook, keys
 

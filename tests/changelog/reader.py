@@ -61,8 +61,8 @@ class Reader:
         )
 
     async def get(self, path: str = "", *, method: str = "GET", **headers: str) -> httpx.Response:
-        told = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.world.send(method, f"{HOME}{path}", headers=told)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.world.send(method, f"{HOME}{path}", headers=fields)
 
 
 async def publish(caller: Caller, **changes: Any) -> PublicChangelog:

@@ -18,38 +18,38 @@ from contentsvc_core.usecases.publicize import ChangelogEditor
 _LONG = "## Added\n\n" + "\n".join(f"- **beam:** Colour {number}" for number in range(20))
 
 
-def editor(made: Reader) -> ChangelogEditor:
-    return ChangelogEditor(made.world.stores.changelogs, made.world.clock, made.world.ids)
+def editor(reader: Reader) -> ChangelogEditor:
+    return ChangelogEditor(reader.world.stores.changelogs, reader.world.clock, reader.world.ids)
 
 
-async def second(made: Reader, **given: Any) -> PublicChangelog:
+async def second(reader: Reader, **given: Any) -> PublicChangelog:
     fields: dict[str, Any] = {"slug": "lens", "title": "Lens", "is_public": True, **given}
     command = CreateChangelog(**fields)
-    created = await editor(made).create(made.acme.organization, command)
+    created = await editor(reader).create(reader.acme.organization, command)
     assert isinstance(created, PublicChangelog), created
     return created
 
 
 async def test_old_addresses_of_a_post_redirect_to_the_present_one_for_ever() -> None:
-    made = await Reader.made()
-    post = write(made.state, made.acme, "2026-03-01T10:00:00", title="Über die Brücke")
+    reader = await Reader.made()
+    post = write(reader.state, reader.acme, "2026-03-01T10:00:00", title="Über die Brücke")
     where = f"http://test{HOME}/2026/03/uber-die-brucke"
-    by_id = await made.get(f"/posts/{post.id}")
+    by_id = await reader.get(f"/posts/{post.id}")
     assert (by_id.status_code, by_id.headers["Location"]) == (301, where)
-    assert Seen(await made.get("/2026/03/uber-die-brucke")).heading == "Über die Brücke"
+    assert Seen(await reader.get("/2026/03/uber-die-brucke")).heading == "Über die Brücke"
 
-    answer = await made.acme("PATCH", f"/v1/posts/{post.id}", {"title": "灯塔"})
+    answer = await reader.acme("PATCH", f"/v1/posts/{post.id}", {"title": "灯塔"})
     assert answer.status_code == 200, answer.text
 
     present = f"http://test{HOME}/2026/03/{quote('灯塔')}"
     for old in (f"/posts/{post.id}", "/2026/03/uber-die-brucke"):
-        answer = await made.get(old)
+        answer = await reader.get(old)
         assert (answer.status_code, answer.headers["Location"]) == (301, present)
-    page = Seen(await made.get(f"/2026/03/{quote('灯塔')}"))
+    page = Seen(await reader.get(f"/2026/03/{quote('灯塔')}"))
     assert (page.status, page.heading) == (200, "灯塔")
-    head = {told.get("rel"): told for tag, told in page.elements if tag == "link"}
+    head = {attrs.get("rel"): attrs for tag, attrs in page.elements if tag == "link"}
     assert head["canonical"]["href"] == present
-    month = await made.get("/2026/03")
+    month = await reader.get("/2026/03")
     assert (month.status_code, month.headers["Location"]) == (301, f"http://test{HOME}/2026-03")
 
 
@@ -63,7 +63,11 @@ async def test_a_release_is_at_its_tag(reader: Reader) -> None:
 async def test_a_post_leads_to_the_ones_before_and_after(reader: Reader) -> None:
     pages = [Seen(await reader.get(f"/{post.path}")) for post in reader.posts]
     ends = [
-        {told["rel"]: told["href"] for tag, told in page.elements if tag == "a" and told.get("rel") in {"prev", "next"}}
+        {
+            attrs["rel"]: attrs["href"]
+            for tag, attrs in page.elements
+            if tag == "a" and attrs.get("rel") in {"prev", "next"}
+        }
         for page in pages
     ]
 
@@ -72,148 +76,148 @@ async def test_a_post_leads_to_the_ones_before_and_after(reader: Reader) -> None
 
 
 async def test_labels_lead_to_the_posts_that_have_them_on_pages_and_in_feeds() -> None:
-    made = await Reader.made()
-    fix = write(made.state, made.acme, "2026-03-01T10:00:00", title="A fix", markdown="## Fixed\n\n- x")
-    page = Seen(await made.get())
+    reader = await Reader.made()
+    fix = write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A fix", markdown="## Fixed\n\n- x")
+    page = Seen(await reader.get())
     assert page.links["Fixed"] == f"http://test{HOME}?label=fixed"
 
-    filtered = await made.get("?label=fixed")
+    filtered = await reader.get("?label=fixed")
 
     found = Seen(filtered)
     assert (found.heading, "A fix" in found.text, "It shines" in found.text) == ("Fixed", True, False)
     assert 'content="noindex, follow"' in filtered.text
-    assert "Nothing has this label yet" in (await made.get("?label=breaking")).text
-    (item,) = (await made.get("/feed.json?label=fixed")).json()["items"]
+    assert "Nothing has this label yet" in (await reader.get("?label=breaking")).text
+    (item,) = (await reader.get("/feed.json?label=fixed")).json()["items"]
     assert item["title"] == "A fix"
     library: Any = feedparser
-    atom = library.parse((await made.get("/feed.atom?label=fixed")).content)
+    atom = library.parse((await reader.get("/feed.atom?label=fixed")).content)
     assert [entry.title for entry in atom.entries] == ["A fix"]
     assert atom.feed.title == "Acme's lamps: Fixed"
-    assert atom.feed.id != library.parse((await made.get("/feed.atom")).content).feed.id
+    assert atom.feed.id != library.parse((await reader.get("/feed.atom")).content).feed.id
     links = {link.rel: link.href for link in atom.feed.links}
     assert links["self"] == f"http://test{HOME}/feed.atom?label=fixed"
     assert links["alternate"] == f"http://test{HOME}?label=fixed"
     # Another part of the list is another page.
-    tags = {(await made.get(where)).headers["ETag"] for where in ("", "?label=fixed", "?label=new", "?q=fix")}
+    tags = {(await reader.get(where)).headers["ETag"] for where in ("", "?label=fixed", "?label=new", "?q=fix")}
     assert len(tags) == 4
     assert fix.path is not None
 
 
 async def test_a_search_finds_only_public_posts() -> None:
-    made = await Reader.made()
-    write(made.state, made.acme, "2026-03-01T10:00:00", title="A lens", markdown="It bends the light.")
+    reader = await Reader.made()
+    write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A lens", markdown="It bends the light.")
 
-    page = Seen(await made.get("?q=light+bends"))
+    page = Seen(await reader.get("?q=light+bends"))
     assert (page.heading, page.links["A lens"]) == ("Search", f"http://test{HOME}/2026/03/a-lens")
     for words in ("Not+yet", "tweet", "Somebody", "unknownword", "%22"):
-        found = Seen(await made.get(f"?q={words}"))
+        found = Seen(await reader.get(f"?q={words}"))
         assert "No post has all of these words" in found.text
-        assert not [post.title for post in (made.draft, made.tweet, made.theirs) if post.title in found.links]
-    hostile = await made.get("?q=%3Cscript%3Ealert(1)")
+        assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in found.links]
+    hostile = await reader.get("?q=%3Cscript%3Ealert(1)")
     assert "<script>" not in hostile.text
-    assert len((await made.get(f"?q={'x' * 5_000}")).text) < 20_000
+    assert len((await reader.get(f"?q={'x' * 5_000}")).text) < 20_000
 
 
 async def test_a_search_goes_on_where_the_changelog_shows_only_some_posts() -> None:
-    made = await Reader.made(more=30)
-    write(made.state, made.acme, "2024-01-01T00:00:00", title="A lens", markdown="A lamp. ## x\n\n- **lens:** y")
-    state = made.state
+    reader = await Reader.made(more=30)
+    write(reader.state, reader.acme, "2024-01-01T00:00:00", title="A lens", markdown="A lamp. ## x\n\n- **lens:** y")
+    state = reader.state
     old = next(post for post in state.posts.values() if post.title == "A lens")
     state.posts[old.id] = evolve(old, source_metadata={"repositories": ["acme/lens"]})
-    await second(made, repositories=("acme/lens",))
+    await second(reader, repositories=("acme/lens",))
 
-    page = Seen(await made.world.send("GET", "/changelog/lens?q=lamp"))
+    page = Seen(await reader.world.send("GET", "/changelog/lens?q=lamp"))
 
     assert "A lens" in page.links
 
 
 async def test_a_long_post_is_folded_in_lists_and_whole_on_its_page() -> None:
-    made = await Reader.made()
-    post = write(made.state, made.acme, "2026-03-01T10:00:00", title="Colours", markdown=_LONG)
+    reader = await Reader.made()
+    post = write(reader.state, reader.acme, "2026-03-01T10:00:00", title="Colours", markdown=_LONG)
 
     for where in ("", "/2026-03"):
-        text = (await made.get(where)).text
+        text = (await reader.get(where)).text
         assert "<summary>Show all 20 changes</summary>" in text
         assert text.index("Colour 7") < text.index("<summary>") < text.index("Colour 8")
     for where in (f"/{post.path}", "/feed.atom", "/feed.json"):
-        text = (await made.get(where)).text
+        text = (await reader.get(where)).text
         assert "Colour 19" in text
         assert "summary>Show all" not in text
 
 
 async def test_hashes_and_contributors_are_shown_where_the_changelog_wants_them() -> None:
-    made = await Reader.made()
+    reader = await Reader.made()
     markdown = "## Fixed\n\n- x ([abc1234](https://x.example/c))\n\n## Contributors\n\nInes Kaya"
-    post = write(made.state, made.acme, "2026-03-01T10:00:00", markdown=markdown)
+    post = write(reader.state, reader.acme, "2026-03-01T10:00:00", markdown=markdown)
     pages = ("", f"/{post.path}", "/feed.json", "/feed.atom")
 
     for where in pages:
-        text = (await made.get(where)).text
+        text = (await reader.get(where)).text
         assert "abc1234" not in text
         assert "Ines Kaya" not in text
-    await publish(made.acme, show_details=True)
+    await publish(reader.acme, show_details=True)
     for where in pages:
-        text = (await made.get(where)).text
+        text = (await reader.get(where)).text
         assert "abc1234" in text
         assert "Ines Kaya" in text
 
 
 async def test_a_changelog_has_a_look_of_its_own() -> None:
-    made = await Reader.made()
-    standing = await publish(
-        made.acme, accent="#ffe600", header_links=(LinkBody("Docs", "https://docs.acme.example/?a=1&b"),)
+    reader = await Reader.made()
+    current = await publish(
+        reader.acme, accent="#ffe600", header_links=(LinkBody("Docs", "https://docs.acme.example/?a=1&b"),)
     )
-    plain = await made.get()
+    plain = await reader.get()
     for kind in ImageKind:
-        changed = await editor(made).set_image(standing, kind, png(64, 32))
+        changed = await editor(reader).set_image(current, kind, png(64, 32))
         assert isinstance(changed, PublicChangelog)
 
-    answer = await made.get()
+    answer = await reader.get()
 
     page = Seen(answer)
     assert answer.headers["ETag"] != plain.headers["ETag"]
     assert page.links["Docs"] == "https://docs.acme.example/?a=1&b"
-    (logo,) = (told["src"] for tag, told in page.elements if tag == "img")
-    head = {told.get("rel") or told.get("property") or told.get("name"): told for _, told in page.elements}
+    (logo,) = (attrs["src"] for tag, attrs in page.elements if tag == "img")
+    head = {attrs.get("rel") or attrs.get("property") or attrs.get("name"): attrs for _, attrs in page.elements}
     assert head["twitter:card"]["content"] == "summary_large_image"
     for address in (logo, head["icon"]["href"], head["og:image"]["content"]):
-        picture = await made.world.send("GET", address.removeprefix("http://test"))
+        picture = await reader.world.send("GET", address.removeprefix("http://test"))
         assert (picture.status_code, picture.content) == (200, png(64, 32))
         assert (picture.headers["Content-Type"], picture.headers["Cache-Control"]) == (
             "image/png",
             "private, max-age=86400",
         )
         assert "default-src 'none'" in picture.headers["Content-Security-Policy"]
-        again = await made.get(address.removeprefix(f"http://test{HOME}"), If_None_Match=picture.headers["ETag"])
+        again = await reader.get(address.removeprefix(f"http://test{HOME}"), If_None_Match=picture.headers["ETag"])
         assert (again.status_code, again.content) == (304, b"")
-    accent = next(told["href"] for tag, told in page.elements if tag == "link" and "accent" in told.get("href", ""))
-    shades = await made.world.send("GET", accent)
+    accent = next(attrs["href"] for tag, attrs in page.elements if tag == "link" and "accent" in attrs.get("href", ""))
+    shades = await reader.world.send("GET", accent)
     assert (shades.status_code, shades.headers["Content-Type"]) == (200, "text/css; charset=utf-8")
     assert "--accent:#ffe600" in shades.text
     for name in ("accent-fff.css", "accent-FFE600.css", "accent-ffe600.css%0a", "style.cs"):
-        assert (await made.world.send("GET", f"/changelog/-/{name}")).status_code == 404
-    await publish(made.acme, is_public=False)
-    assert (await made.world.send("GET", logo.removeprefix("http://test"))).status_code == 404
+        assert (await reader.world.send("GET", f"/changelog/-/{name}")).status_code == 404
+    await publish(reader.acme, is_public=False)
+    assert (await reader.world.send("GET", logo.removeprefix("http://test"))).status_code == 404
 
 
 async def test_each_changelog_shows_its_own_posts_at_its_own_address() -> None:
-    made = await Reader.made()
-    lens = write(made.state, made.acme, "2026-03-01T10:00:00", title="A lens")
-    made.state.posts[lens.id] = evolve(lens, source_metadata={"repositories": ["acme/lens"]})
-    lens = made.state.posts[lens.id]
-    await second(made, repositories=("acme/lens",))
+    reader = await Reader.made()
+    lens = write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A lens")
+    reader.state.posts[lens.id] = evolve(lens, source_metadata={"repositories": ["acme/lens"]})
+    lens = reader.state.posts[lens.id]
+    await second(reader, repositories=("acme/lens",))
 
-    page = Seen(await made.world.send("GET", "/changelog/lens"))
+    page = Seen(await reader.world.send("GET", "/changelog/lens"))
     assert (page.heading, page.links["A lens"]) == ("Lens", f"http://test/changelog/lens/{lens.path}")
     assert "It shines" not in page.text
     # The other posts are nowhere in it.
-    for post in made.posts:
+    for post in reader.posts:
         for where in (f"/posts/{post.id}", f"/{post.path}"):
-            assert (await made.world.send("GET", f"/changelog/lens{where}")).status_code == 404
-    (item,) = (await made.world.send("GET", "/changelog/lens/feed.json")).json()["items"]
+            assert (await reader.world.send("GET", f"/changelog/lens{where}")).status_code == 404
+    (item,) = (await reader.world.send("GET", "/changelog/lens/feed.json")).json()["items"]
     assert item["url"] == f"http://test/changelog/lens/{lens.path}"
-    assert (await made.world.send("GET", "/changelog/lens/releases")).status_code == 200
-    assert "A lens" in (await made.get()).text
+    assert (await reader.world.send("GET", "/changelog/lens/releases")).status_code == 200
+    assert "A lens" in (await reader.get()).text
 
 
 @pytest.mark.parametrize("where", ["", "?label=new", "?q=lamp", "/2026-02", "/releases", "/releases/v1.0.0"])
@@ -222,12 +226,12 @@ async def test_pages_load_nothing_from_elsewhere_and_one_script(reader: Reader, 
 
     page = Seen(answer)
     loaded = [
-        told.get("src") or told.get("href", "")
-        for tag, told in page.elements
-        if tag in {"img", "script"} or (tag == "link" and told.get("rel") in {"icon", "stylesheet"})
+        attrs.get("src") or attrs.get("href", "")
+        for tag, attrs in page.elements
+        if tag in {"img", "script"} or (tag == "link" and attrs.get("rel") in {"icon", "stylesheet"})
     ]
     assert [each for each in loaded if not each.startswith("/changelog/-/")] == []
-    scripts = [told["src"] for tag, told in page.elements if tag == "script"]
+    scripts = [attrs["src"] for tag, attrs in page.elements if tag == "script"]
     assert [each.partition("?")[0] for each in scripts] == ["/changelog/-/page.js"]
     assert "script-src 'self';" in answer.headers["Content-Security-Policy"]
     assert "form-action 'self'" in answer.headers["Content-Security-Policy"]

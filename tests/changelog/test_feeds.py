@@ -147,13 +147,13 @@ async def test_feeds_may_be_read_by_scripts_of_other_sites(reader: Reader, name:
 
 
 async def test_a_changelog_without_posts_has_feeds_all_the_same() -> None:
-    made = await Reader.made()
-    await publish(made.other, slug="empty")
-    atom = await made.world.send("GET", "/changelog/empty/feed.atom")
-    empty = json.loads((await made.world.send("GET", "/changelog/empty/feed.json")).text)
+    created = await Reader.made()
+    await publish(created.other, slug="empty")
+    atom = await created.world.send("GET", "/changelog/empty/feed.atom")
+    empty = json.loads((await created.world.send("GET", "/changelog/empty/feed.json")).text)
 
     assert _grammar().validate(_parsed(atom.content)) is True
     assert [item["title"] for item in empty["items"]] == ["Somebody else's"]
-    await publish(made.other, content_types=tuple(type(made.tweet.content_type))[2:3])
-    assert json.loads((await made.world.send("GET", "/changelog/empty/feed.json")).text)["items"] == []
-    assert _grammar().validate(_parsed((await made.world.send("GET", "/changelog/empty/feed.atom")).content))
+    await publish(created.other, content_types=tuple(type(created.tweet.content_type))[2:3])
+    assert json.loads((await created.world.send("GET", "/changelog/empty/feed.json")).text)["items"] == []
+    assert _grammar().validate(_parsed((await created.world.send("GET", "/changelog/empty/feed.atom")).content))

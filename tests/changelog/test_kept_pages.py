@@ -34,8 +34,8 @@ _PATHS: Final = (
 async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
     """A changelog in a file, with posts."""
     database = Database(sqlite.migrated(tmp_path / "store.db"))
-    made = ApiWorld(stores=sql_stores(database, SEALER))
-    acme = await made.caller()
+    created = ApiWorld(stores=sql_stores(database, SEALER))
+    acme = await created.caller()
     await publish(acme)
     values = [
         post_row(
@@ -59,27 +59,27 @@ async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
         for number in range(1, 4)
     ]
     await database.write(lambda connection: connection.execute(insert(posts), values))
-    yield made
+    yield created
     await database.dispose()
 
 
 @pytest.fixture
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The threads that have rendered a template, once for each time."""
-    seen: list[str] = []
+    observed: list[str] = []
     render = Template.render
 
     def counted(self: Template, *args: Any, **values: Any) -> str:
-        seen.append(threading.current_thread().name)
+        observed.append(threading.current_thread().name)
         return render(self, *args, **values)
 
     monkeypatch.setattr(Template, "render", counted)
-    return seen
+    return observed
 
 
 async def get(world: ApiWorld, where: str, **headers: str) -> httpx.Response:
-    told = {name.replace("_", "-"): value for name, value in headers.items()}
-    return await world.send("GET", f"/changelog/acme{where}", headers=told)
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    return await world.send("GET", f"/changelog/acme{where}", headers=fields)
 
 
 @pytest.mark.parametrize("where", _PATHS)
@@ -137,28 +137,28 @@ async def test_an_unknown_page_is_404_for_conditional_requests_too(world: ApiWor
             assert (await get(world, where, **headers)).status_code == 404
 
 
-def reading(page: bytes, seen: list[bytes]) -> Callable[[], Awaitable[Callable[[], bytes]]]:
+def reading(page: bytes, observed: list[bytes]) -> Callable[[], Awaitable[Callable[[], bytes]]]:
     async def read() -> Callable[[], bytes]:
-        seen.append(page)
+        observed.append(page)
         return lambda: page
 
     return read
 
 
 async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -> None:
-    seen: list[bytes] = []
+    observed: list[bytes] = []
     offload = SingleThreadExecutor()
     pages = RenderedPages(offload, capacity=25)
 
     for key in (b"a", b"b", b"a", b"c", b"a", b"b"):
-        assert await pages.page(key.decode(), reading(key * 10, seen)) == key * 10
+        assert await pages.page(key.decode(), reading(key * 10, observed)) == key * 10
     # The third page took the place of b, which was used longest ago.
-    assert [page[:1] for page in seen] == [b"a", b"b", b"c", b"b"]
+    assert [page[:1] for page in observed] == [b"a", b"b", b"c", b"b"]
     # A page larger than the whole cache is not stored, and evicts nothing.
     for _ in range(2):
-        assert await pages.page("large", reading(b"l" * 26, seen)) == b"l" * 26
-    assert await pages.page("a", reading(b"new", seen)) == b"a" * 10
-    assert len(seen) == 6
+        assert await pages.page("large", reading(b"l" * 26, observed)) == b"l" * 26
+    assert await pages.page("a", reading(b"new", observed)) == b"a" * 10
+    assert len(observed) == 6
     offload.close()
 
 
@@ -184,14 +184,14 @@ async def test_a_fault_fails_all_waiting_requests_and_is_not_cached() -> None:
 async def test_a_cancelled_request_does_not_affect_other_requests() -> None:
     offload = SingleThreadExecutor()
     pages = RenderedPages(offload)
-    seen: list[bytes] = []
-    first = asyncio.create_task(pages.page("a", reading(b"a", seen)))
+    observed: list[bytes] = []
+    first = asyncio.create_task(pages.page("a", reading(b"a", observed)))
     await asyncio.sleep(0)
-    second = asyncio.create_task(pages.page("a", reading(b"a", seen)))
+    second = asyncio.create_task(pages.page("a", reading(b"a", observed)))
     await asyncio.sleep(0)
     first.cancel()
 
     assert await second == b"a"
     assert first.cancelled()
-    assert seen == [b"a"]
+    assert observed == [b"a"]
     offload.close()

@@ -35,14 +35,14 @@ async def test_the_front_page_shows_the_newest_by_months_with_links_to_all_of_it
     base = f"http://test{HOME}"
     paths = ("", "/releases", "/2026-02", "/2026-01", "/feed.atom", "/feed.json")
     assert {f"{base}{each}" for each in paths} | {"https://acme.example/"} <= links
-    times = [told for tag, told in page.elements if tag == "time"]
+    times = [attrs for tag, attrs in page.elements if tag == "time"]
     assert times
-    assert [told for told in times if not (told["title"].endswith(" UTC") and told["datetime"].endswith("Z"))] == []
-    head = {told.get("rel") or told.get("property") or told.get("name"): told for _, told in page.elements}
+    assert [attrs for attrs in times if not (attrs["title"].endswith(" UTC") and attrs["datetime"].endswith("Z"))] == []
+    head = {attrs.get("rel") or attrs.get("property") or attrs.get("name"): attrs for _, attrs in page.elements}
     assert head["canonical"]["href"] == head["og:url"]["content"] == base
     assert head["og:title"]["content"] == "Acme's lamps"
     assert head["description"]["content"] == "What shines & why"
-    assert {told["type"] for tag, told in page.elements if told.get("rel") == "alternate" and tag == "link"} == {
+    assert {attrs["type"] for tag, attrs in page.elements if attrs.get("rel") == "alternate" and tag == "link"} == {
         "application/atom+xml",
         "application/feed+json",
     }
@@ -66,8 +66,8 @@ async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: R
 
 async def test_days_and_months_are_in_the_zone_of_the_organization(reader: Reader) -> None:
     before = {each: await reader.get(each) for each in ("", "/2026-02", f"/{reader.posts[2].path}", "/feed.atom")}
-    directory, mine = reader.world.stores.directory, reader.acme.organization.id
-    await directory.set_time_zone(mine, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
+    directory, own = reader.world.stores.directory, reader.acme.organization.id
+    await directory.set_time_zone(own, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
 
     tags = {each: {"if_none_match": answer.headers["ETag"]} for each, answer in before.items()}
     after = {each: await reader.get(each, **tags[each]) for each in before}
@@ -106,7 +106,7 @@ async def test_only_the_page_for_frames_may_be_put_into_one(reader: Reader) -> N
         assert "default-src 'none'" in policy
     framed = await reader.get("/embed")
     assert "frame-ancestors *" in framed.headers["Content-Security-Policy"]
-    assert {told["target"] for tag, told in Seen(framed).elements if tag == "a"} == {"_blank"}
+    assert {attrs["target"] for tag, attrs in Seen(framed).elements if tag == "a"} == {"_blank"}
 
 
 async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reader) -> None:
@@ -186,91 +186,91 @@ async def test_off_and_unknown_look_the_same(reader: Reader) -> None:
 
 
 async def test_enabling_unpublishing_and_deleting_are_visible_at_once() -> None:
-    made = await Reader.made()
-    shown = made.posts[0]
-    first = await made.get()
+    created = await Reader.made()
+    shown = created.posts[0]
+    first = await created.get()
 
     async def changed(word: str) -> str:
         for name, kept in (("If_None_Match", "ETag"), ("If_Modified_Since", "Last-Modified")):
-            answer = await made.get("", **{name: first.headers[kept]})
+            answer = await created.get("", **{name: first.headers[kept]})
             assert (answer.status_code, word in answer.text) == (200, False)
-        return (await made.get()).headers["Last-Modified"]
+        return (await created.get()).headers["Last-Modified"]
 
-    made.world.clock.advance(timedelta(days=99))
-    answer = await made.acme("PATCH", f"/v1/posts/{shown.id}", {"status": PostStatus.DRAFT.value})
+    created.world.clock.advance(timedelta(days=99))
+    answer = await created.acme("PATCH", f"/v1/posts/{shown.id}", {"status": PostStatus.DRAFT.value})
     assert answer.status_code == 200
     taken_back = await changed(shown.id)
     assert taken_back != first.headers["Last-Modified"]
-    made.world.clock.advance(timedelta(seconds=2))
-    assert (await made.acme("DELETE", f"/v1/posts/{made.posts[1].id}")).status_code < 300
-    assert await changed(made.posts[1].id) not in {taken_back, first.headers["Last-Modified"]}
-    await publish(made.acme, is_public=False)
-    assert (await made.get()).status_code == 404
-    await publish(made.acme, slug="lamps")
-    assert (await made.world.send("GET", "/changelog/lamps")).status_code == 200
-    assert (await made.get()).headers["Location"] == "http://test/changelog/lamps"
+    created.world.clock.advance(timedelta(seconds=2))
+    assert (await created.acme("DELETE", f"/v1/posts/{created.posts[1].id}")).status_code < 300
+    assert await changed(created.posts[1].id) not in {taken_back, first.headers["Last-Modified"]}
+    await publish(created.acme, is_public=False)
+    assert (await created.get()).status_code == 404
+    await publish(created.acme, slug="lamps")
+    assert (await created.world.send("GET", "/changelog/lamps")).status_code == 200
+    assert (await created.get()).headers["Location"] == "http://test/changelog/lamps"
 
 
 async def test_a_change_is_visible_at_once_without_progress_of_the_clock() -> None:
-    made = await Reader.made()
-    shown = f"/v1/posts/{made.posts[0].id}"
-    made.world.clock.advance(timedelta(days=99))
-    seen = [await made.get()]
+    created = await Reader.made()
+    shown = f"/v1/posts/{created.posts[0].id}"
+    created.world.clock.advance(timedelta(days=99))
+    listed = [await created.get()]
 
     for change in (
-        made.acme("PATCH", shown, {"title": "One"}),
-        made.acme("PATCH", f"/v1/posts/{made.posts[1].id}", {"title": "Two"}),
-        made.acme("PATCH", shown, {"status": "draft"}),
-        made.acme("PATCH", shown, {"status": "published"}),
-        made.acme("DELETE", shown),
+        created.acme("PATCH", shown, {"title": "One"}),
+        created.acme("PATCH", f"/v1/posts/{created.posts[1].id}", {"title": "Two"}),
+        created.acme("PATCH", shown, {"status": "draft"}),
+        created.acme("PATCH", shown, {"status": "published"}),
+        created.acme("DELETE", shown),
     ):
         assert (await change).status_code < 300
-        seen.append(await made.get("", If_None_Match=seen[-1].headers["ETag"]))
-    await publish(made.acme, title="Lamps")
-    seen.append(await made.get("", If_None_Match=seen[-1].headers["ETag"]))
+        listed.append(await created.get("", If_None_Match=listed[-1].headers["ETag"]))
+    await publish(created.acme, title="Lamps")
+    listed.append(await created.get("", If_None_Match=listed[-1].headers["ETag"]))
 
-    assert [answer.status_code for answer in seen] == [200] * 7
-    assert len({answer.headers["ETag"] for answer in seen}) == 7
-    assert all(after.content != before.content for before, after in pairwise(seen))
+    assert [answer.status_code for answer in listed] == [200] * 7
+    assert len({answer.headers["ETag"] for answer in listed}) == 7
+    assert all(after.content != before.content for before, after in pairwise(listed))
 
 
 async def test_an_old_event_published_now_appears_in_its_month_at_once() -> None:
-    made = await Reader.made()
-    late = write(made.state, made.acme, "2026-02-03T00:00", title="Found in a drawer", status=PostStatus.DRAFT)
-    made.state.posts[late.id] = evolve(late, occurred_at=datetime(2025, 6, 7, tzinfo=UTC))
+    created = await Reader.made()
+    late = write(created.state, created.acme, "2026-02-03T00:00", title="Found in a drawer", status=PostStatus.DRAFT)
+    created.state.posts[late.id] = evolve(late, occurred_at=datetime(2025, 6, 7, tzinfo=UTC))
     paths = ("", "/2026-02", "/feed.atom", "/feed.json")
-    before = {each: await made.get(each) for each in paths}
-    made.world.clock.advance(timedelta(days=99))
+    before = {each: await created.get(each) for each in paths}
+    created.world.clock.advance(timedelta(days=99))
 
-    assert (await made.acme("PATCH", f"/v1/posts/{late.id}", {"status": "published"})).status_code == 200
+    assert (await created.acme("PATCH", f"/v1/posts/{late.id}", {"status": "published"})).status_code == 200
 
     for each, first in before.items():
         for headers in (
             {"If_None_Match": first.headers["ETag"]},
             {"If_Modified_Since": first.headers["Last-Modified"]},
         ):
-            assert (await made.get(each, **headers)).status_code == 200
-    page, month = Seen(await made.get()), Seen(await made.get("/2025-06"))
+            assert (await created.get(each, **headers)).status_code == 200
+    page, month = Seen(await created.get()), Seen(await created.get("/2025-06"))
     assert page.text.index("January 2026") < page.text.index("June 2025")
     assert "Found in a drawer" in month.links
     assert "7 June 2025" in month.text
     # Feeds are sorted by that time; the change is one of now.
-    (*_, item) = (await made.get("/feed.json")).json()["items"]
-    published = str((await made.acme("GET", f"/v1/posts/{late.id}")).json()["post"]["updatedAt"])
+    (*_, item) = (await created.get("/feed.json")).json()["items"]
+    published = str((await created.acme("GET", f"/v1/posts/{late.id}")).json()["post"]["updatedAt"])
     assert (item["title"], item["date_published"]) == ("Found in a drawer", "2025-06-07T00:00:00.000Z")
     assert item["date_modified"] == published
-    assert f"<updated>{published}</updated>" in (await made.get("/feed.atom")).text
+    assert f"<updated>{published}</updated>" in (await created.get("/feed.atom")).text
 
 
 async def test_a_release_replaces_its_pushes_in_lists_and_both_link_to_each_other() -> None:
-    made = await Reader.made()
-    push = write(made.state, made.acme, "2026-01-30T00:00", title="A lens")
-    final = write(made.state, made.acme, "2026-02-01T00:00", title="Lighthouse 2.1", release_tag="v2.1.0")
-    made.state.posts[push.id] = evolve(push, contained_in=final.id)
+    created = await Reader.made()
+    push = write(created.state, created.acme, "2026-01-30T00:00", title="A lens")
+    final = write(created.state, created.acme, "2026-02-01T00:00", title="Lighthouse 2.1", release_tag="v2.1.0")
+    created.state.posts[push.id] = evolve(push, contained_in=final.id)
 
     for pattern in ("", "/2026-01", "/2026-02", "/embed", "/embed/fragment", "/feed.atom", "/feed.json"):
-        assert "A lens" not in (await made.get(pattern)).text
-    page, release = Seen(await made.get(f"/{push.path}")), Seen(await made.get(f"/{final.path}"))
+        assert "A lens" not in (await created.get(pattern)).text
+    page, release = Seen(await created.get(f"/{push.path}")), Seen(await created.get(f"/{final.path}"))
     assert (page.status, page.heading) == (200, "A lens")
     assert page.links["Lighthouse 2.1"].endswith(f"{HOME}/{final.path}")
     assert release.links["A lens"].endswith(f"{HOME}/{push.path}")
@@ -280,38 +280,38 @@ async def test_a_release_replaces_its_pushes_in_lists_and_both_link_to_each_othe
 
 @pytest.mark.parametrize("pattern", _PATHS)
 async def test_a_slug_that_was_public_leads_to_the_present_one_while_it_is_on(pattern: str) -> None:
-    made = await Reader.made()
-    where = path(made, pattern)
-    await publish(made.acme, slug="lamps")
-    old = await made.get(where)
+    created = await Reader.made()
+    where = path(created, pattern)
+    await publish(created.acme, slug="lamps")
+    old = await created.get(where)
 
     assert (old.status_code, old.content) == (301, b"")
     assert old.headers["Location"] == f"http://test/changelog/lamps{where}"
     # The changelog may go back to its old slug, and scripts of other sites follow to the new one.
     assert old.headers["Cache-Control"] == "public, max-age=60"
     assert old.headers["Access-Control-Allow-Origin"] == "*"
-    assert (await made.world.send("GET", f"/changelog/lamps{where}")).status_code == 200
-    hostile = await made.get("/posts/%0d%0aX:%20y?before=%0d%0a<b>")
+    assert (await created.world.send("GET", f"/changelog/lamps{where}")).status_code == 200
+    hostile = await created.get("/posts/%0d%0aX:%20y?before=%0d%0a<b>")
     assert hostile.headers["Location"] == "http://test/changelog/lamps/posts/%0D%0AX%3A%20y?before=%0d%0a%3Cb%3E"
-    await publish(made.acme, is_public=False)
-    off, unknown = await made.get(where), await made.world.send("GET", f"/changelog/unknown{where}")
+    await publish(created.acme, is_public=False)
+    off, unknown = await created.get(where), await created.world.send("GET", f"/changelog/unknown{where}")
     assert (off.status_code, off.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
     # Back at its old slug, that one is the present one.
-    await publish(made.acme, slug="acme", is_public=True)
-    assert (await made.get(where)).status_code == 200
+    await publish(created.acme, slug="acme", is_public=True)
+    assert (await created.get(where)).status_code == 200
 
 
 @pytest.mark.slow("writes or reads very large texts")
 async def test_posts_that_would_make_a_page_large_are_shown_with_their_beginning() -> None:
-    made = await Reader.made()
-    state = made.state
+    created = await Reader.made()
+    state = created.state
     large = f"<p>Begins so.</p>{'<p>&lt;x&gt;</p>' * 12_000}"
-    posts = [write(state, made.acme, f"2026-03-{day:02}T00:00:00", title=f"Day {day}") for day in range(1, 6)]
+    posts = [write(state, created.acme, f"2026-03-{day:02}T00:00:00", title=f"Day {day}") for day in range(1, 6)]
     for post in posts[1:]:
         state.posts[post.id] = evolve(post, content=large)
 
     for where in ("", "/2026-03"):
-        page = Seen(await made.get(where))
+        page = Seen(await created.get(where))
         # The newest is whole, the next ones are too much, and the small one still fits.
         assert page.text.count("Begins so.") == 4
         assert len(page.response.content) < 400_000
@@ -319,43 +319,43 @@ async def test_posts_that_would_make_a_page_large_are_shown_with_their_beginning
         assert {text for text in page.links if text.startswith("Read")} == expected
         assert page.links["Read the whole post : Day 2"].endswith(f"/{posts[1].path}")
         assert "A lamp." in page.text
-    assert len((await made.get(f"/{posts[1].path}")).content) > len(large)
-    items = (await made.get("/feed.json")).json()["items"]
+    assert len((await created.get(f"/{posts[1].path}")).content) > len(large)
+    items = (await created.get("/feed.json")).json()["items"]
     assert items[0]["content_html"] == large
     assert items[1]["content_html"].startswith("<p>Begins so. &lt;x&gt; &lt;x&gt;")
     link = f'<p><a href="http://test{HOME}/{posts[3].path}">Read the whole post</a></p>'
     assert items[1]["content_html"].endswith(link)
-    assert len((await made.get("/feed.atom")).content) < 600_000
+    assert len((await created.get("/feed.atom")).content) < 600_000
 
 
 async def test_a_long_list_goes_on_behind_its_last_post() -> None:
-    made = await Reader.made(more=2 * PAGE_LENGTH + 5)
-    seen: list[str] = []
+    created = await Reader.made(more=2 * PAGE_LENGTH + 5)
+    listed: list[str] = []
     where: str | None = ""
     pages = 0
     while where is not None:
-        page = Seen(await made.get(where))
-        links = [told["href"] for tag, told in page.elements if tag == "a"]
+        page = Seen(await created.get(where))
+        links = [attrs["href"] for tag, attrs in page.elements if tag == "a"]
         posts = [link for link in links if re.search(r"/(?:releases|20\d\d/\d\d)/", link)]
         assert len(posts) <= PAGE_LENGTH
-        seen += posts
+        listed += posts
         pages += 1
         link = page.links.get("Older posts →")
         where = None if link is None else link.partition(HOME)[2]
     assert pages == 3
-    assert len(seen) == len(set(seen)) == 2 * PAGE_LENGTH + 5 + len(made.posts)
+    assert len(listed) == len(set(listed)) == 2 * PAGE_LENGTH + 5 + len(created.posts)
 
 
 async def test_addresses_begin_with_the_one_that_is_set() -> None:
-    made = await Reader.made(Settings(base_url="https://changes.acme.example/"))
-    answer = await made.get("", Host="evil.example")
+    created = await Reader.made(Settings(base_url="https://changes.acme.example/"))
+    answer = await created.get("", Host="evil.example")
     page = answer.text
 
     assert 'rel="canonical" href="https://changes.acme.example/changelog/acme"' in page
     assert "evil" not in page
     # Equal for all readers: shared caches may store it.
     assert answer.headers["Cache-Control"] == "public, max-age=60"
-    assert (await made.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
+    assert (await created.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
 
 
 async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:
@@ -375,7 +375,9 @@ async def test_options_lists_the_methods_of_a_page_without_an_empty_header(reade
 
 async def test_the_files_of_the_pages_exist(reader: Reader) -> None:
     page = Seen(await reader.get())
-    files = [told["href"] for tag, told in page.elements if tag == "link" and told["href"].startswith("/changelog/-/")]
+    files = [
+        attrs["href"] for tag, attrs in page.elements if tag == "link" and attrs["href"].startswith("/changelog/-/")
+    ]
 
     assert len(files) == 3
     for file in files:

@@ -103,7 +103,7 @@ class Office:
         self.reader.state.posts[draft.id] = draft
         later = now + timedelta(milliseconds=1)
         published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later, published_at=later)
-        assert await world.stores.posts.change(published, seen=now)
+        assert await world.stores.posts.change(published, unchanged_since=now)
         return published
 
     def statuses(self) -> dict[str, MessageStatus]:
@@ -268,7 +268,7 @@ async def test_a_post_that_is_taken_back_before_its_mail_is_not_in_it() -> None:
         await office.subscribed()
         post = await office.publish("Too early")
         draft = evolve(post, status=PostStatus.DRAFT, updated_at=post.updated_at + timedelta(seconds=1))
-        assert await office.reader.world.stores.posts.change(draft, seen=post.updated_at)
+        assert await office.reader.world.stores.posts.change(draft, unchanged_since=post.updated_at)
         office.wait()
         assert await office.mails() == []
         # A mail that waits for its server, too.
@@ -277,7 +277,7 @@ async def test_a_post_that_is_taken_back_before_its_mail_is_not_in_it() -> None:
         office.wait()
         assert await office.mails() == []
         draft = evolve(second, status=PostStatus.DRAFT, updated_at=second.updated_at + timedelta(seconds=1))
-        assert await office.reader.world.stores.posts.change(draft, seen=second.updated_at)
+        assert await office.reader.world.stores.posts.change(draft, unchanged_since=second.updated_at)
         office.server.answers.clear()
         office.wait(timedelta(hours=1))
         assert await office.mails() == []

@@ -45,13 +45,13 @@ def _is_slow(item: pytest.Item) -> bool:
 
 def chosen(statements: Mapping[str, set[str]]) -> Sequence[str]:
     """Return tests that execute each statement at least once: first those with most new statements for their cost."""
-    left = set[str]().union(*statements.values())
+    remaining = set[str]().union(*statements.values())
     found: list[str] = []
-    while left:
+    while remaining:
         best = max(
-            sorted(statements), key=lambda name: len(statements[name] & left) / (len(statements[name]) + _FIXTURES)
+            sorted(statements), key=lambda name: len(statements[name] & remaining) / (len(statements[name]) + _FIXTURES)
         )
-        left -= statements[best]
+        remaining -= statements[best]
         found.append(best)
     return sorted(found)
 

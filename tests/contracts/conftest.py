@@ -97,10 +97,10 @@ def opened(tmp_path_factory: pytest.TempPathFactory, unused: dict[str, _Open], r
             await in_memory.close()
             return
         used = unused.pop(family, None) or open_(tmp_path_factory.mktemp(family), resources)
-        made = sql_stores(used.database, RotatingSealer())
+        created = sql_stores(used.database, RotatingSealer())
         with _no_batches() if family == "postgresql" else nullcontext():
-            yield made
-            if await used.finish(made):
+            yield created
+            if await used.finish(created):
                 unused[family] = used
 
     return stores_of
@@ -108,8 +108,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory, unused: dict[str, _Open], r
 
 @pytest.fixture(params=FAMILIES)
 async def stores(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[Stores]:
-    async with opened(request.param) as made:
-        yield made
+    async with opened(request.param) as created:
+        yield created
 
 
 @contextmanager
@@ -136,9 +136,9 @@ async def acme(stores: Stores) -> Tenant:
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """An empty SQLite database with the schema, for what only SQLite promises."""
-    made = Database(sqlite.migrated(tmp_path / "store.db"))
-    yield made
-    await made.dispose()
+    created = Database(sqlite.migrated(tmp_path / "store.db"))
+    yield created
+    await created.dispose()
 
 
 @pytest.fixture
@@ -151,6 +151,6 @@ def postgres_url() -> Generator[str]:
 @pytest.fixture
 async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
     """The same, opened: for what only PostgreSQL promises."""
-    made = Database(postgres_url)
-    yield made
-    await made.dispose()
+    created = Database(postgres_url)
+    yield created
+    await created.dispose()

@@ -196,7 +196,7 @@ async def tenant(
 ) -> Tenant:
     organization = Organization(id=IDS.new_id("org_"), slug=slug, name=slug.title(), created_at=START)
     assert await stores.directory.add_organization(organization)
-    made = Tenant(
+    created = Tenant(
         stores=stores,
         organization=organization,
         integration=an_integration(organization.id, (repository_id, full_name), provider=provider),
@@ -205,10 +205,10 @@ async def tenant(
             for number in range(triggers)
         ),
     )
-    assert await stores.directory.add_integration(made.integration, SECRET)
-    for trigger in made.triggers:
+    assert await stores.directory.add_integration(created.integration, SECRET)
+    for trigger in created.triggers:
         await stores.directory.add_trigger(trigger)
-    return made
+    return created
 
 
 def an_integration(

@@ -78,8 +78,8 @@ class Script:
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
         self.begun += 1
-        told = [await steps.run(name, self._step(name)) for name in self._names]
-        await self._ledger.end(run, RunStatus.SKIPPED, ",".join(told))
+        results = [await steps.run(name, self._step(name)) for name in self._names]
+        await self._ledger.end(run, RunStatus.SKIPPED, ",".join(results))
 
     def _step(self, name: str) -> Callable[[], Awaitable[str]]:
         async def step() -> str:

@@ -87,12 +87,12 @@ async def test_of_concurrent_identities_one_has_the_name_and_one_is_the_default(
 
     answers = await asyncio.gather(*(acme.stores.brands.add(rival) for rival in rivals))
 
-    made = [answer for answer in answers if isinstance(answer, BrandIdentity)]
-    assert len(made) == 4
+    created = [answer for answer in answers if isinstance(answer, BrandIdentity)]
+    assert len(created) == 4
     assert sorted(await acme.stores.brands.identities(acme.id), key=lambda each: each.id) == sorted(
-        made, key=lambda each: each.id
+        created, key=lambda each: each.id
     )
-    assert [each.is_default for each in made].count(True) == 1
+    assert [each.is_default for each in created].count(True) == 1
 
 
 async def test_adding_again_changes_nothing_also_after_a_change(acme: Tenant) -> None:
@@ -129,10 +129,10 @@ async def test_concurrent_changes_of_an_identity_are_both_kept(acme: Tenant) -> 
 
 async def test_there_is_one_default_at_any_time(acme: Tenant) -> None:
     brands = acme.stores.brands
-    made = [await added(acme, f"brand {number}") for number in range(4)]
+    created = [await added(acme, f"brand {number}") for number in range(4)]
 
-    assert await brands.change(acme.id, made[0].id, change(is_default=False)) is LEAVES_NO_DEFAULT_BRAND
-    answers = await asyncio.gather(*(brands.change(acme.id, each.id, change(is_default=True)) for each in made))
+    assert await brands.change(acme.id, created[0].id, change(is_default=False)) is LEAVES_NO_DEFAULT_BRAND
+    answers = await asyncio.gather(*(brands.change(acme.id, each.id, change(is_default=True)) for each in created))
 
     assert all(isinstance(answer, BrandIdentity) and answer.is_default for answer in answers)
     now = [each for each in await brands.identities(acme.id) if each.is_default]
@@ -179,25 +179,25 @@ async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Te
 async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Tenant) -> None:
     brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
-    theirs = await brands.add(a_brand(zenith.id))
-    assert isinstance(theirs, BrandIdentity)
+    foreign = await brands.add(a_brand(zenith.id))
+    assert isinstance(foreign, BrandIdentity)
     default = await added(acme)
     trigger, schedule = acme.triggers[0], a_schedule(acme.id)
     assert await schedules.add(schedule)
     version = (await acme.endpoint()).version
 
-    for unknown in ("brand_unknown", theirs.id):
+    for unknown in ("brand_unknown", foreign.id):
         refused = no_such_brand(unknown)
         new = evolve(a_trigger(acme.id, 1), brand_identity_id=unknown)
         assert await directory.add_trigger(new, checks_brand=True) == refused
         assert await schedules.add(a_schedule(acme.id, brand_identity_id=unknown), checks_brand=True) == refused
         for change in (directory.change_trigger, schedules.change):
-            standing: Any = trigger if change == directory.change_trigger else schedule
+            current: Any = trigger if change == directory.change_trigger else schedule
 
             def named(each: Any, unknown: str = unknown) -> Any:
                 return evolve(each, brand_identity_id=unknown)
 
-            assert await change(acme.id, standing.id, named, checks_brand=True) == refused  # pyright: ignore[reportArgumentType]
+            assert await change(acme.id, current.id, named, checks_brand=True) == refused  # pyright: ignore[reportArgumentType]
     assert await directory.triggers(acme.id) == list(acme.triggers)
     assert await schedules.schedules(acme.id) == [schedule]
     assert (await acme.endpoint()).version == version
@@ -234,9 +234,9 @@ async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_ident
         # The ones added first were disabled; the ones added last were refused.
         assert [each.enabled for each in named] == [False] * len(named)
         assert {each.id for each in named} == {each.id for each in removed.disabled_events}
-        standing = await schedules.schedule(acme.id, schedule.id)
-        assert standing is not None
-        disabled = (Disabled(schedule.id, schedule.name),) if standing.brand_identity_id == brand.id else ()
+        current = await schedules.schedule(acme.id, schedule.id)
+        assert current is not None
+        disabled = (Disabled(schedule.id, schedule.name),) if current.brand_identity_id == brand.id else ()
         assert removed.disabled_schedules == disabled
         assert answers.count(no_such_brand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
         await directory.change_trigger(acme.id, trigger.id, lambda each: evolve(each, enabled=True))

@@ -141,11 +141,11 @@ async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Datab
     await run(older, _RENAME)
 
     found = await changelogs.of("org_1")
-    theirs = await changelogs.named("sky")
+    foreign = await changelogs.named("sky")
     assert found is not None
-    assert theirs is not None
+    assert foreign is not None
     assert (found.slug, found.id) == ("light", "chl_1")
-    assert (theirs.id, theirs.organization_id) == ("chl_2", "org_2")
+    assert (foreign.id, foreign.organization_id) == ("chl_2", "org_2")
     assert found.revision >= first.revision + 3
     # Posts of older nodes get an address; the old path redirects.
     assert await changelogs.address(limit=9) == 2

@@ -73,14 +73,14 @@ async def test_a_slug_belongs_to_one_organization(stores: Stores) -> None:
 async def test_a_slug_that_was_public_belongs_to_its_organization_for_good(acme: Tenant) -> None:
     changelogs = acme.stores.changelogs
     zenith = await tenant(acme.stores, "zenith")
-    theirs = of(zenith, slug="sky")
-    assert await changelogs.save(theirs) is None
+    foreign = of(zenith, slug="sky")
+    assert await changelogs.save(foreign) is None
     # Public, then off, then under another slug.
     for changes in ({"slug": "secret-launch", "is_public": True}, {"slug": "secret-launch"}, {"slug": "lamps"}):
         assert await changelogs.save(of(acme, **changes)) is None
 
-    assert await changelogs.save(evolve(theirs, slug="secret-launch")) == SLUG_TAKEN
-    assert await changelogs.of(zenith.id) == theirs
+    assert await changelogs.save(evolve(foreign, slug="secret-launch")) == SLUG_TAKEN
+    assert await changelogs.of(zenith.id) == foreign
     # The old slug leads to the changelog, and can be its slug again.
     assert await changelogs.named("secret-launch") == of(acme, slug="lamps")
     assert await changelogs.save(of(acme, slug="secret-launch")) is None
@@ -115,14 +115,14 @@ async def test_an_organization_holds_a_bounded_number_of_slugs(acme: Tenant) -> 
 
 async def test_every_change_of_public_content_raises_the_revision_at_any_clock(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
-    mine, zenith = of(acme, is_public=True), await tenant(acme.stores, "zenith")
+    own, zenith = of(acme, is_public=True), await tenant(acme.stores, "zenith")
 
     async def counted() -> int:
         found = await changelogs.of(acme.id)
         assert found is not None
         return found.revision
 
-    assert await changelogs.save(mine) is None
+    assert await changelogs.save(own) is None
     assert await changelogs.save(of(zenith)) is None
     counts = [await counted()]
     # All at one moment, and some at an earlier one.
@@ -135,12 +135,12 @@ async def test_every_change_of_public_content_raises_the_revision_at_any_clock(a
     published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(milliseconds=1))
     edited = evolve(post, title="Other", updated_at=later(hours=-1, milliseconds=1))
     back = evolve(edited, status=PostStatus.DRAFT, updated_at=later(hours=-1, milliseconds=2))
-    for seen, changed in ((draft, published), (post, edited), (edited, back)):
-        assert await library.change(changed, seen=seen.updated_at)
+    for before, changed in ((draft, published), (post, edited), (edited, back)):
+        assert await library.change(changed, unchanged_since=before.updated_at)
         counts.append(await counted())
     assert await library.remove(acme.id, post.id)
     counts.append(await counted())
-    for changelog in (evolve(mine, title="Lamps"), evolve(mine, is_public=False)):
+    for changelog in (evolve(own, title="Lamps"), evolve(own, is_public=False)):
         assert await changelogs.save(changelog) is None
         counts.append(await counted())
     assert counts == sorted(set(counts))
@@ -159,8 +159,8 @@ async def test_the_posts_that_become_public_are_counted_by_repository(
     # Several parts, without hundreds of posts.
     monkeypatch.setattr("contentsvc_adapters.sql.changelogs._PART", 2)
     zenith = await tenant(acme.stores, "zenith")
-    mine, changelogs = of(acme), acme.stores.changelogs
-    assert await changelogs.exposure(mine) == Exposure(posts=0, repositories={})
+    own, changelogs = of(acme), acme.stores.changelogs
+    assert await changelogs.exposure(own) == Exposure(posts=0, repositories={})
     metadata: list[dict[str, object] | None] = [
         {"repositories": ["acme/lighthouse"]},
         {"repositories": ["acme/lighthouse", "acme/foghorn"]},
@@ -175,7 +175,7 @@ async def test_the_posts_that_become_public_are_counted_by_repository(
     await written(acme, status=PostStatus.DRAFT, source_metadata={"repositories": ["acme/secret"]})
     await written(zenith, source_metadata={"repositories": ["zenith/star"]})
 
-    exposed = await changelogs.exposure(mine)
+    exposed = await changelogs.exposure(own)
 
     assert exposed == Exposure(posts=6, repositories={"acme/lighthouse": 3, "acme/foghorn": 2})
     assert exposed.repositories == (("acme/foghorn", 2), ("acme/lighthouse", 3))
@@ -186,30 +186,30 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     shown = await written(acme)
     draft = await written(acme, status=PostStatus.DRAFT)
     tweet = await written(acme, content_type=ContentType.TWITTER_POST)
-    theirs = await written(zenith)
-    mine, changelogs = of(acme), acme.stores.changelogs
+    foreign = await written(zenith)
+    own, changelogs = of(acme), acme.stores.changelogs
 
-    assert await changelogs.posts(mine, limit=9) == [shown]
-    assert await changelogs.post(mine, shown.id) == shown
-    for post in (draft, tweet, theirs):
-        assert await changelogs.post(mine, post.id) is None
-    assert await changelogs.post(mine, "post_unknown") is None
-    assert await changelogs.posts(of(zenith), limit=9) == [theirs]
+    assert await changelogs.posts(own, limit=9) == [shown]
+    assert await changelogs.post(own, shown.id) == shown
+    for post in (draft, tweet, foreign):
+        assert await changelogs.post(own, post.id) is None
+    assert await changelogs.post(own, "post_unknown") is None
+    assert await changelogs.posts(of(zenith), limit=9) == [foreign]
     # Another choice of types shows others.
     both = of(acme, content_types=(ContentType.TWITTER_POST, ContentType.CHANGELOG))
     assert {post.id for post in await changelogs.posts(both, limit=9)} == {shown.id, tweet.id}
     # A withdrawn post is not shown, and keeps its place when it is published again.
     back = evolve(shown, status=PostStatus.DRAFT, updated_at=later(hours=1))
-    assert await acme.stores.posts.change(back, seen=shown.updated_at)
-    assert await changelogs.posts(mine, limit=9) == []
+    assert await acme.stores.posts.change(back, unchanged_since=shown.updated_at)
+    assert await changelogs.posts(own, limit=9) == []
     again = evolve(back, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
-    assert await acme.stores.posts.change(again, seen=back.updated_at)
-    assert await changelogs.posts(mine, limit=9) == [again]
+    assert await acme.stores.posts.change(again, unchanged_since=back.updated_at)
+    assert await changelogs.posts(own, limit=9) == [again]
     assert again.published_at == START
     # A draft that is published counts from then on.
     published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(hours=3))
-    assert await acme.stores.posts.change(published, seen=draft.updated_at)
-    assert await changelogs.posts(mine, limit=9) == [published, again]
+    assert await acme.stores.posts.change(published, unchanged_since=draft.updated_at)
+    assert await changelogs.posts(own, limit=9) == [published, again]
     assert published.published_at == later(hours=3)
 
 
@@ -226,21 +226,21 @@ async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(a
         for number in range(7)
     ]
     newest_first = sorted(posts, key=lambda post: (post.occurred_at, post.id), reverse=True)
-    mine, changelogs = of(acme), acme.stores.changelogs
+    own, changelogs = of(acme), acme.stores.changelogs
 
-    assert await changelogs.posts(mine, limit=9) == newest_first
-    assert await changelogs.posts(mine, limit=3) == newest_first[:3]
+    assert await changelogs.posts(own, limit=9) == newest_first
+    assert await changelogs.posts(own, limit=3) == newest_first[:3]
     for number, post in enumerate(newest_first):
-        found = await changelogs.posts(mine, limit=2, before=PublishedCursor.of(post))
+        found = await changelogs.posts(own, limit=2, before=PublishedCursor.of(post))
         assert found == newest_first[number + 1 : number + 3]
     released = [post for post in newest_first if post.release_tag is not None]
-    assert await changelogs.posts(mine, limit=9, released=True) == released
-    assert await changelogs.posts(mine, limit=1, released=True, before=PublishedCursor.of(released[0])) == [released[1]]
+    assert await changelogs.posts(own, limit=9, released=True) == released
+    assert await changelogs.posts(own, limit=1, released=True, before=PublishedCursor.of(released[0])) == [released[1]]
 
 
 async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
-    mine, changelogs = of(acme), acme.stores.changelogs
-    assert await changelogs.months(mine) == []
+    own, changelogs = of(acme), acme.stores.changelogs
+    assert await changelogs.months(own) == []
     last_ms = datetime(2026, 1, 31, 23, 59, 59, 999_000, tzinfo=UTC)
     january = await written(acme, occurred_at=last_ms)
     february = await written(acme, datetime(2026, 2, 1, tzinfo=UTC))
@@ -248,61 +248,61 @@ async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
     await written(acme, datetime(2025, 6, 1, tzinfo=UTC), content_type=ContentType.TWITTER_POST)
     await written(acme, datetime(2025, 7, 1, tzinfo=UTC), status=PostStatus.DRAFT)
 
-    assert await changelogs.months(mine) == [Month(2026, 2), Month(2026, 1), Month(2024, 12)]
+    assert await changelogs.months(own) == [Month(2026, 2), Month(2026, 1), Month(2024, 12)]
     for month, posts in {
         Month(2026, 2): [february],
         Month(2026, 1): [january],
         Month(2025, 6): [],
         Month(2024, 12): [long_ago],
     }.items():
-        assert await changelogs.posts(mine, limit=9, month=month) == posts
-    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1), before=PublishedCursor.of(january)) == []
+        assert await changelogs.posts(own, limit=9, month=month) == posts
+    assert await changelogs.posts(own, limit=9, month=Month(2026, 1), before=PublishedCursor.of(january)) == []
     assert await changelogs.months(of(acme, content_types=(ContentType.TWITTER_POST,))) == [Month(2025, 6)]
     tokyo = ZoneInfo("Asia/Tokyo")
-    assert await changelogs.months(mine, tokyo) == [Month(2026, 2), Month(2024, 12)]
-    assert await changelogs.posts(mine, limit=9, month=Month(2026, 2, tokyo)) == [february, january]
-    assert await changelogs.posts(mine, limit=9, month=Month(2026, 1, tokyo)) == []
+    assert await changelogs.months(own, tokyo) == [Month(2026, 2), Month(2024, 12)]
+    assert await changelogs.posts(own, limit=9, month=Month(2026, 2, tokyo)) == [february, january]
+    assert await changelogs.posts(own, limit=9, month=Month(2026, 1, tokyo)) == []
 
 
 async def test_every_kind_of_public_change_sets_the_last_change(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
-    mine = of(acme)
-    assert await changelogs.save(mine) is None
-    assert await changelogs.last_change(mine) == START
+    own = of(acme)
+    assert await changelogs.save(own) is None
+    assert await changelogs.last_change(own) == START
     # Never published: no reader has seen it.
     await written(acme, later(days=1), status=PostStatus.DRAFT)
     zenith = await tenant(acme.stores, "zenith")
     await written(zenith, later(days=2))
-    assert await changelogs.last_change(mine) == START
+    assert await changelogs.last_change(own) == START
 
     post, other = await written(acme, later(hours=1)), await written(acme, later(hours=2))
-    assert await changelogs.last_change(mine) == later(hours=2)
+    assert await changelogs.last_change(own) == later(hours=2)
     back = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=3))
-    assert await library.change(back, seen=post.updated_at)
-    assert await changelogs.last_change(mine) == later(hours=3)
+    assert await library.change(back, unchanged_since=post.updated_at)
+    assert await changelogs.last_change(own) == later(hours=3)
     assert await library.remove(acme.id, other.id, at=later(hours=4))
-    standing = await changelogs.of(acme.id)
-    assert standing == evolve(mine, updated_at=later(hours=4))
-    assert standing is not None
-    assert await changelogs.last_change(standing) == later(hours=4)
+    current = await changelogs.of(acme.id)
+    assert current == evolve(own, updated_at=later(hours=4))
+    assert current is not None
+    assert await changelogs.last_change(current) == later(hours=4)
     # A deleted post cannot change, and the time of the last change never decreases.
     assert not await library.remove(acme.id, other.id, at=later(hours=5))
     assert await library.remove(acme.id, post.id, at=later(hours=3))
-    assert await changelogs.of(acme.id) == standing
+    assert await changelogs.of(acme.id) == current
     assert await changelogs.of(zenith.id) is None
 
 
 async def test_changes_at_once_are_all_counted(acme: Tenant) -> None:
     changelogs, library = acme.stores.changelogs, acme.stores.posts
-    mine = of(acme, is_public=True)
-    assert await changelogs.save(mine) is None
+    own = of(acme, is_public=True)
+    assert await changelogs.save(own) is None
     posts = [await written(acme) for _ in range(6)]
     before = await changelogs.of(acme.id)
     assert before is not None
 
     done = await asyncio.gather(
-        *(library.change(evolve(post, title="n", updated_at=later(hours=1)), seen=START) for post in posts),
-        *(changelogs.save(evolve(mine, title=f"{number}")) for number in range(4)),
+        *(library.change(evolve(post, title="n", updated_at=later(hours=1)), unchanged_since=START) for post in posts),
+        *(changelogs.save(evolve(own, title=f"{number}")) for number in range(4)),
     )
 
     assert done == [True] * 6 + [None] * 4
@@ -372,16 +372,16 @@ async def test_an_organization_has_a_bounded_number_of_changelogs(acme: Tenant) 
 
 async def test_a_picture_is_kept_beside_its_changelog_and_counts_as_a_change(acme: Tenant) -> None:
     changelogs = acme.stores.changelogs
-    made = of(acme)
+    created = of(acme)
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=64, height=32, digest="0" * 16)
     logo = Image(mark=mark, content=b"\x89PNG\0")
     icon = evolve(logo, mark=evolve(mark, kind=ImageKind.ICON))
     # Of a changelog that is not set up.
-    await changelogs.put_image(made, ImageKind.LOGO, logo, START)
+    await changelogs.put_image(created, ImageKind.LOGO, logo, START)
     assert await changelogs.of(acme.id) is None
-    assert await changelogs.save(made) is None
+    assert await changelogs.save(created) is None
     for each in (logo, icon, evolve(logo, content=b"other")):
-        await changelogs.put_image(made, each.mark.kind, each, later(hours=1))
+        await changelogs.put_image(created, each.mark.kind, each, later(hours=1))
 
     found = await changelogs.of(acme.id)
     assert found is not None
@@ -430,7 +430,7 @@ async def test_a_changelog_of_some_repositories_or_scopes_shows_their_posts_alon
     assert await changelogs.exposure(chosen) == Exposure(posts=2, repositories=exposed)
     # An edit changes what a post is found by.
     edited = evolve(lens, content="<h2>Added</h2><ul><li>y</li></ul>", updated_at=later(days=90))
-    assert await acme.stores.posts.change(edited, seen=lens.updated_at)
+    assert await acme.stores.posts.change(edited, unchanged_since=lens.updated_at)
     assert await shown(scopes=("beam",)) == [both]
 
 
@@ -464,10 +464,10 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
         None,
     ]
     published = evolve(draft, status=PostStatus.PUBLISHED, published_at=later(hours=1), updated_at=later(hours=1))
-    assert await posts.change(published, seen=draft.updated_at)
+    assert await posts.change(published, unchanged_since=draft.updated_at)
     assert await path(draft) == f"{month}/a-lamp-3"
     renamed = evolve(lamp, title="A door", updated_at=later(hours=2))
-    assert await posts.change(renamed, seen=lamp.updated_at)
+    assert await posts.change(renamed, unchanged_since=lamp.updated_at)
     assert await path(lamp) == f"{month}/a-door"
     # The old one leads there, and is not given to another post; it can be its own again.
     for each in (f"{month}/a-door", f"{month}/a-lamp"):
@@ -477,12 +477,12 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
         assert found.path == f"{month}/a-door"
     assert await path(await written(acme, title="A lamp")) == f"{month}/a-lamp-4"
     back = evolve(renamed, title="A lamp", updated_at=later(hours=3))
-    assert await posts.change(back, seen=renamed.updated_at)
+    assert await posts.change(back, unchanged_since=renamed.updated_at)
     assert await path(lamp) == f"{month}/a-lamp"
     assert await changelogs.at_path(all_, "releases/unknown") is None
     # A withdrawn post has no address, and a deleted post frees its paths.
     hidden = evolve(back, status=PostStatus.DRAFT, updated_at=later(hours=4))
-    assert await posts.change(hidden, seen=back.updated_at)
+    assert await posts.change(hidden, unchanged_since=back.updated_at)
     assert await changelogs.at_path(all_, f"{month}/a-lamp") is None
     assert await posts.remove(acme.id, lamp.id)
     assert await path(await written(acme, title="A door")) == f"{month}/a-door"
@@ -497,8 +497,8 @@ async def test_posts_published_at_once_have_different_paths(acme: Tenant) -> Non
 
 async def test_paths_are_each_organizations_own(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
-    lamp, theirs = await written(acme, title="A lamp"), await written(zenith, title="A lamp")
+    lamp, foreign = await written(acme, title="A lamp"), await written(zenith, title="A lamp")
 
     path = f"{START:%Y/%m}/a-lamp"
     assert await acme.stores.changelogs.at_path(of(acme), path) == lamp
-    assert await acme.stores.changelogs.at_path(of(zenith), path) == theirs
+    assert await acme.stores.changelogs.at_path(of(zenith), path) == foreign

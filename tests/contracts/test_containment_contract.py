@@ -51,13 +51,13 @@ def changelog(acme: Tenant) -> PublicChangelog:
 
 async def listed(acme: Tenant) -> list[str]:
     """Return the ids of the posts that are listed; nothing else may list or show others."""
-    mine, changelogs = changelog(acme), acme.stores.changelogs
-    posts = await changelogs.posts(mine, limit=99)
-    assert all(mine.lists(post) for post in posts)
-    months = await changelogs.months(mine)
-    by_month = [post for month in months for post in await changelogs.posts(mine, limit=99, month=month)]
+    own, changelogs = changelog(acme), acme.stores.changelogs
+    posts = await changelogs.posts(own, limit=99)
+    assert all(own.lists(post) for post in posts)
+    months = await changelogs.months(own)
+    by_month = [post for month in months for post in await changelogs.posts(own, limit=99, month=month)]
     assert by_month == posts
-    assert await changelogs.posts(mine, limit=99, released=True) == [post for post in posts if post.release_tag]
+    assert await changelogs.posts(own, limit=99, released=True) == [post for post in posts if post.release_tag]
     return [post.id for post in posts]
 
 
@@ -69,10 +69,10 @@ async def container(acme: Tenant, post: Post) -> str | None:
 
 
 async def moved(acme: Tenant, post: Post, status: PostStatus) -> None:
-    standing = await acme.stores.posts.post(acme.id, post.id)
-    assert standing is not None
-    changed = evolve(standing, status=status, updated_at=standing.updated_at + (later(seconds=1) - START))
-    assert await acme.stores.posts.change(changed, seen=standing.updated_at)
+    current = await acme.stores.posts.post(acme.id, post.id)
+    assert current is not None
+    changed = evolve(current, status=status, updated_at=current.updated_at + (later(seconds=1) - START))
+    assert await acme.stores.posts.change(changed, unchanged_since=current.updated_at)
 
 
 async def test_a_release_contains_the_posts_of_its_pushes_which_stay_reachable(acme: Tenant) -> None:
@@ -81,14 +81,14 @@ async def test_a_release_contains_the_posts_of_its_pushes_which_stay_reachable(a
 
     assert await listed(acme) == [after.id, final.id]
     assert [await container(acme, post) for post in (first, second, after, final)] == [final.id, final.id, None, None]
-    mine, changelogs = changelog(acme), acme.stores.changelogs
+    own, changelogs = changelog(acme), acme.stores.changelogs
     for post in (first, second):
-        assert await changelogs.post(mine, post.id) == evolve(post, contained_in=final.id)
-    assert await changelogs.contained(mine, final.id, limit=9) == [PostLine.of(second), PostLine.of(first)]
-    assert await changelogs.contained(mine, final.id, limit=1) == [PostLine.of(second)]
-    assert await changelogs.contained(mine, after.id, limit=9) == []
+        assert await changelogs.post(own, post.id) == evolve(post, contained_in=final.id)
+    assert await changelogs.contained(own, final.id, limit=9) == [PostLine.of(second), PostLine.of(first)]
+    assert await changelogs.contained(own, final.id, limit=1) == [PostLine.of(second)]
+    assert await changelogs.contained(own, after.id, limit=9) == []
     # All of them are public.
-    assert (await changelogs.exposure(mine)) == Exposure(posts=4, repositories={"acme/lighthouse": 4})
+    assert (await changelogs.exposure(own)) == Exposure(posts=4, repositories={"acme/lighthouse": 4})
 
 
 async def test_the_post_of_a_push_may_be_written_after_its_releases(acme: Tenant) -> None:
@@ -162,11 +162,11 @@ async def test_posts_of_other_types_and_organizations_are_other_stories(stores: 
     key, run = await run_of_push(acme)
     post = published(acme)
     assert await acme.stores.ledger.complete(run, post, once=None) is Completion.COMPLETED
-    theirs = await released(zenith, [key], 1)
+    foreign = await released(zenith, [key], 1)
     blog = await released(acme, [key], 1, content_type=BLOG)
 
     assert await listed(acme) == [blog.id, post.id]
-    assert await listed(zenith) == [theirs.id]
+    assert await listed(zenith) == [foreign.id]
     # An article about the push is contained in the article about the release.
     other, article = await pushed(acme, content_type=BLOG)
     novel = await released(acme, [other], 2, content_type=BLOG)

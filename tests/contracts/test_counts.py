@@ -31,17 +31,17 @@ _HOUR: Final = 3_600_000
 
 @asynccontextmanager
 async def _sqlite(folder: Path) -> AsyncGenerator[Database]:
-    made = Database(f"sqlite:///{folder / 'counted.db'}")
-    yield made
-    await made.dispose()
+    created = Database(f"sqlite:///{folder / 'counted.db'}")
+    yield created
+    await created.dispose()
 
 
 @asynccontextmanager
 async def _postgresql(_folder: Path) -> AsyncGenerator[Database]:
     with postgres.database(migrated=False) as url:
-        made = Database(url)
-        yield made
-        await made.dispose()
+        created = Database(url)
+        yield created
+        await created.dispose()
 
 
 _KINDS: Final[dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]]] = {
@@ -52,8 +52,8 @@ _KINDS: Final[dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]]
 
 @pytest.fixture(params=_KINDS)
 async def empty(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
-    async with _KINDS[request.param](tmp_path) as made:
-        yield made
+    async with _KINDS[request.param](tmp_path) as created:
+        yield created
 
 
 @frozen
@@ -93,13 +93,13 @@ def _differences(listing: Listing) -> Callable[[Connection], object]:
     names = [column.name for column in counts.primary_key if column.name not in {"span", "starts_at", "shard"}]
 
     def differences(connection: Connection) -> object:
-        told = select(*(counts.c[name] for name in names), counts.c.span, counts.c.starts_at)
-        said = connection.execute(
-            told.add_columns(cast(func.sum(counts.c.number), Integer))
-            .group_by(*told.selected_columns)
+        query = select(*(counts.c[name] for name in names), counts.c.span, counts.c.starts_at)
+        message = connection.execute(
+            query.add_columns(cast(func.sum(counts.c.number), Integer))
+            .group_by(*query.selected_columns)
             .having(func.sum(counts.c.number) != 0)
         )
-        found: set[tuple[Any, ...]] = {tuple(row) for row in said}
+        found: set[tuple[Any, ...]] = {tuple(row) for row in message}
         there: set[tuple[Any, ...]] = set()
         for span in listing.spans:
             starts_at = rows_.c.created_at - rows_.c.created_at % span
@@ -143,7 +143,7 @@ async def test_whatever_writes_the_counts_agree(counted: Counted) -> None:
     # Only one tells it.
     assert await _number(database, posts) == 1
     changed = evolve(written[0], status=PostStatus.PUBLISHED, updated_at=later(days=1))
-    assert await stores.posts.change(changed, seen=written[0].updated_at)
+    assert await stores.posts.change(changed, unchanged_since=written[0].updated_at)
     assert await _agree(database)
     assert await stores.posts.remove(acme.id, written[0].id)
 
@@ -211,8 +211,8 @@ async def test_a_sweep_leaves_no_counts_of_what_is_no_more(counted: Counted) -> 
 
     assert await _agree(counted.database)
     # A day and an hour of each organization.
-    left = select(LOG.counts.c.starts_at).where(LOG.counts.c.number != 0)
-    found = await counted.database.read(lambda connection: connection.scalars(left).all())
+    query = select(LOG.counts.c.starts_at).where(LOG.counts.c.number != 0)
+    found = await counted.database.read(lambda connection: connection.scalars(query).all())
     assert len(found) == 4
     assert await _number(counted.database, LOG.counts) == 4
 

@@ -36,10 +36,10 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
 
         answers = await asyncio.gather(*map(acme.stores.deliveries.settle, mixed))
 
-        told = Counter(zip((each.claim for each in mixed), answers, strict=True))
-        assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
-        assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 5
-        assert told[Claim.NONE, Settled.AS_DECIDED] == 6
+        counted = Counter(zip((each.claim for each in mixed), answers, strict=True))
+        assert counted[Claim.TAKE, Settled.AS_DECIDED] == 1
+        assert counted[Claim.TAKE, Settled.ALREADY_CLAIMED] == 5
+        assert counted[Claim.NONE, Settled.AS_DECIDED] == 6
         # Once the claim is taken, every later check finds it held.
         for late in [each for each in mixed if each.claim is not Claim.NONE][:3]:
             copy = evolve(late, id=f"{late.id}-again")

@@ -176,8 +176,8 @@ async def test_a_run_that_this_process_has_taken_again_keeps_its_second_workflow
     run = await acme.taken()
 
     async def serve(performance: Performance) -> None:
-        while (asked := await performance.asked.get()) is not None:
-            asked.answer.set_result(await asked.step())
+        while (request := await performance.requests.get()) is not None:
+            request.answer.set_result(await request.step())
 
     async def begin(_run: WorkflowRun, performance: Performance) -> None:
         performance.task = asyncio.create_task(serve(performance))
@@ -188,9 +188,9 @@ async def test_a_run_that_this_process_has_taken_again_keeps_its_second_workflow
     first, second = (DbosSteps(run, acme.stores.ledger, begin) for _ in range(2))
     for steps in (first, second):
         assert await steps.run("one", step) == "done"
-    mine = TAKEN[run.id]
+    own = TAKEN[run.id]
     await first.end(well=True)
-    assert TAKEN.pop(run.id, None) is mine
-    TAKEN[run.id] = mine
+    assert TAKEN.pop(run.id, None) is own
+    TAKEN[run.id] = own
     await second.end(well=False)
     assert run.id not in TAKEN

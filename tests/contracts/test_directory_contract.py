@@ -123,14 +123,14 @@ async def test_a_slug_is_taken_once(stores: Stores) -> None:
 
 
 async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
-    made = {
+    created = {
         slug: Organization(id=IDS.new_id("org_"), slug=slug, name=slug, retention_days=7, created_at=START)
         for slug in ("b", "a-b", "a", "aa", "a0")
     }
-    for organization in made.values():
+    for organization in created.values():
         await stores.directory.add_organization(organization)
 
-    assert await stores.directory.organizations() == [made[slug] for slug in ("a", "a-b", "a0", "aa", "b")]
+    assert await stores.directory.organizations() == [created[slug] for slug in ("a", "a-b", "a0", "aa", "b")]
     assert await stores.directory.organization("c") is None
 
 

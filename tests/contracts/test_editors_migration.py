@@ -50,7 +50,7 @@ async def test_drafts_of_the_version_before_are_edited_scheduled_and_filtered(ki
 
         before = page[0][1]
         scheduled = evolve(before, title="new", publish_at=START, updated_at=START)
-        assert await stores.posts.change(scheduled, seen=before.updated_at, author="csk_1")
+        assert await stores.posts.change(scheduled, unchanged_since=before.updated_at, author="csk_1")
         kept = await stores.posts.versions("org_1", "p-1")
         assert [(each.number, each.text, each.author) for each in kept] == [
             (2, scheduled.text, "csk_1"),

@@ -114,11 +114,11 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path, opened: Opening
             async with opened(family) as stores:
                 yield Engine(stores=stores, next=_inline, amnesiac=_inline_forgotten)
         case [_, "sqlite"]:
-            async with _dbos_on_sqlite(tmp_path) as made:
-                yield made
+            async with _dbos_on_sqlite(tmp_path) as created:
+                yield created
         case _:
-            async with _dbos_on_postgresql(tmp_path) as made:
-                yield made
+            async with _dbos_on_postgresql(tmp_path) as created:
+                yield created
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ class Launch(Protocol):
 
 @pytest.fixture
 async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
-    made: list[Process] = []
+    created: list[Process] = []
 
     async def launched(
         workflow: Workflow | Callable[[RunLedger, RunStateStore], Workflow],
@@ -162,11 +162,11 @@ async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
             alone=alone,
             **pace,
         )
-        made.append(process)
+        created.append(process)
         return await process.launch()
 
     yield launched
-    for process in made:
+    for process in created:
         await process.close()
 
 
@@ -273,10 +273,10 @@ class Caught:
             return "instead"
 
         try:
-            told = await steps.run("write", failing)
+            result = await steps.run("write", failing)
         except RuntimeError as exc:
-            told = f"{exc}, {await steps.run('fall back', instead)}"
-        await self._ledger.end(run, RunStatus.SKIPPED, told)
+            result = f"{exc}, {await steps.run('fall back', instead)}"
+        await self._ledger.end(run, RunStatus.SKIPPED, result)
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
         await self._ledger.end(run, RunStatus.FAILED, repr(exc))
@@ -422,7 +422,7 @@ async def test_a_node_that_dies_during_the_repair_of_an_answer_leaves_the_answer
     async with model_server(streamed("no JSON"), silent_after(), streamed(good)) as server:
         writers = [OpenAICompatibleWriter(ModelEndpoint(base_url=server.url, model="lamp-1")) for _ in range(2)]
         process = await launch(_performer(engine.stores, clock, writers[0], SafeMarkdown()))
-        await until(lambda: _is(len(server.asked) == 2), "the model is asked for a better answer")
+        await until(lambda: _is(len(server.requests) == 2), "the model is asked for a better answer")
         await process.kill()
 
         await launch(_performer(engine.stores, clock, writers[1], SafeMarkdown()))
@@ -430,7 +430,7 @@ async def test_a_node_that_dies_during_the_repair_of_an_answer_leaves_the_answer
         for writer in writers:
             await writer.aclose()
 
-    first, repair, again = [asked.message("user") for asked in server.asked]
+    first, repair, again = [request.message("user") for request in server.requests]
     assert repair == again != first
     (post,) = await engine.stores.posts.posts(acme.id)
     assert post.title == "Light"

@@ -84,14 +84,14 @@ async def test_an_executor_with_a_newer_heartbeat_is_not_given_up(single: Tenant
 async def test_only_the_runs_of_dead_executors_are_pending_again(single: Tenant) -> None:
     stores = single.stores
     first, second, third = await _started(single, 3)
-    (theirs,) = await take(stores, [first], "exe_dead")
-    (ours,) = await take(stores, [second], "exe_alive")
+    (foreign,) = await take(stores, [first], "exe_dead")
+    (own_value,) = await take(stores, [second], "exe_alive")
 
     assert await stores.executors.recover("silent", lost={"exe_dead": 0}) == Recovered(pending=1)
 
-    recovered = evolve(theirs, status=RunStatus.PENDING, attempts=0, kills=1)
-    assert await _stored(single, theirs) == recovered
-    assert await _stored(single, ours) == ours
+    recovered = evolve(foreign, status=RunStatus.PENDING, attempts=0, kills=1)
+    assert await _stored(single, foreign) == recovered
+    assert await _stored(single, own_value) == own_value
     assert await due(stores, later(days=1)) == [third, first]
 
 
@@ -174,7 +174,7 @@ async def test_an_executor_given_up_changes_no_run(single: Tenant) -> None:
     stores = single.stores
     run = await single.taken()
     await killed(stores)
-    (theirs,) = await take(stores, [run.id], "exe_next")
+    (foreign,) = await take(stores, [run.id], "exe_next")
     before = await _stored(single, run)
 
     assert not await stores.ledger.owns(run)
@@ -184,10 +184,10 @@ async def test_an_executor_given_up_changes_no_run(single: Tenant) -> None:
     assert await stores.ledger.complete(run, a_post(single.id), once="v1") is Completion.GONE
     await stores.run_state.save(run, "write", "late")
 
-    assert await _stored(single, run) == before == theirs
-    assert await stores.run_state.results(theirs) == {}
-    assert await stores.ledger.owns(theirs)
-    assert await stores.ledger.complete(theirs, a_post(single.id), once="v1") is Completion.COMPLETED
+    assert await _stored(single, run) == before == foreign
+    assert await stores.run_state.results(foreign) == {}
+    assert await stores.ledger.owns(foreign)
+    assert await stores.ledger.complete(foreign, a_post(single.id), once="v1") is Completion.COMPLETED
 
 
 async def test_step_results_are_kept_for_the_next_executor_of_the_run(single: Tenant) -> None:
@@ -250,21 +250,21 @@ async def test_a_foreign_or_unknown_run_cannot_be_cancelled(single: Tenant) -> N
 async def test_many_runs_of_one_organization_do_not_delay_other_organizations(stores: Stores) -> None:
     busy = await tenant(stores, "busy", triggers=1)
     other = await tenant(stores, "other", triggers=1)
-    theirs = await _started(busy, 9)
+    foreign = await _started(busy, 9)
     settling = await other.processed("late", at=later(hours=1))
     await stores.deliveries.settle(settling)
     late = settling.runs[0].id
     pending = stores.ledger.pending
     now = later(hours=2)
 
-    assert [each.id for each in await pending(now, limit=4, per_organization=3)] == [*theirs[:3], late]
+    assert [each.id for each in await pending(now, limit=4, per_organization=3)] == [*foreign[:3], late]
     assert await pending(now, limit=9, per_organization=9, without=[busy.id]) == [
         Due(id=late, organization_id=other.id)
     ]
-    assert [each.id for each in await pending(now, limit=9, per_organization=2, without=[other.id])] == theirs[:2]
+    assert [each.id for each in await pending(now, limit=9, per_organization=2, without=[other.id])] == foreign[:2]
     assert list(await pending(now, limit=9, per_organization=9, without=[busy.id, other.id])) == []
     # Runs that are not due yet take no places.
-    assert [each.id for each in await pending(later(seconds=1), limit=9, per_organization=9)] == theirs[:2]
+    assert [each.id for each in await pending(later(seconds=1), limit=9, per_organization=9)] == foreign[:2]
 
 
 async def test_of_many_that_recover_at_once_each_run_is_recovered_once(single: Tenant) -> None:

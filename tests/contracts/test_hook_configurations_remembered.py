@@ -63,16 +63,16 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
 
 @pytest.fixture
 async def nodes(url: str) -> AsyncGenerator[Nodes]:
-    ours, theirs = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
+    own_value, theirs = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
     clock = ManualClock()
     yield Nodes(
-        acme=await tenant(ours),
+        acme=await tenant(own_value),
         theirs=theirs,
         # None of its refusals leaves a row: so no settlement confirms them.
-        receiver=Receiver(ours.deliveries, ours.journal, clock, IDS, failed_rows_per_minute=0),
+        receiver=Receiver(own_value.deliveries, own_value.journal, clock, IDS, failed_rows_per_minute=0),
         clock=clock,
     )
-    await ours.close()
+    await own_value.close()
     await theirs.close()
 
 
@@ -144,14 +144,14 @@ async def test_a_cached_configuration_still_finds_duplicates(nodes: Nodes) -> No
 
 async def test_a_missing_configuration_is_never_cached(nodes: Nodes) -> None:
     acme = nodes.acme
-    made = an_integration(acme.id, (2, "acme/buoy"))
-    at = evolve(acme.address, integration_id=made.id, repository_id=2)
+    created = an_integration(acme.id, (2, "acme/buoy"))
+    at = evolve(acme.address, integration_id=created.id, repository_id=2)
     deliveries = acme.stores.deliveries
     assert await deliveries.configuration(at, START, allow_cached=True) is None
     # Nor is an unknown repository cached: senders may invent ids.
     assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
 
-    assert await nodes.theirs.directory.add_integration(made, SECRET)
+    assert await nodes.theirs.directory.add_integration(created, SECRET)
 
     assert await deliveries.configuration(at, START, allow_cached=True) is not None
 
@@ -180,16 +180,14 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
     acme = nodes.acme
     zenith = evolve(nodes, acme=await tenant(acme.stores, "zenith"))
     assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)
-    theirs, mine, other = [
-        await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))
-    ]
+    theirs, own, other = [await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))]
     settling = await acme.processed("d-1")
     assert await nodes.theirs.directory.remove_trigger(acme.id, acme.triggers[0].id)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
     assert await zenith.recalled() is theirs
-    assert await nodes.recalled() != mine
+    assert await nodes.recalled() != own
     assert await nodes.recalled(repository_id=2) != other
     # A repetition is too old to invalidate newer entries.
     newer = await nodes.recalled()

@@ -107,29 +107,29 @@ async def test_rotations_at_once_leave_one_newest_secret_and_lose_none(acme: Ten
 
 async def test_how_a_hook_is_reached_is_kept_with_its_integration(acme: Tenant) -> None:
     hooks = acme.stores.hooks
-    made = an_integration(acme.id, (2, "acme/buoy"))
-    assert await acme.stores.directory.add_integration(made, "secret", token="ghp_token")
+    created = an_integration(acme.id, (2, "acme/buoy"))
+    assert await acme.stores.directory.add_integration(created, "secret", token="ghp_token")
     # Once more, after an unknown outcome.
-    assert await acme.stores.directory.add_integration(made, "secret", token="ghp_token")
+    assert await acme.stores.directory.add_integration(created, "secret", token="ghp_token")
 
-    assert await hooks.access(acme.id, made.id) == HookAccess(hook_id=None, token="ghp_token")
+    assert await hooks.access(acme.id, created.id) == HookAccess(hook_id=None, token="ghp_token")
     assert await hooks.access(acme.id, acme.integration.id) == HookAccess(hook_id=None, token=None)
-    assert await hooks.note_hook(acme.id, made.id, "4711")
-    assert await hooks.access(acme.id, made.id) == HookAccess(hook_id="4711", token="ghp_token")
-    assert "ghp_token" not in repr(await hooks.access(acme.id, made.id))
+    assert await hooks.note_hook(acme.id, created.id, "4711")
+    assert await hooks.access(acme.id, created.id) == HookAccess(hook_id="4711", token="ghp_token")
+    assert "ghp_token" not in repr(await hooks.access(acme.id, created.id))
 
 
 async def test_hooks_of_another_organization_are_out_of_reach(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
-    hooks, directory, theirs = acme.stores.hooks, acme.stores.directory, acme.integration.id
+    hooks, directory, foreign = acme.stores.hooks, acme.stores.directory, acme.integration.id
 
-    assert not await hooks.rotate_secret(zenith.id, theirs, "new", at=START, overlap_until=START)
-    assert not await hooks.note_hook(zenith.id, theirs, "4711")
-    assert await hooks.access(zenith.id, theirs) is None
-    assert await directory.integration(zenith.id, theirs) is None
-    assert await directory.remove_integration(zenith.id, theirs) is None
+    assert not await hooks.rotate_secret(zenith.id, foreign, "new", at=START, overlap_until=START)
+    assert not await hooks.note_hook(zenith.id, foreign, "4711")
+    assert await hooks.access(zenith.id, foreign) is None
+    assert await directory.integration(zenith.id, foreign) is None
+    assert await directory.remove_integration(zenith.id, foreign) is None
 
-    assert await directory.integration(acme.id, theirs) == acme.integration
+    assert await directory.integration(acme.id, foreign) == acme.integration
     assert await secrets(acme, 0) == (SECRET,)
 
 
@@ -185,19 +185,19 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
 
 async def test_a_schedule_is_disabled_with_the_last_integration_of_its_repositories(acme: Tenant) -> None:
     directory, schedules = acme.stores.directory, acme.stores.schedules
-    made = an_integration(acme.id, (7, "acme/e"), (8, "acme/f"))
-    assert await directory.add_integration(made, "secret")
+    created = an_integration(acme.id, (7, "acme/e"), (8, "acme/f"))
+    assert await directory.add_integration(created, "secret")
     using, mixed = a_schedule(acme, 7, hour=1), a_schedule(acme, 1, 8, hour=2)
     others, off = a_schedule(acme, 1, hour=3), a_schedule(acme, 8, hour=4, enabled=False)
     for schedule in (using, mixed, others, off):
         assert await schedules.add(schedule)
 
-    removed = await directory.remove_integration(acme.id, made.id)
+    removed = await directory.remove_integration(acme.id, created.id)
 
     assert removed == Removed(disabled_events=[], disabled_schedules=[using, mixed])
-    standing = await schedules.schedules(acme.id)
-    assert [schedule.enabled for schedule in standing] == [False, False, True, False]
-    assert [schedule.due_at for schedule in standing] == [None, None, others.due_at, None]
+    current = await schedules.schedules(acme.id)
+    assert [schedule.enabled for schedule in current] == [False, False, True, False]
+    assert [schedule.due_at for schedule in current] == [None, None, others.due_at, None]
 
 
 async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None:
@@ -265,8 +265,8 @@ async def test_answered_deliveries_are_found_and_unanswered_ones_are_not(acme: T
         status_code=500,
         created_at=later(seconds=10),
     )
-    asked = a_call(acme, reference_id="asked", status=LogStatus.SUCCESS, created_at=later(seconds=10))
-    for entry in (refused, asked):
+    call = a_call(acme, reference_id="asked", status=LogStatus.SUCCESS, created_at=later(seconds=10))
+    for entry in (refused, call):
         await journal.append(entry)
 
     named = ["old", "heard", "theirs", "refused", "asked", "unknown"]

@@ -254,13 +254,13 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
     read_model = acme.stores.read_model
     # Of one moment, with the same event, and one of them another organization's with the same delivery id.
     first, second = await acme.processed("d-1", push()), await acme.processed("d-2", push())
-    theirs, other = await zenith.processed("d-1", push()), await acme.processed("d-3", release())
-    for settling in (first, second, theirs, other):
+    foreign, other = await zenith.processed("d-1", push()), await acme.processed("d-3", release())
+    for settling in (first, second, foreign, other):
         assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     copy = await acme.processed("d-1", push())
     assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
     replay = await _replayed(acme, first, 5)
-    settled = ((acme, first), (acme, second), (zenith, theirs), (acme, other), (acme, replay))
+    settled = ((acme, first), (acme, second), (zenith, foreign), (acme, other), (acme, replay))
 
     for owner, settling in settled:
         assert len(settling.runs) == 2
@@ -310,8 +310,8 @@ async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
 
 async def test_a_run_without_a_delivery_has_no_log_entry(acme: Tenant) -> None:
     job_id = IDS.new_id("job_")
-    asked = SiteReading(job_id=job_id, name=None, website_url="https://acme.example/")
-    run = WorkflowRun(id=IDS.new_id(""), organization_id=acme.id, cause=asked, created_at=later(), due_at=later())
+    reading = SiteReading(job_id=job_id, name=None, website_url="https://acme.example/")
+    run = WorkflowRun(id=IDS.new_id(""), organization_id=acme.id, cause=reading, created_at=later(), due_at=later())
     await acme.stores.jobs.start(Job(id=job_id, run=run))
 
     assert await acme.stores.read_model.run(acme.id, run.id) == listed_run(run)

@@ -132,13 +132,13 @@ async def test_a_key_ends_with_the_one_that_issued_it(acme: Tenant) -> None:
 
 async def test_a_key_that_has_ended_issues_none(acme: Tenant) -> None:
     keys, zenith = acme.stores.keys, await tenant(acme.stores, "zenith")
-    theirs, revoked = _key(zenith.id), _key(acme.id)
+    foreign, revoked = _key(zenith.id), _key(acme.id)
     expired = evolve(_key(acme.id), expires_at=later(hours=1))
-    for key in (theirs, revoked, expired):
+    for key in (foreign, revoked, expired):
         assert await keys.add(key) is None
     assert await keys.revoke(revoked.prefix, later())
 
-    for issuer in ("csk_unknown", theirs.prefix, revoked.prefix, expired.prefix):
+    for issuer in ("csk_unknown", foreign.prefix, revoked.prefix, expired.prefix):
         child = evolve(_key(acme.id, hours=1), issued_by=issuer)
         assert await keys.add(child) is ISSUER_ENDED
         assert await keys.key(child.prefix) is None

@@ -24,15 +24,15 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
     if request.param == "sqlite":
         yield sqlite.migrated(tmp_path / "store.db")
     else:
-        with postgres.database() as made:
-            yield made
+        with postgres.database() as created:
+            yield created
 
 
 @pytest.fixture
 async def stores(url: str) -> AsyncGenerator[SqlStores]:
-    made = sql_stores(Database(url, busy_timeout_ms=50), RotatingSealer())
-    yield made
-    await made.close()
+    created = sql_stores(Database(url, busy_timeout_ms=50), RotatingSealer())
+    yield created
+    await created.close()
 
 
 @pytest.fixture

@@ -27,14 +27,14 @@ def at(now: datetime, rate: Rate = RATE) -> Transition:
 
 async def stored(stores: Stores, bucket: Bucket = BUCKET) -> Window:
     """Return a window without changing it."""
-    seen: list[Window] = []
+    windows: list[Window] = []
 
     def look(window: Window) -> tuple[Window, Verdict]:
-        seen.append(window)
+        windows.append(window)
         return window, hit(window, RATE, START)[1]
 
     await stores.rate_limits.update(bucket, look)
-    return seen[-1]
+    return windows[-1]
 
 
 async def test_a_window_is_kept_as_the_transition_gave_it_each_bucket_for_itself(stores: Stores) -> None:
@@ -75,9 +75,9 @@ async def test_of_parallel_requests_exactly_the_limit_is_admitted_the_first_ones
     verdicts = await asyncio.gather(*hits)
 
     for place in range(len(buckets)):
-        mine = verdicts[place :: len(buckets)]
-        assert sorted(verdict.remaining for verdict in mine if verdict.admitted) == [0, 1, 2, 3, 4]
-        assert len([verdict for verdict in mine if not verdict.admitted]) == 1
+        own = verdicts[place :: len(buckets)]
+        assert sorted(verdict.remaining for verdict in own if verdict.admitted) == [0, 1, 2, 3, 4]
+        assert len([verdict for verdict in own if not verdict.admitted]) == 1
 
 
 async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
@@ -102,8 +102,8 @@ async def test_expired_windows_are_swept_in_batches_and_others_stay(stores: Stor
 
     assert [await stores.rate_limits.sweep(before=before, limit=2) for _ in range(3)] == [2, 1, 0]
 
-    left = [len((await stored(stores, bucket)).hits_ms) for bucket in buckets]
-    assert left == [2, 0, 0, 0, 1]
+    counts = [len((await stored(stores, bucket)).hits_ms) for bucket in buckets]
+    assert counts == [2, 0, 0, 0, 1]
 
 
 async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_url: str) -> None:

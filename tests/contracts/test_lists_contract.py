@@ -70,23 +70,23 @@ async def test_pages_partition_the_list(
     ascending: bool,
 ) -> None:
     acme, posts = shelf
-    wanted = [
+    expected = [
         post
         for post in (posts if ascending else reversed(posts))
         if (not statuses or post.status in statuses) and (not kinds or post.content_type in kinds)
     ]
     query = PostQuery(ascending=ascending, statuses=tuple(statuses), content_types=tuple(kinds))
-    last = max(1, -(-len(wanted) // limit))
+    last = max(1, -(-len(expected) // limit))
 
     read: list[Post] = []
     for number in range(1, last + 1):
         page = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=number))
         assert not isinstance(page, Refusal)
-        assert page[1] == Pagination(limit=limit, current_page=number, total_pages=last, total_items=len(wanted))
+        assert page[1] == Pagination(limit=limit, current_page=number, total_pages=last, total_items=len(expected))
         assert len(page[0]) <= limit
         read.extend(page[0])
 
-    assert read == wanted
+    assert read == expected
     beyond = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=last + 1))
     assert beyond == invalid_page(last + 1, last)
 
@@ -180,10 +180,10 @@ async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Sto
 
 async def test_one_record_is_found_by_its_custom_id(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
-    _, wanted, _ = await _records(acme, 0, 0, 0)
+    _, expected, _ = await _records(acme, 0, 0, 0)
 
-    assert await acme.stores.contexts.record(acme.id, wanted.custom_id) == wanted
-    assert await acme.stores.contexts.record(zenith.id, wanted.custom_id) is None
+    assert await acme.stores.contexts.record(acme.id, expected.custom_id) == expected
+    assert await acme.stores.contexts.record(zenith.id, expected.custom_id) is None
     assert await acme.stores.contexts.record(acme.id, "codehost:1:unknown") is None
     assert await acme.stores.contexts.records(zenith.id) == []
 
@@ -228,8 +228,8 @@ async def test_no_entry_is_written_for_an_unknown_organization(acme: Tenant) -> 
 async def test_a_sweep_deletes_the_oldest_of_one_organization_in_bounds(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     entries = [_entry(acme.id, hours) for hours in (0, 1, 2, 3, 3)]
-    theirs = _entry(zenith.id)
-    for entry in (*entries, theirs):
+    foreign = _entry(zenith.id)
+    for entry in (*entries, foreign):
         await acme.stores.journal.append(entry)
     sweep = acme.stores.journal.sweep
 
@@ -240,7 +240,7 @@ async def test_a_sweep_deletes_the_oldest_of_one_organization_in_bounds(acme: Te
     assert await sweep(acme.id, before=later(hours=3), limit=2) == 1
     assert await sweep(acme.id, before=later(hours=3), limit=2) == 0
     assert await acme.stores.journal.entries(acme.id) == [entries[4], entries[3]]
-    assert await acme.stores.journal.entries(zenith.id) == [theirs]
+    assert await acme.stores.journal.entries(zenith.id) == [foreign]
 
 
 async def test_a_sweep_of_the_log_leaves_contexts_and_runs(acme: Tenant) -> None:

@@ -38,11 +38,11 @@ async def log(acme: Tenant) -> list[LogEntry]:
 
 
 async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> None:
-    asked = product(
+    queries = product(
         ((), ("int_1",), ("int_0", "int_1"), ("int_unknown",)),
         ((), (LogStatus.FAILED,), (LogStatus.SUCCESS, LogStatus.PENDING)),
     )
-    for integrations, statuses in asked:
+    for integrations, statuses in queries:
         query = LogQuery(integration_ids=integrations, statuses=statuses)
         expected = [
             entry

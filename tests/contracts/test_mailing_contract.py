@@ -193,8 +193,8 @@ async def test_a_post_is_announced_once_and_only_to_changelogs_with_subscribers(
     # Taken back, and published again.
     draft = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=1))
     again = evolve(post, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
-    assert await stores.posts.change(draft, seen=post.updated_at)
-    assert await stores.posts.change(again, seen=draft.updated_at)
+    assert await stores.posts.change(draft, unchanged_since=post.updated_at)
+    assert await stores.posts.change(again, unchanged_since=draft.updated_at)
     assert await stores.mailbox.waiting(later(days=1), limit=9, posts=9) == []
 
 

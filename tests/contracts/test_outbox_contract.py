@@ -152,9 +152,9 @@ async def test_each_publication_of_a_draft_has_one_message(acme: Tenant) -> None
         changed = evolve(
             standing, status=status, title=title, updated_at=standing.updated_at + (later(hours=1) - START)
         )
-        assert await change(changed, seen=standing.updated_at)
+        assert await change(changed, unchanged_since=standing.updated_at)
         # The same version once more is too late.
-        assert not await change(changed, seen=standing.updated_at)
+        assert not await change(changed, unchanged_since=standing.updated_at)
         return changed
 
     edited = await becomes(draft, PostStatus.DRAFT)

@@ -20,13 +20,13 @@ async def _run(acme: Tenant, run: WorkflowRun) -> WorkflowRun:
 async def test_releases_reported_by_one_post_are_not_reported_again(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     keys = ["a", "b", "c"]
-    assert not await ledger.told(acme.id, keys)
-    assert not await ledger.told(acme.id, [])
+    assert not await ledger.reported(acme.id, keys)
+    assert not await ledger.reported(acme.id, [])
 
     run = await acme.taken()
     assert await ledger.complete(run, a_post(acme.id), once="a", also=["b", "c"]) is Completion.COMPLETED
 
-    assert set(await ledger.told(acme.id, [*keys, "d"])) == set(keys)
+    assert set(await ledger.reported(acme.id, [*keys, "d"])) == set(keys)
     for key in keys:
         again = await acme.taken()
         assert await ledger.complete(again, a_post(acme.id), once=key) is Completion.ALREADY_REPORTED
@@ -38,14 +38,14 @@ async def test_keys_are_the_organizations_own(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     ledger = acme.stores.ledger
     assert await ledger.complete(await acme.taken(), a_post(acme.id), once="a", also=["b"]) is Completion.COMPLETED
-    assert not await ledger.told(zenith.id, ["a", "b"])
+    assert not await ledger.reported(zenith.id, ["a", "b"])
     assert await ledger.complete(await zenith.taken(), a_post(zenith.id), once="b", also=["a"]) is Completion.COMPLETED
 
 
-@pytest.mark.parametrize("told", ["own", "beside"])
-async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme: Tenant, told: str) -> None:
+@pytest.mark.parametrize("reported", ["own", "beside"])
+async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme: Tenant, reported: str) -> None:
     ledger = acme.stores.ledger
-    others = {"own": ("b", ()), "beside": ("z", ("b",))}[told]
+    others = {"own": ("b", ()), "beside": ("z", ("b",))}[reported]
     assert await ledger.complete(await acme.taken(), a_post(acme.id), once=others[0], also=others[1])
     run, post = await acme.taken(), a_post(acme.id)
 
@@ -53,7 +53,7 @@ async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme
 
     assert await acme.stores.posts.post(acme.id, post.id) is None
     assert (await _run(acme, run)).status is RunStatus.RUNNING
-    assert not await ledger.told(acme.id, ["a", "c"])
+    assert not await ledger.reported(acme.id, ["a", "c"])
     # As the next attempt does.
     assert await ledger.complete(run, post, once="a", also=["c"]) is Completion.COMPLETED
 
@@ -63,24 +63,24 @@ async def test_a_run_lost_by_its_executor_reports_no_release(acme: Tenant) -> No
     run = await acme.taken()
     await killed(acme.stores)
     assert await ledger.complete(run, a_post(acme.id), once="a", also=["b"]) is Completion.GONE
-    assert not await ledger.told(acme.id, ["a", "b"])
+    assert not await ledger.reported(acme.id, ["a", "b"])
 
 
 async def test_of_concurrent_posts_one_reports_a_release(acme: Tenant) -> None:
     ledger = acme.stores.ledger
     runs = [await acme.taken() for _ in range(6)]
-    told: list[tuple[str, list[str]]] = [("a", ["b"]), ("b", []), ("a", []), ("c", ["b"]), ("b", ["a"]), ("c", [])]
+    reported: list[tuple[str, list[str]]] = [("a", ["b"]), ("b", []), ("a", []), ("c", ["b"]), ("b", ["a"]), ("c", [])]
 
     answers = await asyncio.gather(
         *(
             ledger.complete(run, a_post(acme.id), once=once, also=also)
-            for run, (once, also) in zip(runs, told, strict=True)
+            for run, (once, also) in zip(runs, reported, strict=True)
         )
     )
 
     written = [
         key
-        for answer, (once, also) in zip(answers, told, strict=True)
+        for answer, (once, also) in zip(answers, reported, strict=True)
         if answer is Completion.COMPLETED
         for key in (once, *also)
     ]
@@ -93,7 +93,7 @@ async def test_the_releases_of_a_deleted_post_stay_reported(acme: Tenant) -> Non
     post = a_post(acme.id)
     assert await acme.stores.ledger.complete(await acme.taken(), post, once="a", also=["b"])
     assert await acme.stores.posts.remove(acme.id, post.id)
-    assert set(await acme.stores.ledger.told(acme.id, ["a", "b"])) == {"a", "b"}
+    assert set(await acme.stores.ledger.reported(acme.id, ["a", "b"])) == {"a", "b"}
 
 
 async def test_a_key_that_cannot_be_stored_changes_nothing(acme: Tenant) -> None:
@@ -119,12 +119,12 @@ async def test_runs_of_releases_are_listed_by_trigger_repository_and_time(acme: 
     )
     for each in (*reversed(settled), pushing, replayed, await other.processed("o", release("cli@1.0.0"))):
         await stores.deliveries.settle(each)
-    mine = [each.runs[0] for each in settled]
+    own = [each.runs[0] for each in settled]
 
-    found = await stores.ledger.of_releases(mine[1], since=later(milliseconds=1), until=later(milliseconds=3), limit=9)
-    assert list(found) == [listed_run(run) for run in mine[1:3]]
+    found = await stores.ledger.of_releases(own[1], since=later(milliseconds=1), until=later(milliseconds=3), limit=9)
+    assert list(found) == [listed_run(run) for run in own[1:3]]
     always = {"since": START - timedelta(days=1), "until": START + timedelta(days=1)}
-    found = await stores.ledger.of_releases(mine[1], **always, limit=9)
-    assert [each.id for each in found] == [run.id for run in mine]
-    assert list(await stores.ledger.of_releases(mine[1], **always, limit=3)) == list(found)[:3]
+    found = await stores.ledger.of_releases(own[1], **always, limit=9)
+    assert [each.id for each in found] == [run.id for run in own]
+    assert list(await stores.ledger.of_releases(own[1], **always, limit=3)) == list(found)[:3]
     assert all(isinstance(each.cause, ListedDelivery) for each in found)

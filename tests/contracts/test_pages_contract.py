@@ -75,8 +75,8 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
         for at in _times(chance)
     ]
     journal = acme.stores.journal
-    theirs = [evolve(entry, organization_id=zenith.id) for entry in entries[:9]]
-    await in_batches(map(journal.append, [*entries, *theirs]))
+    foreign = [evolve(entry, organization_id=zenith.id) for entry in entries[:9]]
+    await in_batches(map(journal.append, [*entries, *foreign]))
     for place in range(0, _NUMBER, 7):
         entries[place] = evolve(entries[place], status=chance.choice(list(LogStatus)))
     await in_batches(journal.finish(entries[place]) for place in range(0, _NUMBER, 7))
@@ -102,10 +102,10 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
     ]
     await in_batches(acme.stores.ledger.complete(run, post, once=None) for run, post in zip(runs, posts, strict=True))
     for place in range(0, _NUMBER, 9):
-        seen = posts[place]
-        other = next(status for status in PostStatus if status is not seen.status)
-        posts[place] = evolve(seen, status=other, updated_at=seen.updated_at + timedelta(seconds=1))
-        assert await acme.stores.posts.change(posts[place], seen=seen.updated_at)
+        before = posts[place]
+        other = next(status for status in PostStatus if status is not before.status)
+        posts[place] = evolve(before, status=other, updated_at=before.updated_at + timedelta(seconds=1))
+        assert await acme.stores.posts.change(posts[place], unchanged_since=before.updated_at)
     removed = posts[5::11]
     for post in removed:
         assert await acme.stores.posts.remove(acme.id, post.id)
@@ -124,16 +124,16 @@ async def posts(acme: Tenant) -> Sequence[Post]:
     return await _posts(acme, random.Random(5))  # noqa: S311  # no secret
 
 
-def _cut(wanted: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | Refusal:
-    pagination = paginate(request, len(wanted))
+def _cut(expected: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], Pagination] | Refusal:
+    pagination = paginate(request, len(expected))
     if isinstance(pagination, Refusal):
         return pagination
-    return list(wanted[request.offset : request.offset + request.limit]), pagination
+    return list(expected[request.offset : request.offset + request.limit]), pagination
 
 
-def _within(request: PageRequest, wanted: Sequence[Any]) -> PageRequest:
+def _within(request: PageRequest, expected: Sequence[Any]) -> PageRequest:
     """Fold the number into those of the list, and the one behind the last."""
-    return evolve(request, page=1 + (request.page - 1) % (2 + len(wanted) // request.limit))
+    return evolve(request, page=1 + (request.page - 1) % (2 + len(expected) // request.limit))
 
 
 @pytest.mark.slow("a short campaign over generated examples")
@@ -150,15 +150,15 @@ async def test_a_page_of_the_log_is_cut_out_of_the_whole(
     integrations: list[str],
     statuses: list[LogStatus],
 ) -> None:
-    wanted = [
+    expected = [
         entry
         for entry in log
         if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
     ]
-    asked = _within(request, wanted)
+    folded = _within(request, expected)
     query = LogQuery(integration_ids=tuple(integrations), statuses=tuple(statuses))
 
-    assert await acme.stores.journal.page(acme.id, query, asked, max_bytes=ALL_BYTES) == _cut(wanted, asked)
+    assert await acme.stores.journal.page(acme.id, query, folded, max_bytes=ALL_BYTES) == _cut(expected, folded)
 
 
 @pytest.mark.slow("a short campaign over generated examples")
@@ -180,16 +180,16 @@ async def test_a_page_of_posts_is_cut_out_of_the_whole(
     *,
     ascending: bool,
 ) -> None:
-    wanted = [
+    expected = [
         post
         for post in (reversed(posts) if ascending else posts)
         if (not statuses or post.status in statuses)
         and (not kinds or post.content_type in kinds)
         and (not brands or (post.source_metadata or {}).get("brandIdentityId") in brands)
     ]
-    asked = _within(request, wanted)
+    folded = _within(request, expected)
     query = PostQuery(
         ascending=ascending, statuses=tuple(statuses), content_types=tuple(kinds), brand_identity_ids=tuple(brands)
     )
 
-    assert await acme.stores.posts.page(acme.id, query, asked) == _cut(wanted, asked)
+    assert await acme.stores.posts.page(acme.id, query, folded) == _cut(expected, folded)

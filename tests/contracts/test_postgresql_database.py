@@ -253,9 +253,9 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
         await database.write(lambda connection: connection.scalar(_COUNT))
 
     await database.dispose()
-    told = "".join(traceback.format_exception(refusal.value)) + repr(database.dialect)
-    assert "hunter2" not in told
-    assert "cannot be used" in told
+    text = "".join(traceback.format_exception(refusal.value)) + repr(database.dialect)
+    assert "hunter2" not in text
+    assert "cannot be used" in text
 
 
 @pytest.mark.slow("starts a PostgreSQL of its own")

@@ -55,9 +55,9 @@ _OPTIONS = {"include_name": _is_shared}
 
 @pytest.fixture
 async def empty(empty_url: str) -> AsyncGenerator[Database]:
-    made = Database(empty_url)
-    yield made
-    await made.dispose()
+    created = Database(empty_url)
+    yield created
+    await created.dispose()
 
 
 async def test_an_empty_database_gets_its_schema_once(empty: Database) -> None:
@@ -77,12 +77,12 @@ async def test_scripts_and_tables_agree(
     assert await postgresql.read(differences) == []
     await empty.write(metadata.create_all)
     for question in (_COLUMNS, _INDEXES, _CONSTRAINTS):
-        migrated, made = (
+        migrated, created = (
             sorted(str(row) for row in postgres.rows(url, question) if row[0] not in {"alembic_version", _WORDS})
             for url in (postgres_url, empty_url)
         )
-        assert migrated == made
-        assert made
+        assert migrated == created
+        assert created
 
 
 async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str) -> None:

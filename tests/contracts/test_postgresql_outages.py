@@ -72,11 +72,11 @@ async def test_of_two_in_a_deadlock_both_get_through(acme: Tenant, postgresql: D
     turns = count(1)
     locked: set[str] = set()
 
-    def lock(mine: str, other: str, connection: Connection) -> None:
+    def lock(own: str, other: str, connection: Connection) -> None:
         is_first = next(turns) <= 2
         raising = text("UPDATE organizations SET retention_days = retention_days + 1 WHERE slug = :slug")
-        connection.execute(raising, {"slug": mine})
-        locked.add(mine)
+        connection.execute(raising, {"slug": own})
+        locked.add(own)
         while is_first and len(locked) < 2:
             connection.execute(text("SELECT pg_sleep(0.01)"))
         connection.execute(raising, {"slug": other})
@@ -239,9 +239,9 @@ async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     assert lost == 2
     assert await stores.schedules.remove(acme.id, schedules[1].id)
     assert lost == 4
-    made = await stores.brands.complete(run, a_brand(acme.id, "made"))
+    created = await stores.brands.complete(run, a_brand(acme.id, "made"))
     assert lost == 6
-    assert isinstance(made, BrandIdentity)
+    assert isinstance(created, BrandIdentity)
     assert not await stores.ledger.owns(run)
     # A missing value stays missing: nothing is made up.
     assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND

@@ -46,20 +46,20 @@ async def test_a_change_writes_exactly_the_changeable_fields(acme: Tenant) -> No
     )
     change = acme.stores.posts.change
 
-    assert not await change(evolve(changed, organization_id=zenith.id), seen=post.updated_at)
-    assert not await change(evolve(changed, id="post_unknown"), seen=post.updated_at)
-    assert not await change(changed, seen=later(seconds=1))
+    assert not await change(evolve(changed, organization_id=zenith.id), unchanged_since=post.updated_at)
+    assert not await change(evolve(changed, id="post_unknown"), unchanged_since=post.updated_at)
+    assert not await change(changed, unchanged_since=later(seconds=1))
     # Two versions never carry one time.
-    assert not await change(evolve(changed, updated_at=post.updated_at), seen=post.updated_at)
+    assert not await change(evolve(changed, updated_at=post.updated_at), unchanged_since=post.updated_at)
     assert await acme.stores.posts.post(acme.id, post.id) == post
     elsewhere = evolve(changed, content_type=ContentType.BLOG_POST, source_metadata=None, created_at=later(days=9))
-    assert await change(elsewhere, seen=post.updated_at)
+    assert await change(elsewhere, unchanged_since=post.updated_at)
     assert await acme.stores.posts.post(acme.id, post.id) == changed
     assert await acme.stores.posts.post(acme.id, other.id) == other
     # It was seen before its last change.
-    assert not await change(evolve(changed, title="late", updated_at=later(hours=2)), seen=post.updated_at)
+    assert not await change(evolve(changed, title="late", updated_at=later(hours=2)), unchanged_since=post.updated_at)
     with pytest.raises(Unstorable):
-        await change(evolve(changed, title="\ud800", updated_at=later(hours=2)), seen=changed.updated_at)
+        await change(evolve(changed, title="\ud800", updated_at=later(hours=2)), unchanged_since=changed.updated_at)
     assert await acme.stores.posts.post(acme.id, post.id) == changed
 
 
@@ -71,7 +71,9 @@ async def test_of_changes_of_one_version_one_is_written(acme: Tenant) -> None:
         for number in range(10)
     ]
 
-    answers = await asyncio.gather(*(acme.stores.posts.change(rival, seen=post.updated_at) for rival in rivals))
+    answers = await asyncio.gather(
+        *(acme.stores.posts.change(rival, unchanged_since=post.updated_at) for rival in rivals)
+    )
 
     assert answers.count(True) == 1
     assert await acme.stores.posts.post(acme.id, post.id) == rivals[answers.index(True)]
@@ -83,14 +85,14 @@ async def test_a_post_is_removed_once_and_only_as_it_was_seen(acme: Tenant) -> N
     remove = acme.stores.posts.remove
 
     assert not await remove(zenith.id, post.id)
-    assert not await remove(acme.id, post.id, seen=later(seconds=1))
+    assert not await remove(acme.id, post.id, unchanged_since=later(seconds=1))
     assert not await remove(acme.id, "post_unknown")
     assert await acme.stores.posts.posts(acme.id) == [other, post]
-    answers = await asyncio.gather(*(remove(acme.id, post.id, seen=post.updated_at) for _ in range(5)))
+    answers = await asyncio.gather(*(remove(acme.id, post.id, unchanged_since=post.updated_at) for _ in range(5)))
     assert sorted(answers) == [False] * 4 + [True]
     assert await remove(acme.id, other.id)
     assert await acme.stores.posts.posts(acme.id) == []
-    assert not await acme.stores.posts.change(evolve(post, updated_at=later(hours=2)), seen=post.updated_at)
+    assert not await acme.stores.posts.change(evolve(post, updated_at=later(hours=2)), unchanged_since=post.updated_at)
     # The runs stay as they ended.
     ended = {(run.status, run.post_id) for run in await acme.stores.ledger.runs(acme.id) if run.post_id}
     assert ended == {(RunStatus.COMPLETED, post.id), (RunStatus.COMPLETED, other.id)}
@@ -118,9 +120,9 @@ async def test_a_change_of_the_text_keeps_the_text_before_it(acme: Tenant) -> No
     assert list(await library.versions(acme.id, post.id)) == []
     first = evolve(post, title="new", summary="s", labels=(Label.NEW,), updated_at=later(hours=1))
     published = evolve(first, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
-    assert await library.change(first, seen=post.updated_at, author="csk_1")
-    assert not await library.change(evolve(first, title="late"), seen=post.updated_at, author="csk_2")
-    assert await library.change(published, seen=first.updated_at, author="csk_2")
+    assert await library.change(first, unchanged_since=post.updated_at, author="csk_1")
+    assert not await library.change(evolve(first, title="late"), unchanged_since=post.updated_at, author="csk_2")
+    assert await library.change(published, unchanged_since=first.updated_at, author="csk_2")
 
     assert list(await library.versions(acme.id, post.id)) == [
         PostVersion(number=2, text=first.text, saved_at=first.updated_at, author="csk_1"),
@@ -129,7 +131,7 @@ async def test_a_change_of_the_text_keeps_the_text_before_it(acme: Tenant) -> No
     assert list(await library.versions(zenith.id, post.id)) == []
     for number in range(MAX_VERSIONS):
         changed = evolve(published, markdown=str(number), updated_at=later(hours=3 + number))
-        assert await library.change(changed, seen=published.updated_at)
+        assert await library.change(changed, unchanged_since=published.updated_at)
         published = changed
     assert [each.number for each in await library.versions(acme.id, post.id)] == list(range(MAX_VERSIONS + 2, 2, -1))
     assert await library.remove(acme.id, post.id)
@@ -140,13 +142,13 @@ async def test_drafts_are_due_at_their_time(acme: Tenant) -> None:
     zenith, library = await tenant(acme.stores, "zenith"), acme.stores.posts
     soon = a_post(acme.id, publish_at=later(hours=1))
     later_on = a_post(acme.id, publish_at=later(hours=2))
-    theirs = a_post(zenith.id, publish_at=later(minutes=30))
-    for post in (soon, later_on, theirs, a_post(acme.id), a_post(acme.id, status=PostStatus.PUBLISHED)):
+    foreign = a_post(zenith.id, publish_at=later(minutes=30))
+    for post in (soon, later_on, foreign, a_post(acme.id), a_post(acme.id, status=PostStatus.PUBLISHED)):
         await library.add(post)
 
     assert await library.due(later(minutes=29), limit=9) == []
-    assert await library.due(later(hours=1), limit=9) == [(zenith.id, theirs.id), (acme.id, soon.id)]
-    assert await library.due(later(hours=2), limit=1) == [(zenith.id, theirs.id)]
+    assert await library.due(later(hours=1), limit=9) == [(zenith.id, foreign.id), (acme.id, soon.id)]
+    assert await library.due(later(hours=2), limit=1) == [(zenith.id, foreign.id)]
     assert (await library.waiting(acme.id), await library.waiting(zenith.id)) == (1, 0)
     published = evolve(
         soon,
@@ -156,10 +158,10 @@ async def test_drafts_are_due_at_their_time(acme: Tenant) -> None:
         published_at=later(hours=1),
         occurred_at=later(hours=1),
     )
-    rivals = await asyncio.gather(*(library.change(published, seen=soon.updated_at) for _ in range(4)))
+    rivals = await asyncio.gather(*(library.change(published, unchanged_since=soon.updated_at) for _ in range(4)))
     assert rivals.count(True) == 1
     assert await library.post(acme.id, soon.id) == published
-    assert await library.due(later(hours=2), limit=9) == [(zenith.id, theirs.id), (acme.id, later_on.id)]
+    assert await library.due(later(hours=2), limit=9) == [(zenith.id, foreign.id), (acme.id, later_on.id)]
 
 
 async def test_posts_are_found_by_label_repository_words_and_time(acme: Tenant) -> None:
@@ -198,7 +200,7 @@ async def test_posts_are_found_by_label_repository_words_and_time(acme: Tenant) 
     assert await found(labels=(Label.NEW,), statuses=(PostStatus.PUBLISHED,)) == []
     # A change of the text of a draft changes its labels.
     assert await library.change(
-        evolve(lamp, content="<h2>Security</h2>", updated_at=later(hours=3)), seen=lamp.updated_at
+        evolve(lamp, content="<h2>Security</h2>", updated_at=later(hours=3)), unchanged_since=lamp.updated_at
     )
     assert await found(labels=(Label.SECURITY,)) == [lamp.id]
     page = await library.page(acme.id, PostQuery(labels=(Label.NEW,)), PageRequest(page=2))
@@ -229,8 +231,8 @@ async def test_the_release_of_a_removed_post_stays_reported(stores: Stores) -> N
     third, fourth = await both_taken(acme, "d-2")
     assert await complete(third, a_post(acme.id), once=None) is Completion.COMPLETED
     assert await complete(fourth, a_post(acme.id), once="v2") is Completion.COMPLETED
-    theirs, _ = await both_taken(zenith, "d-1")
-    assert await complete(theirs, a_post(zenith.id), once="v1") is Completion.COMPLETED
+    foreign, _ = await both_taken(zenith, "d-1")
+    assert await complete(foreign, a_post(zenith.id), once="v1") is Completion.COMPLETED
 
 
 async def test_a_removal_and_a_report_at_once_leave_no_post(acme: Tenant) -> None:
@@ -272,7 +274,7 @@ async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
     assert await found(ascending=True, content_types=[ContentType.BLOG_POST]) == blogs
     # A post without events moves when it is published.
     changed = evolve(posts[0], title="Other", updated_at=later(days=9), occurred_at=later(days=8))
-    assert await acme.stores.posts.change(changed, seen=posts[0].updated_at)
+    assert await acme.stores.posts.change(changed, unchanged_since=posts[0].updated_at)
     assert (await found())[0] == changed
 
 

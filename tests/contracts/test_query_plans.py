@@ -86,10 +86,10 @@ class Shelf:
 async def _filled(database: Database) -> Shelf:
     stores = sql_stores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
-    (settling, theirs) = [await each.processed("d", push("feat: lamp")) for each in (acme, zenith)]
+    (settling, foreign) = [await each.processed("d", push("feat: lamp")) for each in (acme, zenith)]
     tables: dict[Any, list[dict[str, Any]]] = {}
     for number in range(_NUMBER):
-        each = settling if number % 3 else theirs
+        each = settling if number % 3 else foreign
         assert each.context is not None
         assert each.key is not None
         at = later(minutes=20 * number)
@@ -98,7 +98,7 @@ async def _filled(database: Database) -> Shelf:
         status = RunStatus.PENDING if number % 30 == 0 else RunStatus.COMPLETED
         run = evolve(each.runs[0], id=IDS.new_id("run_"), status=status, created_at=at)
         post = a_post(log.organization_id, at, status=list(PostStatus)[number % 2])
-        made = {
+        created = {
             events: rows.event_row(log, push("feat: lamp"), of=context),
             log_entries: rows.log_row(log),
             claims: {"key": number.to_bytes(16), "claimed_at": to_ms(at), "log_id": log.id},
@@ -113,13 +113,13 @@ async def _filled(database: Database) -> Shelf:
             rate_windows: {"bucket": f"b-{number}", "hits": "[]", "expires_at": to_ms(at)},
             sessions: {"digest": f"s-{number}", "key_prefix": "c", "created_at": 0, "expires_at": to_ms(at)},
         }
-        for table, row in made.items():
+        for table, row in created.items():
             tables.setdefault(table, []).append(row)
 
     # In parts: on a slow machine, all of it takes longer than a transaction may.
-    for table, made in tables.items():
+    for table, created in tables.items():
         for first in range(0, _NUMBER, _TOGETHER):
-            some = made[first : first + _TOGETHER]
+            some = created[first : first + _TOGETHER]
             await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
     if isinstance(database.dialect, Sqlite):
         # There, no trigger counts and notes inserted rows.
@@ -134,18 +134,18 @@ async def _filled(database: Database) -> Shelf:
 
 
 async def _sent(shelf: Shelf, call: Callable[[Shelf], Awaitable[object]]) -> list[tuple[str, Any]]:
-    with statements() as heard:
+    with statements() as executed:
         await call(shelf)
-    return [each for each in heard if _QUESTION.match(each[0])]
+    return [each for each in executed if _QUESTION.match(each[0])]
 
 
 async def _plans(shelf: Shelf, explain: Callable[[str, Any], str]) -> list[str]:
     """Return the plans that scan a growing table, each with its call and its statement."""
     found: list[str] = []
     for name, call in _CALLS.items():
-        asked = await _sent(shelf, call)
-        assert asked, f"{name}: no statement was sent"
-        for statement, parameters in asked:
+        executed = await _sent(shelf, call)
+        assert executed, f"{name}: no statement was sent"
+        for statement, parameters in executed:
             plan = explain(statement, parameters[0] if isinstance(parameters, list) else parameters)
             if _SCAN.search(plan):
                 found.append(f"{name}\n{statement}\n{plan}")
@@ -170,10 +170,10 @@ async def _timed(shelf: Shelf) -> None:
     log_id = f"log_{to_ms(at):012x}"[:12] + f"-{to_ms(at) & 0xFFFF:04x}-7000-8000-000000000000"
     entry = evolve((await shelf.acme.processed("d-8")).log, id=log_id, detail=None, created_at=at)
     await shelf.stores.journal.append(entry)
-    with statements() as heard:
+    with statements() as executed:
         assert await shelf.stores.journal.entry(shelf.acme.id, log_id) == entry
     # Found where its id says, and not looked for anywhere else.
-    assert sum("FROM log_entries" in statement for statement, _ in heard) == 1
+    assert sum("FROM log_entries" in statement for statement, _ in executed) == 1
 
 
 async def _before(shelf: Shelf) -> None:
@@ -190,7 +190,7 @@ async def _running(shelf: Shelf) -> None:
 async def _editing(shelf: Shelf) -> None:
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
     published = evolve(post, status=PostStatus.PUBLISHED, updated_at=post.updated_at + timedelta(seconds=1))
-    await shelf.stores.posts.change(published, seen=post.updated_at)
+    await shelf.stores.posts.change(published, unchanged_since=post.updated_at)
     await shelf.stores.posts.remove(shelf.acme.id, post.id)
 
 
@@ -200,12 +200,12 @@ async def _releasing(shelf: Shelf) -> None:
     pushes = [f"codehost:1:d-{number}" for number in range(1, 9)]
     ledger = shelf.stores.ledger
     assert await ledger.of_releases(run, since=later(hours=-1), until=later(hours=1), limit=9)
-    assert not await ledger.told(shelf.acme.id, ["v1", "v2"])
+    assert not await ledger.reported(shelf.acme.id, ["v1", "v2"])
     assert await ledger.complete(run, final, once="v1", also=["v2"], pushes=pushes) is Completion.COMPLETED
     shown = PublicChangelog.first(shelf.acme.organization, later())
     assert await shelf.stores.changelogs.contained(shown, final.id, limit=9)
     draft = evolve(final, status=PostStatus.DRAFT, updated_at=final.updated_at + timedelta(seconds=1))
-    assert await shelf.stores.posts.change(draft, seen=final.updated_at)
+    assert await shelf.stores.posts.change(draft, unchanged_since=final.updated_at)
     assert await shelf.stores.posts.remove(shelf.acme.id, final.id)
 
 
@@ -233,8 +233,8 @@ async def _found(shelf: Shelf) -> None:
     search, before = shelf.stores.search, Cursor(created_at=later(days=9), id="ctx_1")
     terms = read_terms("feat lam* -door")
     assert not isinstance(terms, Refusal)
-    for asked in (ContextSearch(terms=terms), ContextSearch()):
-        hits = await search.records(shelf.acme.id, asked, limit=9, max_bytes=10**9, before=before)
+    for query in (ContextSearch(terms=terms), ContextSearch()):
+        hits = await search.records(shelf.acme.id, query, limit=9, max_bytes=10**9, before=before)
         assert len(hits.found) == 9
     await search.posts(shelf.acme.id, PostSearch(terms=terms, statuses=[PostStatus.DRAFT]), limit=9)
 

@@ -86,8 +86,8 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
     )
     assert pauses >= 4
     assert settled == [Settled.AS_DECIDED] * min(pauses, 5)
-    left = await acme.stores.journal.entries(acme.id)
-    assert set(left) == {*entries[430:], *(each.log for each in settling[: len(settled)])}
+    remaining = await acme.stores.journal.entries(acme.id)
+    assert set(remaining) == {*entries[430:], *(each.log for each in settling[: len(settled)])}
 
 
 async def test_a_sweep_that_is_cut_short_is_taken_up_by_the_next_one(acme: Tenant) -> None:

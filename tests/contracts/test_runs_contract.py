@@ -191,11 +191,11 @@ async def test_a_run_that_is_not_running_is_left_unchanged(acme: Tenant, state: 
 async def test_a_run_of_another_organization_is_not_touched(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     run = await acme.taken()
-    theirs = evolve(run, organization_id=zenith.id)
+    foreign = evolve(run, organization_id=zenith.id)
 
-    await acme.stores.ledger.end(theirs, RunStatus.FAILED, "not yours")
-    await acme.stores.ledger.retry(theirs, due_at=START, error="not yours")
-    assert await acme.stores.ledger.complete(theirs, a_post(zenith.id), once=None) is Completion.GONE
+    await acme.stores.ledger.end(foreign, RunStatus.FAILED, "not yours")
+    await acme.stores.ledger.retry(foreign, due_at=START, error="not yours")
+    assert await acme.stores.ledger.complete(foreign, a_post(zenith.id), once=None) is Completion.GONE
 
     assert await _run(acme, run) == run
     assert await acme.stores.ledger.runs(zenith.id) == []

@@ -55,9 +55,9 @@ def a_schedule(organization_id: str, **changes: Any) -> Schedule:
 
 
 def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:
-    made = firing(schedule, _SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
-    assert made is not None
-    return made
+    created = firing(schedule, _SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
+    assert created is not None
+    return created
 
 
 async def added(stores: Stores, organization_id: str, **changes: Any) -> Schedule:
@@ -104,24 +104,24 @@ async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
 
 async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
-    mine = await added(acme.stores, acme.id)
+    own = await added(acme.stores, acme.id)
     others = await added(acme.stores, zenith.id)
     schedules = acme.stores.schedules
 
-    assert await schedules.schedules(acme.id) == [mine]
-    assert await schedules.schedule(zenith.id, mine.id) is None
-    assert await schedules.change(zenith.id, mine.id, disabled) is UNKNOWN_SCHEDULE
-    assert not await schedules.remove(zenith.id, mine.id)
-    theirs = evolve(a_firing(mine).run, organization_id=zenith.id)
-    assert not await schedules.fire(evolve(a_firing(mine), run=theirs))
-    assert await schedules.schedule(acme.id, mine.id) == mine
+    assert await schedules.schedules(acme.id) == [own]
+    assert await schedules.schedule(zenith.id, own.id) is None
+    assert await schedules.change(zenith.id, own.id, disabled) is UNKNOWN_SCHEDULE
+    assert not await schedules.remove(zenith.id, own.id)
+    foreign = evolve(a_firing(own).run, organization_id=zenith.id)
+    assert not await schedules.fire(evolve(a_firing(own), run=foreign))
+    assert await schedules.schedule(acme.id, own.id) == own
     assert await schedules.schedules(zenith.id) == [others]
     assert await acme.stores.ledger.runs(zenith.id) == []
     with pytest.raises(Unstorable):
-        await schedules.add(evolve(mine, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
+        await schedules.add(evolve(own, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
     with pytest.raises(Unstorable):
         await schedules.add(a_schedule("org_unknown"))
-    assert await schedules.change("org_unknown", mine.id, disabled) is UNKNOWN_SCHEDULE
+    assert await schedules.change("org_unknown", own.id, disabled) is UNKNOWN_SCHEDULE
 
 
 async def test_concurrent_changes_of_a_schedule_are_all_kept(acme: Tenant) -> None:
@@ -204,14 +204,14 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     schedules = acme.stores.schedules
     version = (await acme.endpoint()).version
     lookbacks = (Lookback.YESTERDAY, Lookback.LAST_7_DAYS, Lookback.LAST_14_DAYS)
-    made = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
+    created = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
     at_ten = {"cron": evolve(_CRON, hour=10)}
 
-    await schedules.change(acme.id, made[0].schedule_id, disabled)
-    assert await schedules.remove(acme.id, made[1].schedule_id)
-    await schedules.change(acme.id, made[2].schedule_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
+    await schedules.change(acme.id, created[0].schedule_id, disabled)
+    assert await schedules.remove(acme.id, created[1].schedule_id)
+    await schedules.change(acme.id, created[2].schedule_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
 
-    assert [await schedules.fire(each) for each in made] == [False] * 3
+    assert [await schedules.fire(each) for each in created] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
     # Nor is any delivery decided anew for all this.
     assert (await acme.endpoint()).version == version
@@ -219,36 +219,36 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
 async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
-    made = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
-    assert made is not None
+    created = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
+    assert created is not None
 
-    assert await acme.stores.schedules.fire(made)
+    assert await acme.stores.schedules.fire(created)
     # Its runs stay.
     assert await acme.stores.schedules.remove(acme.id, schedule.id)
 
-    assert await acme.stores.ledger.runs(acme.id) == [made.run]
-    assert made.run.status is RunStatus.SKIPPED
+    assert await acme.stores.ledger.runs(acme.id) == [created.run]
+    assert created.run.status is RunStatus.SKIPPED
     assert await due(acme.stores, later(days=9)) == []
 
 
 async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
     schedules = acme.stores.schedules
     schedule = await added(acme.stores, acme.id)
-    made = a_firing(schedule)
+    created = a_firing(schedule)
 
     await asyncio.gather(
         *(
             schedules.change(acme.id, schedule.id, lambda each, number=number: evolve(each, name=f"name {number}"))
             for number in range(3)
         ),
-        schedules.fire(made),
+        schedules.fire(created),
         schedules.change(acme.id, schedule.id, lambda each: evolve(each, auto_publish=True)),
     )
 
-    standing = await schedules.schedule(acme.id, schedule.id)
-    assert standing is not None
-    assert (standing.due_at, standing.last_slot, standing.auto_publish) == (made.next_due_at, made.slot, True)
-    assert await schedules.due(made.run.created_at, limit=9) == []
+    current = await schedules.schedule(acme.id, schedule.id)
+    assert current is not None
+    assert (current.due_at, current.last_slot, current.auto_publish) == (created.next_due_at, created.slot, True)
+    assert await schedules.due(created.run.created_at, limit=9) == []
 
 
 async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -> None:
@@ -278,7 +278,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     ahead = await added(acme.stores, acme.id)
     is_due = await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, due_at=START)
     off = await added(acme.stores, acme.id, lookback=Lookback.LAST_14_DAYS, enabled=False, due_at=None)
-    theirs = await added(acme.stores, zenith.id)
+    foreign = await added(acme.stores, zenith.id)
     stale = a_firing(ahead)
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
     await directory.change_trigger(acme.id, daily.id, lambda _: daily)
@@ -295,7 +295,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
         is_due,
         off,
     ]
-    assert await schedules.schedules(zenith.id) == [theirs]
+    assert await schedules.schedules(zenith.id) == [foreign]
     assert await directory.trigger(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
     assert (await acme.endpoint()).version > version
     assert not await schedules.fire(stale)
@@ -304,15 +304,15 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
 
 async def test_slots_of_another_time_zone_are_not_stored(acme: Tenant) -> None:
     schedules = acme.stores.schedules
-    standing = await added(acme.stores, acme.id)
-    before = a_firing(standing)
+    current = await added(acme.stores, acme.id)
+    before = a_firing(current)
     other = a_schedule(acme.id, lookback=Lookback.YESTERDAY)
     await acme.stores.directory.set_time_zone(acme.id, _TOKYO, _SLOT)
 
     assert await schedules.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    assert await schedules.change(acme.id, standing.id, disabled, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    assert await schedules.change(acme.id, current.id, disabled, zone=DEFAULT_ZONE) is ZONE_CHANGED
     # Its due time is the same, but the slot after it is not.
     assert not await schedules.fire(before)
-    assert await schedules.schedules(acme.id) == [standing]
+    assert await schedules.schedules(acme.id) == [current]
     assert await schedules.add(other, zone=_TOKYO) == other
-    assert await schedules.change(acme.id, standing.id, disabled, zone=_TOKYO) == disabled(standing)
+    assert await schedules.change(acme.id, current.id, disabled, zone=_TOKYO) == disabled(current)

@@ -142,7 +142,7 @@ async def test_a_search_finds_exactly_the_records_with_the_words(
     terms = read_terms(query)
     if isinstance(terms, Refusal):
         return
-    expected = [each for each in records if all(term.holds(_words(each.event)) for term in terms)]
+    expected = [each for each in records if all(term.matches(_words(each.event)) for term in terms)]
     hits = await acme.stores.search.records(acme.id, ContextSearch(terms=terms), limit=50, max_bytes=_MUCH)
     assert list(hits.found) == expected
 
@@ -246,12 +246,12 @@ async def test_a_search_uses_the_current_version_of_a_post(acme: Tenant) -> None
     assert await _titles(acme, "lamp") == ["Lamps"]
 
     changed = evolve(post, markdown="A door.", updated_at=later(days=1))
-    assert await acme.stores.posts.change(changed, seen=post.updated_at)
+    assert await acme.stores.posts.change(changed, unchanged_since=post.updated_at)
     assert await _titles(acme, "lamp") == []
     assert await _titles(acme, "door") == ["Lamps"]
 
     published = evolve(changed, status=PostStatus.PUBLISHED, updated_at=later(days=2))
-    assert await acme.stores.posts.change(published, seen=changed.updated_at)
+    assert await acme.stores.posts.change(published, unchanged_since=changed.updated_at)
     assert await _titles(acme, "door", statuses=(PostStatus.PUBLISHED,)) == ["Lamps"]
 
     assert await acme.stores.posts.remove(acme.id, post.id)

@@ -10,20 +10,20 @@ from structlog.testing import capture_logs
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import SqlStores
-from contentsvc_adapters.sql.searching.indexing import TRIES, GivenUp
+from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.questions import ContextSearch
-from contentsvc_http.wiring.searching import log_given_up
+from contentsvc_http.wiring.searching import log_abandoned
 
 _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 async def sql(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[SqlStores]:
-    async with opened(request.param) as made:
-        assert isinstance(made, SqlStores)
-        yield made
+    async with opened(request.param) as created:
+        assert isinstance(created, SqlStores)
+        yield created
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ async def _found(of: Tenant, sql: SqlStores) -> tuple[list[str], int]:
 
 
 async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(acme: Tenant, sql: SqlStores) -> None:
-    given_up: list[GivenUp] = []
-    sql.search.looker.on_given_up = given_up.append
+    given_up: list[AbandonedDocument] = []
+    sql.search.indexer.on_abandoned = given_up.append
     key = f"codehost:{acme.repository.id}:D-1"
 
     for _ in range(TRIES):
@@ -68,7 +68,7 @@ async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(
         await _expire(sql)
     await sql.search.catch_up(limit=99)
 
-    assert given_up == [GivenUp(organization_id=acme.id, kind="context", document_id=key)]
+    assert given_up == [AbandonedDocument(organization_id=acme.id, kind="context", document_id=key)]
     assert await _pending(sql) == [(key, TRIES + 1)]
     # The others are found, and nothing is said to be missing for now.
     assert await _found(acme, sql) == (["D-2", "D-0"], 0)
@@ -79,7 +79,7 @@ async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(
 
 def test_the_log_names_the_document() -> None:
     with capture_logs() as lines:
-        log_given_up(GivenUp(organization_id="org_1", kind="post", document_id="post_1"))
+        log_abandoned(AbandonedDocument(organization_id="org_1", kind="post", document_id="post_1"))
 
     named = {"organization_id": "org_1", "kind": "post", "document_id": "post_1"}
     assert lines == [{"event": "search document given up", "log_level": "error", "tries": 3, **named}]

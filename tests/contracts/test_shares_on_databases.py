@@ -98,8 +98,8 @@ def _locked(url: str) -> "Generator[Callable[[], None]]":
 
 @pytest.fixture(params=[_sqlite, _postgresql], ids=["sqlite", "postgresql"])
 async def held(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Held]:
-    async with request.param(tmp_path) as made:
-        yield made
+    async with request.param(tmp_path) as created:
+        yield created
 
 
 @pytest.mark.slow("runs crowds of concurrent deliveries")

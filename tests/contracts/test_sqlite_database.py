@@ -52,24 +52,27 @@ async def test_the_log_is_kept_small_by_another_thread(
     monkeypatch.setattr(checkpoints, "_ROWS", 100)
     settling = [await acme.processed(f"d-{number}") for number in range(120)]
     large = [evolve(each, note="x" * 20_000) for each in settling]
-    asked: list[str] = []
+    executed: list[str] = []
     monkeypatch.setattr(
         checkpoints,
         "_checkpoint",
-        partial(_noted_checkpoint, asked, checkpoints._checkpoint),  # pyright: ignore[reportPrivateUsage]
+        partial(_noted_checkpoint, executed, checkpoints._checkpoint),  # pyright: ignore[reportPrivateUsage]
     )
 
     for each in large:
         assert await acme.stores.deliveries.settle(each) is Settled.AS_DECIDED
 
-    assert "SQLite checkpoints" in asked
+    assert "SQLite checkpoints" in executed
     assert file_of(database).with_name("store.db-wal").stat().st_size < 120 * 40_000
 
 
 def _noted_checkpoint(
-    asked: list[str], checkpoint: Callable[[sqlite3.Connection, str], None], connection: sqlite3.Connection, mode: str
+    executed: list[str],
+    checkpoint: Callable[[sqlite3.Connection, str], None],
+    connection: sqlite3.Connection,
+    mode: str,
 ) -> None:
-    asked.append(threading.current_thread().name)
+    executed.append(threading.current_thread().name)
     checkpoint(connection, mode)
 
 
@@ -220,10 +223,10 @@ _PLANS = {
 }
 
 
-def _plan(asked: list[tuple[str, Any]], connection: Connection) -> str:
+def _plan(executed: list[tuple[str, Any]], connection: Connection) -> str:
     return "\n".join(
         str(row[-1])
-        for sql, parameters in asked
+        for sql, parameters in executed
         for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters)
     )
 
@@ -259,9 +262,9 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
             await stores.journal.sweep(acme.id, before=START, limit=5)
         case _:
             await stores.journal.sweep_claims(before=START, limit=5)
-    asked = [(sql, parameters) for sql, parameters in statements if not sql.startswith("BEGIN")]
+    executed = [(sql, parameters) for sql, parameters in statements if not sql.startswith("BEGIN")]
 
-    plan = await database.read(partial(_plan, asked))
+    plan = await database.read(partial(_plan, executed))
 
     assert _PLANS[question] in plan
     # What a sweep has emptied is added up, and nothing else of it.

@@ -65,20 +65,20 @@ def _is_writer() -> bool:
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> _Faults:
     """Faults of the writer of each database that is opened from now on; lanes speak to the driver itself."""
-    made = _Faults()
+    created = _Faults()
 
     class Cursor(sqlite3.Cursor):
         def execute(self, sql: str, *parameters: Any) -> Self:
             super().execute(sql, *parameters)
             if _is_writer():
-                made.executed(sql)
+                created.executed(sql)
             return self
 
         def executemany(self, sql: str, rows: Iterable[Any]) -> Self:
             some = [*rows]
             super().executemany(sql, some)
             if some:
-                made.executed(sql)
+                created.executed(sql)
             return self
 
     class FaultyConnection(sqlite3.Connection):
@@ -87,20 +87,20 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> _Faults:
 
         def commit(self) -> None:
             if _is_writer():
-                made.committing(super().commit)
+                created.committing(super().commit)
             else:
                 super().commit()
 
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=FaultyConnection))
-    return made
+    return created
 
 
 @pytest.fixture
 async def database(tmp_path: Path, faults: _Faults) -> AsyncGenerator[Database]:
-    made = Database(f"sqlite:///{tmp_path / 'store.db'}")
-    await upgrade(made)
-    yield made
-    await made.dispose()
+    created = Database(f"sqlite:///{tmp_path / 'store.db'}")
+    await upgrade(created)
+    yield created
+    await created.dispose()
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 ) -> None:
     there = evolve(acme, stores=beside)
     settling = [await there.processed(f"d-{number}") for number in range(16)]
-    asked = _asked(beside.database)
+    statements = _asked(beside.database)
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 
@@ -89,13 +89,13 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 
     assert all(type(answer) is StoreUnavailable and "locked" in str(answer) for answer in answers)
     # The first waited for all of them: a timeout for each, one after the other, would be a hang.
-    assert asked == ["BEGIN IMMEDIATE"]
+    assert statements == ["BEGIN IMMEDIATE"]
     assert [await beside.deliveries.settle(each) for each in settling] == [Settled.AS_DECIDED] * 16
 
 
 async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme: Tenant) -> None:
     impatient = Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=100)
-    asked = _asked(impatient)
+    statements = _asked(impatient)
     directory = sql_stores(impatient, RotatingSealer()).directory
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
@@ -104,20 +104,20 @@ async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme:
         answers = await asyncio.gather(*disabling, return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * len(acme.triggers)
-    assert asked == ["BEGIN IMMEDIATE"]
+    assert statements == ["BEGIN IMMEDIATE"]
     assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
     await impatient.dispose()
 
 
 def _asked(database: Database) -> list[str]:
     """Return a list that grows with the writer's statements."""
-    asked: list[str] = []
+    statements: list[str] = []
 
     def traced(connection: sqlite3.Connection, *_: object) -> None:
-        connection.set_trace_callback(asked.append)
+        connection.set_trace_callback(statements.append)
 
     event.listen(database._writer.sync_engine, "checkout", traced)  # pyright: ignore[reportPrivateUsage]
-    return asked
+    return statements
 
 
 async def test_a_writer_waits_for_a_locked_file(acme: Tenant, database: Database) -> None:

@@ -182,13 +182,13 @@ async def test_a_large_event_that_cannot_be_read_fails_its_runs_and_no_others(ac
     if (database := _database(acme)) is None:
         return
     broken = await _settled(acme, push("x" * _LARGE))
-    whole = await _settled(acme, push("x" * _LARGE), hours=1)
+    large = await _settled(acme, push("x" * _LARGE), hours=1)
     damage = update(events).where(events.c.id == broken.log.id).values(data="no event" * _LARGE)
     await database.write(lambda connection: connection.execute(damage))
 
-    taken = await take(acme.stores, [run.id for run in (*broken.runs, *whole.runs)])
+    taken = await take(acme.stores, [run.id for run in (*broken.runs, *large.runs)])
 
-    assert [run.id for run in taken] == [run.id for run in whole.runs]
+    assert [run.id for run in taken] == [run.id for run in large.runs]
     failed = await acme.stores.read_model.run(acme.id, broken.runs[0].id)
     assert failed is not None
     assert (failed.status, "cannot be read" in (failed.error or "")) == (RunStatus.FAILED, True)

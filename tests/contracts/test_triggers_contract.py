@@ -181,8 +181,8 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is DUPLICATE_TRIGGER
     assert await directory.remove_trigger(acme.id, winner.id)
     assert await directory.add_trigger(winner, at_most=most) == winner
-    theirs = evolve(pattern, id="trg_t", organization_id=zenith.id)
-    assert await directory.add_trigger(theirs, at_most=most) == theirs
+    foreign = evolve(pattern, id="trg_t", organization_id=zenith.id)
+    assert await directory.add_trigger(foreign, at_most=most) == foreign
 
 
 _OPTIONS = TriggerOptions(
@@ -244,8 +244,8 @@ async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     assert await acme.stores.ledger.runs(acme.id) == [winner.run]
     assert isinstance(winner.run.cause, Generation)
     assert winner.run.cause.window == LookbackWindow(since=START, until=daily.due_at)
-    standing = await directory.trigger(acme.id, daily.id)
-    assert standing == evolve(daily, since=daily.due_at, due_at=daily.due_at + timedelta(days=1))
+    current = await directory.trigger(acme.id, daily.id)
+    assert current == evolve(daily, since=daily.due_at, due_at=daily.due_at + timedelta(days=1))
     # The same firing again, after an unknown outcome.
     assert await directory.fire_trigger(winner)
     assert len(await acme.stores.ledger.runs(acme.id)) == 1

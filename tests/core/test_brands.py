@@ -33,14 +33,14 @@ OPTIONAL: Final = (
 )
 
 
-def changed(brand: BrandIdentity = BRAND, /, **given: Any) -> BrandIdentity | Refusal:
-    change = read_brand_change(given, at=LATER)
+def changed(brand: BrandIdentity = BRAND, /, **changes: Any) -> BrandIdentity | Refusal:
+    change = read_brand_change(changes, at=LATER)
     assert isinstance(change, BrandChange), change
     return change.of(brand)
 
 
-def refused(**given: Any) -> str:
-    change = read_brand_change(given, at=LATER)
+def refused(**changes: Any) -> str:
+    change = read_brand_change(changes, at=LATER)
     assert isinstance(change, Refusal), change
     return change.message()
 
@@ -61,11 +61,11 @@ def test_nothing_is_no_change() -> None:
 
 @pytest.mark.parametrize(("attribute", "wire"), OPTIONAL)
 def test_an_optional_text_is_given_or_taken_away(attribute: str, wire: str) -> None:
-    given = changed(**{attribute: "a text"})
-    assert given == evolve(BRAND, updated_at=LATER, **{attribute: "a text"})
-    assert isinstance(given, BrandIdentity)
+    changes = changed(**{attribute: "a text"})
+    assert changes == evolve(BRAND, updated_at=LATER, **{attribute: "a text"})
+    assert isinstance(changes, BrandIdentity)
 
-    assert changed(given, **{attribute: None}) == evolve(BRAND, updated_at=LATER)
+    assert changed(changes, **{attribute: None}) == evolve(BRAND, updated_at=LATER)
     assert refused(**{attribute: 7}) == f"{wire} has a value that it cannot have"
     most = 4000 if attribute in {"company_description", "custom_instructions"} else 2000
     assert refused(**{attribute: " "}) == f"{wire} must be 1 to {most} characters long"
@@ -85,10 +85,10 @@ def test_an_optional_text_is_given_or_taken_away(attribute: str, wire: str) -> N
     ],
 )
 def test_a_long_text_keeps_its_lines_and_any_other_is_one(attribute: str, long: bool) -> None:
-    given = changed(**{attribute: " one\r\ntwo\rthree\nfour\0 "})
+    changes = changed(**{attribute: " one\r\ntwo\rthree\nfour\0 "})
 
-    assert isinstance(given, BrandIdentity)
-    assert getattr(given, attribute) == ("one\ntwo\nthree\nfour\ufffd" if long else "one two three four\ufffd")
+    assert isinstance(changes, BrandIdentity)
+    assert getattr(changes, attribute) == ("one\ntwo\nthree\nfour\ufffd" if long else "one two three four\ufffd")
 
 
 @pytest.mark.parametrize(

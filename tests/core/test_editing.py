@@ -37,10 +37,10 @@ def test_a_change_sets_exactly_the_given_fields() -> None:
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])
 def test_a_change_is_later_than_the_previous_one_at_any_clock(step: timedelta) -> None:
-    made = changed(POST, title="Beams", at=START + step)
+    created = changed(POST, title="Beams", at=START + step)
 
-    assert isinstance(made, Post)
-    assert made.updated_at == START + timedelta(milliseconds=1)
+    assert isinstance(created, Post)
+    assert created.updated_at == START + timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ class TestScheduling:
         "values", [{"publish_at": None}, {"status": PostStatus.DRAFT}, {"status": PostStatus.PUBLISHED}]
     )
     def test_a_cleared_time_a_withdrawal_and_a_publication_end_the_schedule(self, values: dict[str, Any]) -> None:
-        made = changed(self.SCHEDULED, **values)
-        assert isinstance(made, Post)
-        assert made.publish_at is None
+        created = changed(self.SCHEDULED, **values)
+        assert isinstance(created, Post)
+        assert created.publish_at is None
 
     def test_a_time_that_has_passed_and_a_published_post_are_refused(self) -> None:
         late = "publishAt must be in the future: publish the post now, or choose a later time"

@@ -93,9 +93,9 @@ def test_a_feed_has_the_posts_of_its_changelog() -> None:
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
     contained = evolve(LAMP, contained_in="post_9")
 
-    made = feed(LAMP, hidden, draft, withdrawn, contained, EARLY)
+    created = feed(LAMP, hidden, draft, withdrawn, contained, EARLY)
 
-    assert made == Feed(
+    assert created == Feed(
         id="urn:uuid:92176819-065c-598d-8eb2-0c78ab7448c6",
         title="Acme",
         description="What is new",
@@ -138,11 +138,13 @@ def test_the_atom_document() -> None:
 
 
 def test_an_atom_document_has_no_empty_subtitle_and_nothing_that_xml_cannot_hold() -> None:
-    told = atom_document(feed(evolve(LAMP, title="a\x00b\ufffe", release_tag="v\x1b"), description="")).decode("utf-8")
+    document = atom_document(feed(evolve(LAMP, title="a\x00b\ufffe", release_tag="v\x1b"), description="")).decode(
+        "utf-8"
+    )
 
-    assert "subtitle" not in told
-    assert "<title>a\ufffdb\ufffd</title>" in told
-    assert '<category term="v\ufffd" />' in told
+    assert "subtitle" not in document
+    assert "<title>a\ufffdb\ufffd</title>" in document
+    assert '<category term="v\ufffd" />' in document
 
 
 def test_the_json_feed() -> None:

@@ -187,10 +187,10 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     for plain in (header["text"]["text"], section["text"]["text"]):
         assert not set("<>") & set(plain)
         assert not _mentions_or_links(plain)
-    for whole in (slack["text"], links["text"]["text"]):
-        found = re.findall(r"<([^<>|]*)\|([^<>|]*)>", whole)
+    for full_text in (slack["text"], links["text"]["text"]):
+        found = re.findall(r"<([^<>|]*)\|([^<>|]*)>", full_text)
         assert [url for url, _ in found] == [each.url for each in notice.links]
-        assert not set("<>") & set(re.sub(r"<[^<>|]*\|[^<>|]*>", "", whole))
+        assert not set("<>") & set(re.sub(r"<[^<>|]*\|[^<>|]*>", "", full_text))
 
     discord: Any = msgspec.json.decode(chat_bytes(EndpointFormat.DISCORD, notice))
     (embed,) = discord["embeds"]
@@ -198,9 +198,9 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     assert "content" not in discord
     assert 0 < len(embed["title"]) <= 256
     assert 0 < len(embed["description"]) <= 4096
-    said, _, anchors = embed["description"].rpartition("\n\n")
+    sentence, _, anchors = embed["description"].rpartition("\n\n")
     assert anchors == "\n".join(f"[{each.label}]({each.url})" for each in notice.links)
-    for escaped in (embed["title"], said):
+    for escaped in (embed["title"], sentence):
         # Every mark of Markdown has an odd number of backslashes before it.
         bare = re.sub(r"\\.", "", escaped)
         assert not set("\\*_~`|<>[]()#") & set(bare)

@@ -75,7 +75,7 @@ def test_a_push_happened_when_its_newest_commit_was_made(timestamps: list[str], 
     [(START, START - timedelta(milliseconds=1)), (START + timedelta(seconds=1), START)],
 )
 def test_a_window_happened_when_it_ended(until: datetime, expected: datetime) -> None:
-    asked = Generation(
+    request = Generation(
         job_id="job_1",
         content_type=ContentType.CHANGELOG,
         lookback=Lookback.YESTERDAY,
@@ -83,4 +83,4 @@ def test_a_window_happened_when_it_ended(until: datetime, expected: datetime) ->
         sources=[],
     )
 
-    assert occurred_at(asked, START) == expected
+    assert occurred_at(request, START) == expected

@@ -16,7 +16,7 @@ from contentsvc_core.workflows.packages import (
     Arrival,
     ReleaseRun,
     companions,
-    teller,
+    reporting_run,
 )
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -109,8 +109,8 @@ def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
     found: dict[str, tuple[str | None, list[str]]] = {}
     for each in arrivals:
         if each.run is not None:
-            told = teller(arrivals, each.run.id)
-            found[each.run.id] = (told and told.id, [other.id for other in companions(arrivals, each.run.id)])
+            run_id = reporting_run(arrivals, each.run.id)
+            found[each.run.id] = (run_id and run_id.id, [other.id for other in companions(arrivals, each.run.id)])
     return found
 
 
@@ -172,5 +172,5 @@ class TestWhoTells:
         seconds = int(PACKAGE_SPAN.total_seconds())
         for step, most in ((40, seconds // 40), (1, MOST_PACKAGES)):
             endless = [released(str(number), number * step) for number in range(2 * most)]
-            assert teller(endless, str(most - 1)) is not None
-            assert teller(endless, str(most)) is None
+            assert reporting_run(endless, str(most - 1)) is not None
+            assert reporting_run(endless, str(most)) is None

@@ -41,17 +41,17 @@ def test_reading_is_total_and_in_bounds(limit: str | None, page: str | None) -> 
 
 @given(st.integers(0, 500), st.integers(1, 100))
 def test_pages_partition_the_list_for_any_limit(total: int, limit: int) -> None:
-    seen: list[int] = []
+    positions: list[int] = []
     page: int | None = 1
     while page is not None:
         request = PageRequest(limit=limit, page=page)
         place = paginate(request, total)
         assert isinstance(place, Pagination)
-        seen += list(range(total))[request.offset : request.offset + limit]
+        positions += list(range(total))[request.offset : request.offset + limit]
         assert place.body["previousPage"] == (page - 1 if page > 1 else None)
         page = place.body["nextPage"]
 
-    assert seen == list(range(total))
+    assert positions == list(range(total))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 100), st.integers(1, 2**63 - 1))

@@ -367,14 +367,14 @@ def test_omitted_changes_are_counted() -> None:
     material = gather(Brief(chapters=(chapter(*wide),)), 4_000)
     lines = [json.loads(line) for line in material.lines]
     assert sum(len(line) + 1 for line in material.lines) <= 4_000
-    assert len([line for line in lines if line["kind"] == "change"]) + material.left_out == 20
-    assert material.left_out > 0
+    assert len([line for line in lines if line["kind"] == "change"]) + material.omitted == 20
+    assert material.omitted > 0
     note = told(prompt_for(Brief(chapters=(chapter(*wide),)), limit=1))[-1]
     assert note == {
         "kind": "note",
-        "note": f"{material.left_out} further changes or releases of less weight are left out here for length.",
+        "note": f"{material.omitted} further changes or releases of less weight are left out here for length.",
     }
-    assert gather(Brief(chapters=(chapter("feat: x"),)), SMALLEST_LIMIT).left_out == 0
+    assert gather(Brief(chapters=(chapter("feat: x"),)), SMALLEST_LIMIT).omitted == 0
 
 
 @pytest.mark.parametrize("tone", ToneProfile)

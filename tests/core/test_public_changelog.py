@@ -102,7 +102,7 @@ def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reaso
 
 
 def test_lines_are_lines_and_types_have_one_order() -> None:
-    made = changed_changelog(
+    created = changed_changelog(
         OFF,
         ChangeChangelog(
             title=" Lamps\nand\x1b towers ",
@@ -112,7 +112,7 @@ def test_lines_are_lines_and_types_have_one_order() -> None:
         at=START - timedelta(days=1),
     )
 
-    assert made == evolve(OFF, title="Lamps and towers")
+    assert created == evolve(OFF, title="Lamps and towers")
 
 
 def test_only_published_posts_of_the_right_kind_are_shown() -> None:
@@ -134,9 +134,9 @@ def test_only_published_posts_of_the_right_kind_are_shown() -> None:
 
 def test_the_time_of_the_first_publication_never_changes() -> None:
     def changed(post: Post, status: PostStatus, hours: int) -> Post:
-        made = changed_post(post, {"status": status}, content=post.content, at=START + timedelta(hours=hours))
-        assert isinstance(made, Post)
-        return made
+        created = changed_post(post, {"status": status}, content=post.content, at=START + timedelta(hours=hours))
+        assert isinstance(created, Post)
+        return created
 
     draft = evolve(POST, status=PostStatus.DRAFT, published_at=None)
     first = changed(draft, PostStatus.PUBLISHED, 1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.refusals import message_of
 
 from contentsvc_core.lists.terms import Term, read_terms
-from contentsvc_core.lists.words import ROOM, TEXT_LIMIT, WORD_LIMIT, asked_words, words_of
+from contentsvc_core.lists.words import ROOM, TEXT_LIMIT, WORD_LIMIT, query_words, words_of
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import MARKS_LIMIT, compatible
 
@@ -80,8 +80,8 @@ def test_words_are_letters_and_digits_that_every_index_takes(first: str, second:
 def test_a_document_is_found_by_each_of_its_own_parts(parts: list[str]) -> None:
     words = words_of([" ".join(parts)])
     for part in " ".join(parts).split():
-        asked = asked_words(part)
-        assert not asked or Term(words=asked).holds(words)
+        queried = query_words(part)
+        assert not queried or Term(words=queried).matches(words)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_longest_questions_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("term", "holds"),
+    ("term", "matches"),
     [
         (Term(words=("lamp",)), True),
         (Term(words=("lam",)), False),
@@ -146,8 +146,8 @@ def test_the_longest_questions_are_read() -> None:
         (Term(words=("wa",), is_prefix=True, is_excluded=True), True),
     ],
 )
-def test_a_term_finds_its_words(term: Term, *, holds: bool) -> None:
-    assert term.holds(("lamp", "door")) is holds
+def test_a_term_finds_its_words(term: Term, *, matches: bool) -> None:
+    assert term.matches(("lamp", "door")) is matches
 
 
 _MARKS = "\u0300\u0316\u0345\u0f71\u0f74\u0f75\u3099\uff9e\u05b0"
@@ -176,4 +176,4 @@ def test_marks_beyond_thirty_in_a_row_are_left_out(mark: str) -> None:
 
 def test_a_word_is_found_in_spite_of_a_long_run_of_marks() -> None:
     assert words_of([f"feat: a{chr(0x300) * 1_000} lamp"]) == ("feat", "à", "lamp")
-    assert asked_words(f"a{chr(0x300) * 400}") == ("à",)
+    assert query_words(f"a{chr(0x300) * 400}") == ("à",)

@@ -38,9 +38,9 @@ def test_no_special_address_is_public(address: IPv4Address | IPv6Address) -> Non
 
 @pytest.mark.parametrize("network", CLOSED)
 def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
-    whole: IPv4Network | IPv6Network = ip_network(network)
-    assert not is_public(whole[0])
-    assert not is_public(whole[-1])
+    parsed: IPv4Network | IPv6Network = ip_network(network)
+    assert not is_public(parsed[0])
+    assert not is_public(parsed[-1])
 
 
 @given(st.ip_addresses())

@@ -133,13 +133,13 @@ def test_the_patterns_of_all_triggers_share_one_effort(field: str) -> None:
     watching = trigger(**{field: hostile})
 
     assert watching.why_left_out(push(*commits)) is not None
-    effort = Effort(left=5_000)
+    effort = Effort(remaining=5_000)
     # The effort ends within the first trigger, which matches then: its run applies the filter again.
     assert watching.why_left_out(push(*commits), effort) is None
-    assert -MAX_PATTERNS * 250 < effort.left <= 0
-    spent = effort.left
+    assert -MAX_PATTERNS * 250 < effort.remaining <= 0
+    spent = effort.remaining
     assert watching.why_left_out(push(*commits), effort) is None
-    assert effort.left == spent
+    assert effort.remaining == spent
 
 
 def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
@@ -150,7 +150,7 @@ def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
     effort = Effort()
 
     assert all(each.why_left_out(event, effort) is not None for each in triggers)
-    assert effort.left > MAX_EFFORT / 2
+    assert effort.remaining > MAX_EFFORT / 2
 
 
 @pytest.mark.parametrize(
@@ -215,10 +215,10 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], 
 def test_an_event_that_is_left_out_has_its_reason(
     options: dict[str, object], event: Push | Release, filter_: str, reason: str
 ) -> None:
-    left = trigger(**options).why_left_out(event)
+    exclusion = trigger(**options).why_left_out(event)
 
-    assert left is not None
-    assert (left.filter, left.reason) == (filter_, reason)
+    assert exclusion is not None
+    assert (exclusion.filter, exclusion.reason) == (filter_, reason)
 
 
 @pytest.mark.parametrize(
@@ -245,19 +245,19 @@ def test_an_event_matches(options: dict[str, object], event: Push | Release) -> 
 
 
 def test_a_run_reports_the_commits_that_match_alone() -> None:
-    mine = trigger(paths=("a/**",), scopes=("!deps",)).filter
-    assert mine is not None
+    own = trigger(paths=("a/**",), scopes=("!deps",)).filter
+    assert own is not None
     both, other = commit("feat: x", "a/1", id_="1"), commit("feat: y", "b/1", id_="2")
     bump, empty = commit("chore(deps): z", "a/2", id_="3"), commit("merge", id_="4")
-    whole = push(both, other, bump, empty)
+    complete = push(both, other, bump, empty)
 
-    narrowed = mine.narrowed(whole, {"1", "2", "3", "4"})
+    narrowed = own.narrowed(complete, {"1", "2", "3", "4"})
 
     assert narrowed is not None
     assert narrowed.commits == (both,)
-    assert mine.narrowed(push(other), {"2"}) is None
+    assert own.narrowed(push(other), {"2"}) is None
     # The files of commits that were read later are unknown.
-    assert mine.narrowed(push(other, both, bump), set()) == push(other, both)
+    assert own.narrowed(push(other, both, bump), set()) == push(other, both)
 
 
 @given(

@@ -38,7 +38,7 @@ from contentsvc_core.content.site_brands import propose_brand
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.lists.terms import Term, read_terms
-from contentsvc_core.lists.words import asked_words, words_of
+from contentsvc_core.lists.words import query_words, words_of
 from contentsvc_core.outgoing.letters import plain
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
@@ -105,7 +105,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "compatible": compatible,
     "one_line": lambda text: one_line(text, 2 * len(text)),
     "words_of": lambda text: words_of([text]),
-    "asked_words": asked_words,
+    "query_words": query_words,
     "read_terms": read_terms,
     "record_words": lambda text: record_words(a_record(_push(text))),
     "record_excerpts of a push": lambda text: record_excerpts(a_record(_push(text)), _TERMS),

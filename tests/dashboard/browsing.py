@@ -26,7 +26,7 @@ _ATTRIBUTE: Final = re.compile(r"""([^\s=/"']+)(?:="([^"]*)"|='([^']*)')?""")
 
 @final
 @define
-class SeenForm:
+class PageForm:
     """A form on a page."""
 
     action: str
@@ -54,7 +54,7 @@ class Seen:
         return self._read.links
 
     @property
-    def forms(self) -> list[SeenForm]:
+    def forms(self) -> list[PageForm]:
         return self._read.forms
 
     @property
@@ -74,7 +74,7 @@ class Seen:
     def text(self) -> str:
         return " ".join(" ".join(self._read.words).split())
 
-    def form(self, action: str) -> SeenForm:
+    def form(self, action: str) -> PageForm:
         """Return the form that goes somewhere."""
         return next(form for form in self.forms if form.action == action)
 
@@ -84,21 +84,21 @@ class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self._path = path
         self.links: dict[str, str] = {}
-        self.forms: list[SeenForm] = []
+        self.forms: list[PageForm] = []
         self.elements: list[tuple[str, Mapping[str, str]]] = []
         self.rows: list[list[str]] = []
         self.heading = ""
         self.words: list[str] = []
         self._open: list[str] = []
         self._link: tuple[str, list[str]] | None = None
-        self._form: SeenForm | None = None
+        self._form: PageForm | None = None
         self._select: str | None = None
         self._area: str | None = None
         self._button: list[str] | None = None
-        seen = 0
+        end = 0
         for part in _PART.finditer(text):
-            assert part.start() == seen, f"not well-formed: {text[seen : seen + 80]}"
-            seen = part.end()
+            assert part.start() == end, f"not well-formed: {text[end : end + 80]}"
+            end = part.end()
             if part["text"] is not None:
                 self._data(unescape(part["text"]))
             elif part["end"]:
@@ -107,18 +107,18 @@ class _Reader:
                 self._start(part["tag"], part["attributes"])
                 if part["attributes"].endswith("/"):
                     self._end(part["tag"])
-        assert seen == len(text)
+        assert end == len(text)
 
     def _start(self, tag: str, attributes: str) -> None:
-        told = {name.lower(): unescape(double or single) for name, double, single in _ATTRIBUTE.findall(attributes)}
-        self.elements.append((tag, told))
+        attrs = {name.lower(): unescape(double or single) for name, double, single in _ATTRIBUTE.findall(attributes)}
+        self.elements.append((tag, attrs))
         if tag not in _VOID:
             self._open.append(tag)
         match tag:
             case "a":
-                self._link = (told.get("href", ""), [])
+                self._link = (attrs.get("href", ""), [])
             case "form":
-                self._form = SeenForm(told.get("action", self._path), told.get("method", "get"))
+                self._form = PageForm(attrs.get("action", self._path), attrs.get("method", "get"))
                 self.forms.append(self._form)
             case "button":
                 self._button = []
@@ -127,22 +127,22 @@ class _Reader:
             case "td" | "th" if self.rows:
                 self.rows[-1].append("")
             case "select":
-                self._select = told.get("name", "")
+                self._select = attrs.get("name", "")
             case _ if self._form is not None:
-                self._field(tag, told, self._form.fields)
+                self._field(tag, attrs, self._form.fields)
             case _:
                 pass
 
-    def _field(self, tag: str, told: Mapping[str, str], fields: dict[str, list[str]]) -> None:
-        name = told.get("name", "")
+    def _field(self, tag: str, attrs: Mapping[str, str], fields: dict[str, list[str]]) -> None:
+        name = attrs.get("name", "")
         if tag == "textarea":
             self._area = name
             fields[name] = [""]
         elif tag == "option" and self._select:
-            if "selected" in told or self._select not in fields:
-                fields[self._select] = [told.get("value", "")]
-        elif tag == "input" and name and (told.get("type") not in {"checkbox", "radio"} or "checked" in told):
-            fields.setdefault(name, []).append(told.get("value", "on" if told.get("type") == "checkbox" else ""))
+            if "selected" in attrs or self._select not in fields:
+                fields[self._select] = [attrs.get("value", "")]
+        elif tag == "input" and name and (attrs.get("type") not in {"checkbox", "radio"} or "checked" in attrs):
+            fields.setdefault(name, []).append(attrs.get("value", "on" if attrs.get("type") == "checkbox" else ""))
 
     def _end(self, tag: str) -> None:
         while self._open:
@@ -200,7 +200,7 @@ class Browsing:
         page = await self.open("/dashboard/sign-in")
         return await self.send(page.form("/dashboard/sign-in"), key=key)
 
-    async def send(self, form: SeenForm, **changes: str | list[str]) -> Seen:
+    async def send(self, form: PageForm, **changes: str | list[str]) -> Seen:
         """Fill in a form, and press its button."""
         fields = form.fields | {name: [value] if isinstance(value, str) else value for name, value in changes.items()}
         if form.method == "get":

@@ -27,6 +27,6 @@ async def signed_in(world: ApiWorld, acme: Caller) -> Browsing:
     door = SignIn(Authenticator(stores.keys, clock), stores.keys, stores.sessions, clock, world.ids)
     signed_in = await door.sign_in(acme.key)
     assert signed_in is not None
-    made = Browsing(world)
-    made.cookies["contentsvc_session"] = signed_in.token
-    return made
+    created = Browsing(world)
+    created.cookies["contentsvc_session"] = signed_in.token
+    return created

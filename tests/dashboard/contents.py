@@ -35,24 +35,24 @@ async def stored(acme: Caller, post: Post) -> Post:
 async def branded(acme: Caller, name: str = "Lighthouse", **fields: Any) -> BrandIdentity:
     """Add a brand identity; the first one is the default."""
     now = acme.world.clock.now()
-    made = await acme.world.stores.brands.add(
+    created = await acme.world.stores.brands.add(
         a_brand(now, id=acme.world.ids.new_id("brand_"), organization_id=acme.organization.id, name=name, **fields)
     )
-    assert isinstance(made, BrandIdentity)
-    return made
+    assert isinstance(created, BrandIdentity)
+    return created
 
 
 async def beside(acme: Caller, *scopes: Scope) -> tuple[Browsing, IssuedKey]:
     """Sign in a second user, with another key of the same organization."""
     issued = await acme.world.operator.issue_key(acme.organization, scopes=scopes or tuple(Scope))
     assert isinstance(issued, IssuedKey)
-    made = Browsing(acme.world)
-    await made.sign_in(issued.key)
-    return made, issued
+    created = Browsing(acme.world)
+    await created.sign_in(issued.key)
+    return created, issued
 
 
 async def stranger(acme: Caller) -> Browsing:
     """Sign in a user of another organization."""
-    made = Browsing(acme.world)
-    await made.sign_in((await acme.world.caller("Other")).key)
-    return made
+    created = Browsing(acme.world)
+    await created.sign_in((await acme.world.caller("Other")).key)
+    return created

@@ -70,13 +70,13 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert "Another brand identity has this name." in refused.text
     assert refused.form(f"{BRANDS}/new").fields["websiteUrl"] == ["https://light.example/"]
 
-    made = await browsing.send(refused.form(f"{BRANDS}/new"), name="Lighthouse", isDefault="yes", **typed)
-    assert made.heading == "Lighthouse"
+    created = await browsing.send(refused.form(f"{BRANDS}/new"), name="Lighthouse", isDefault="yes", **typed)
+    assert created.heading == "Lighthouse"
     first, second = await acme.world.stores.brands.identities(acme.organization.id)
     assert {first.name: first.is_default, second.name: second.is_default} == {old.name: False, "Lighthouse": True}
     (brand,) = (each for each in (first, second) if each.is_default)
     assert (brand.tone_profile, brand.audience) == (ToneProfile.CASUAL, "keepers")
-    assert made.path == f"{BRANDS}/{brand.id}"
+    assert created.path == f"{BRANDS}/{brand.id}"
 
 
 async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: Browsing) -> None:
@@ -198,8 +198,8 @@ async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Ca
 
     assert page.path == BRANDS
     assert "switched off" in tree(page).one(role="status").text
-    (left,) = await acme.world.stores.directory.triggers(acme.organization.id)
-    assert not left.enabled
+    (remaining,) = await acme.world.stores.directory.triggers(acme.organization.id)
+    assert not remaining.enabled
     assert (await browsing.open(path)).status == 404
 
 
@@ -257,7 +257,9 @@ async def test_a_script_knows_which_text_is_not_saved(acme: Caller, browsing: Br
     path = f"{BRANDS}/{brand.id}"
 
     def guard(page: Seen) -> str | None:
-        return next(told.get("data-guard") for tag, told in page.elements if tag == "form" and told["action"] == path)
+        return next(
+            attrs.get("data-guard") for tag, attrs in page.elements if tag == "form" and attrs["action"] == path
+        )
 
     page = await browsing.open(path)
     assert guard(page) == ""

@@ -111,11 +111,11 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
     )
 
     assert "Saved." in page.text
-    made = await standing(acme)
-    assert made is not None
-    assert (made.title, made.slug, made.description) == (f"Lamps {EVIL}", "lamps", "What shines")
-    assert (made.product_url, made.content_types) == ("https://acme.example/", (ContentType.CHANGELOG,))
-    assert not made.is_public
+    created = await standing(acme)
+    assert created is not None
+    assert (created.title, created.slug, created.description) == (f"Lamps {EVIL}", "lamps", "What shines")
+    assert (created.product_url, created.content_types) == ("https://acme.example/", (ContentType.CHANGELOG,))
+    assert not created.is_public
     assert 'src="http://127.0.0.1:8000/changelog/lamps/embed"' in page.text
 
 
@@ -225,9 +225,9 @@ async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsin
         return await browsing.upload(where, {"csrf": csrf, "kind": kind, **more}, files)
 
     assert "Saved." in (await send("logo", png(64, 32))).text
-    made = await standing(acme)
-    assert made is not None
-    assert [mark.kind.value for mark in made.images] == ["logo"]
+    created = await standing(acme)
+    assert created is not None
+    assert [mark.kind.value for mark in created.images] == ["logo"]
     assert (await browsing.open(f"{where}/logo")).response.content == png(64, 32)
     refused = await send("icon", b"<svg/>")
     assert (refused.status, "The icon must be a PNG, JPEG or WebP picture." in refused.text) == (422, True)

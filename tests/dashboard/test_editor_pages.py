@@ -78,8 +78,8 @@ async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsi
 
 
 async def test_a_long_difference_is_cut(acme: Caller, browsing: Browsing) -> None:
-    made = await acme("POST", "/v1/posts", {"title": "Lamps", "markdown": "a\n" * 5000})
-    post_id = made.json()["post"]["id"]
+    created = await acme("POST", "/v1/posts", {"title": "Lamps", "markdown": "a\n" * 5000})
+    post_id = created.json()["post"]["id"]
     assert (await acme("PATCH", f"/v1/posts/{post_id}", {"markdown": "b\n" * 5000})).status_code == 200
 
     page = await browsing.open(f"{POSTS}/{post_id}/versions")
@@ -87,8 +87,8 @@ async def test_a_long_difference_is_cut(acme: Caller, browsing: Browsing) -> Non
     marks = [tag for tag, _ in page.elements if tag in {"ins", "del"}]
     assert len(marks) == MAX_LINES
     assert "8,001 more lines of the difference are not shown." in page.text
-    whole = (await acme("GET", f"/v1/posts/{post_id}/versions/2")).json()
-    assert len(whole["changes"]) == 10_001
+    version = (await acme("GET", f"/v1/posts/{post_id}/versions/2")).json()
+    assert len(version["changes"]) == 10_001
 
 
 async def test_versions_are_compared_off_the_event_loop(

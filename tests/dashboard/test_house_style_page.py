@@ -101,7 +101,7 @@ async def test_a_fault_is_shown_at_its_field_and_nothing_is_saved(acme: Caller, 
 
     assert page.status == 422
     assert "Longest post must be a whole number from 1,000 to 100,000." in page.text
-    (field,) = [told for _, told in page.elements if told.get("aria-invalid") == "true"]
+    (field,) = [attrs for _, attrs in page.elements if attrs.get("aria-invalid") == "true"]
     assert (field["name"], field["value"]) == ("longestPost", "12")
     assert "longestPost-fault" in field["aria-describedby"]
     assert page.form(PAGE).fields["hide"] == ["docs"]
@@ -206,9 +206,9 @@ async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
     await set_style(acme, hide=["docs"], audience="public")
     path = f"/dashboard/{kind}s/new"
     form = (await browsing.open(path)).form(path)
-    given = {"repositories": "codehost:1" if kind == "trigger" else "1", "name": "Team"}
+    fields = {"repositories": "codehost:1" if kind == "trigger" else "1", "name": "Team"}
 
-    page = await browsing.send(form, **given, **{"style.audience": "team", "style.headings.added": "New"})
+    page = await browsing.send(form, **fields, **{"style.audience": "team", "style.headings.added": "New"})
 
     one = page.path
     assert "Created." in page.text
@@ -224,9 +224,9 @@ async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
     refused = await browsing.send(page.form(one), **{"style.longestPost": "12", "style.hide.none": ""})
     assert refused.status == 422
     assert "Longest post must be a whole number from 1,000 to 100,000." in refused.text
-    (field,) = [told for _, told in refused.elements if told.get("aria-invalid") == "true"]
+    (field,) = [attrs for _, attrs in refused.elements if attrs.get("aria-invalid") == "true"]
     assert (field["name"], field["value"]) == ("style.longestPost", "12")
-    assert [told for tag, told in refused.elements if tag == "details" and "open" in told]
+    assert [attrs for tag, attrs in refused.elements if tag == "details" and "open" in attrs]
     assert await override(acme, kind) == {"audience": "team", "hide": []}
 
     await browsing.send(page.form(one), **{"style.audience": "", "style.hide.none": list[str]()})
@@ -234,8 +234,8 @@ async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
 
 
 async def override(acme: Caller, kind: str) -> dict[str, Any] | None:
-    stores, mine = acme.world.stores, acme.organization.id
-    found = await (stores.directory.triggers(mine) if kind == "trigger" else stores.schedules.schedules(mine))
+    stores, own = acme.world.stores, acme.organization.id
+    found = await (stores.directory.triggers(own) if kind == "trigger" else stores.schedules.schedules(own))
     return style_body(next(each.house_style for each in found if each.name))
 
 

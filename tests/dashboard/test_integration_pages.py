@@ -45,7 +45,7 @@ def path_of(acme: Caller) -> str:
 
 def secret_on(page: Seen) -> str:
     """Return the secret that a page offers to copy."""
-    (secret,) = [told["data-copy"] for _, told in page.elements if told.get("data-copy", "").startswith("whsec_")]
+    (secret,) = [attrs["data-copy"] for _, attrs in page.elements if attrs.get("data-copy", "").startswith("whsec_")]
     return secret
 
 
@@ -79,7 +79,7 @@ async def test_each_integration_is_listed_with_how_it_does(acme: Caller, browsin
     assert row[3].split() == ["success", "3", "min", "ago", ":", "Processed", "push", "event,", "acme/lighthouse"]
     assert row[4] == "100 %"
     assert page.links["acme/lighthouse"] == path_of(acme)
-    labels = [told["aria-label"] for tag, told in page.elements if tag == "svg" and "aria-label" in told]
+    labels = [attrs["aria-label"] for tag, attrs in page.elements if tag == "svg" and "aria-label" in attrs]
     assert labels == ["Deliveries of acme/lighthouse in 14 days: 1 succeeded, 0 failed"]
 
 
@@ -89,7 +89,7 @@ async def test_a_script_gets_the_list_alone(acme: Caller, browsing: Browsing) ->
     assert not page.heading
     assert page.rows[1][0] == "acme/lighthouse"
     # The form begins with the provider that most have.
-    offered = [told["value"] for tag, told in (await browsing.open(LIST)).elements if tag == "option"]
+    offered = [attrs["value"] for tag, attrs in (await browsing.open(LIST)).elements if tag == "option"]
     assert offered == ["github", "gitlab", "bitbucket", "codehost"]
     # Who goes back gets all of it.
     again = await browsing.open(LIST, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
@@ -176,8 +176,8 @@ async def test_a_refused_connection_is_shown_at_its_field_and_the_input_stays(
 
     assert page.status == 422
     assert words in page.text
-    wrong = [told for _, told in page.elements if told.get("aria-invalid") == "true"]
-    assert [told["name"] for told in wrong] == [at_fault]
+    wrong = [attrs for _, attrs in page.elements if attrs.get("aria-invalid") == "true"]
+    assert [attrs["name"] for attrs in wrong] == [at_fault]
     assert f"{at_fault}-fault" in wrong[0]["aria-describedby"]
     form = page.form(LIST)
     for name, value in fields.items():
@@ -186,7 +186,7 @@ async def test_a_refused_connection_is_shown_at_its_field_and_the_input_stays(
     # A token is repeated nowhere.
     assert form.fields["token"] == [""]
     assert "token" not in fields or fields["token"] not in page.response.text
-    assert not [told for tag, told in page.elements if tag == "img"]
+    assert not [attrs for tag, attrs in page.elements if tag == "img"]
     assert server.hooks == {}
     assert ("details", {"open": ""}) in page.elements or set(fields) <= {"repository", "provider"}
 
@@ -199,7 +199,7 @@ async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServ
     assert page.status == 422
     assert "the code host answered" in page.text.lower()
     assert "Try again in 23 seconds." in page.text
-    assert not [told for _, told in page.elements if told.get("aria-invalid")]
+    assert not [attrs for _, attrs in page.elements if attrs.get("aria-invalid")]
 
 
 async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller, browsing: Browsing) -> None:
@@ -210,7 +210,7 @@ async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller,
     integration = acme.connection.integration
     assert page.heading == "acme/lighthouse"
     url = f"{BASE}/api/webhooks/codehost/{acme.organization.id}/{integration.id}/1"
-    assert [told["data-copy"] for _, told in page.elements if "data-copy" in told] == [url, integration.id, "1"]
+    assert [attrs["data-copy"] for _, attrs in page.elements if "data-copy" in attrs] == [url, integration.id, "1"]
     assert "1 delivery, 100 % succeeded" in page.text
     assert page.rows[1][0].startswith("main: ")
     assert page.links["All in the log"] == f"{LIST}/logs?integration={integration.id}"
@@ -275,10 +275,10 @@ async def test_rotating_sends_the_new_secret_to_the_code_host(
     server: CodeHostServer, acme: Caller, browsing: Browsing
 ) -> None:
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
-    made = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
+    created = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
     before = server.hook.secret
-    page = await browsing.open(f"{LIST}/{made.id}")
-    rotate = page.form(f"{LIST}/{made.id}/rotate")
+    page = await browsing.open(f"{LIST}/{created.id}")
+    rotate = page.form(f"{LIST}/{created.id}/rotate")
 
     page = await browsing.send(rotate)
 
@@ -309,26 +309,26 @@ async def test_disconnecting_lists_the_disabled_triggers_and_schedules(
 ) -> None:
     world = acme.world
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
-    made = (await world.stores.directory.integrations(acme.organization.id))[-1]
+    created = (await world.stores.directory.integrations(acme.organization.id))[-1]
     editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
     await editor.create(
         acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github", name=f"Each push {HOSTILE}")
     )
-    page = await browsing.open(f"{LIST}/{made.id}")
+    page = await browsing.open(f"{LIST}/{created.id}")
 
-    page = await browsing.send(page.form(f"{LIST}/{made.id}/disconnect"))
+    page = await browsing.send(page.form(f"{LIST}/{created.id}/disconnect"))
 
     assert page.heading == f"{REPOSITORY} is disconnected"
     assert f"Trigger Each push {HOSTILE}" in page.text
     assert "It is removed, too." in page.text
     assert server.hooks == {}
-    assert (await browsing.open(f"{LIST}/{made.id}")).status == 404
+    assert (await browsing.open(f"{LIST}/{created.id}")).status == 404
 
 
 async def test_disconnecting_asks_to_remove_a_hook_that_was_added_by_hand(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(path_of(acme))
-    forms = [dict(told) for tag, told in page.elements if tag == "form"]
-    assert any("cannot be undone" in told.get("data-confirm", "") for told in forms)
+    forms = [dict(attrs) for tag, attrs in page.elements if tag == "form"]
+    assert any("cannot be undone" in attrs.get("data-confirm", "") for attrs in forms)
 
     page = await browsing.send(page.form(f"{path_of(acme)}/disconnect"))
 

@@ -144,13 +144,13 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
     page = await browsing.open(KEYS)
 
     # Only limits in use are shown: a row of zeros says nothing.
-    (mine,) = tree(page).all("tr")[1].all("li")
-    assert mine.one("span", class_="number").text == "3 of 10 in the last 60 s"
-    assert mine.one("rect", class_="part")["width"] == "30.0"
-    (theirs,) = tree(page).all("tr")[2].all("li")
+    (own,) = tree(page).all("tr")[1].all("li")
+    assert own.one("span", class_="number").text == "3 of 10 in the last 60 s"
+    assert own.one("rect", class_="part")["width"] == "30.0"
+    (foreign,) = tree(page).all("tr")[2].all("li")
     assert issued.record.prefix in tree(page).all("tr")[2].text
-    assert "10 of 10" in theirs.text
-    assert theirs.one("rect", class_="full")["width"] == "100.0"
+    assert "10 of 10" in foreign.text
+    assert foreign.one("rect", class_="full")["width"] == "100.0"
 
     acme.world.clock.advance(timedelta(seconds=60))
     page = await browsing.open(KEYS)
@@ -213,8 +213,8 @@ async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme:
     for expires in ("", "2027-01-31"):
         page = await admin.send(form, scope="read", expires=expires)
         shown = tree(page).one("code", class_="secret").text
-        made = await key_of(acme, shown[:14])
-        assert (made.expires_at, made.issued_by) == (end, issued.record.prefix)
+        created = await key_of(acme, shown[:14])
+        assert (created.expires_at, created.issued_by) == (end, issued.record.prefix)
 
 
 async def test_revoking_a_key_revokes_the_keys_issued_with_it(acme: Caller, browsing: Browsing) -> None:
@@ -257,9 +257,9 @@ async def test_the_page_reads_as_often_for_many_keys_as_for_one(tmp_path: Path) 
     reads: list[int] = []
     page = await browsing.open(KEYS)
     for _ in range(2):
-        with statements() as seen:
+        with statements() as executed:
             page = await browsing.open(KEYS)
-        reads.append(len(seen))
+        reads.append(len(executed))
         for _ in range(5):
             await world.operator.issue_key(acme.organization)
     assert len(page.rows) == 7

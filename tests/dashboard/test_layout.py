@@ -23,7 +23,7 @@ def prime_text(node: Node) -> str:
 
 async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
     """Make one of each; return where its page is, and its id."""
-    stores, mine = acme.world.stores, acme.organization.id
+    stores, own = acme.world.stores, acme.organization.id
     post = await posted(acme)
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
     times = {"frequency": "weekly", "hour": 9, "minute": 0, "dayOfWeek": 1}
@@ -37,11 +37,11 @@ async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
     assert (await acme("POST", "/v1/schedules", schedule)).status_code < 300
     endpoint = {"url": "https://hooks.example.org/in"}
     assert (await acme("POST", "/v1/webhook-endpoints", endpoint)).status_code < 300
-    run = (await stores.ledger.runs(mine))[0].id
-    trigger = (await stores.directory.triggers(mine))[0].id
-    planned = (await stores.schedules.schedules(mine))[0].id
-    told = (await stores.endpoints.endpoints(mine))[0].id
-    entry = (await stores.journal.entries(mine))[0].id
+    run = (await stores.ledger.runs(own))[0].id
+    trigger = (await stores.directory.triggers(own))[0].id
+    planned = (await stores.schedules.schedules(own))[0].id
+    attributes = (await stores.endpoints.endpoints(own))[0].id
+    entry = (await stores.journal.entries(own))[0].id
     integration = acme.connection.integration.id
     return {
         "post": (f"/posts/{post.id}", post.id),
@@ -49,7 +49,7 @@ async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
         "trigger": (f"/triggers/{trigger}", trigger),
         "schedule": (f"/schedules/{planned}", planned),
         "integration": (f"/integrations/{integration}", integration),
-        "endpoint": (f"/endpoints/{told}", told),
+        "endpoint": (f"/endpoints/{attributes}", attributes),
         "entry": (f"/integrations/logs/{entry}", entry),
     }
 

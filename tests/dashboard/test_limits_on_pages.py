@@ -101,8 +101,8 @@ async def test_a_search_counts_in_one_bucket_on_pages_in_v1_and_for_agents(
 async def test_a_test_message_counts_in_one_bucket_on_pages_and_in_v1(
     world: ApiWorld, acme: Caller, browsing: Browsing
 ) -> None:
-    made = (await acme("POST", "/v1/webhook-endpoints", {"url": "https://hooks.example.com/"})).json()
-    endpoint_id = made["webhookEndpoint"]["id"]
+    created = (await acme("POST", "/v1/webhook-endpoints", {"url": "https://hooks.example.com/"})).json()
+    endpoint_id = created["webhookEndpoint"]["id"]
     await used_up(world, acme, TESTING_ENDPOINTS)
 
     assert (await acme("POST", f"/v1/webhook-endpoints/{endpoint_id}/test")).status_code == 202

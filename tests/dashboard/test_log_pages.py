@@ -56,9 +56,9 @@ def titles(page: Seen) -> list[str]:
 def asking(page: Seen) -> list[str]:
     """Return the addresses that the list polls."""
     return [
-        told["hx-get"]
-        for tag, told in page.elements
-        if tag in {"tr", "section"} and told.get("hx-trigger") == "every 2s"
+        attrs["hx-get"]
+        for tag, attrs in page.elements
+        if tag in {"tr", "section"} and attrs.get("hx-trigger") == "every 2s"
     ]
 
 
@@ -153,7 +153,7 @@ async def test_an_invalid_filter_is_refused(acme: Caller, browsing: Browsing) ->
         assert words in page.text
         assert titles(page) == []
         assert not asking(page)
-        assert not [told for tag, told in page.elements if tag == "img"]
+        assert not [attrs for tag, attrs in page.elements if tag == "img"]
     for query in ("text=%00", "event=%ED%A0%80", "text=" + "x" * 5000, "event=%25&text=_"):
         assert (await browsing.open(f"{LOGS}?{query}")).status == 200
 
@@ -161,12 +161,12 @@ async def test_an_invalid_filter_is_refused(acme: Caller, browsing: Browsing) ->
 async def test_older_entries_are_a_page_away_and_none_is_left_out(acme: Caller, browsing: Browsing) -> None:
     await some(acme, 120)
 
-    seen: list[str] = []
+    listed_titles: list[str] = []
     path: str | None = f"{LOGS}?status=success"
     pages = 0
     while path is not None:
         page = await browsing.open(path)
-        seen += [title.removesuffix(" outgoing") for title in titles(page)]
+        listed_titles += [title.removesuffix(" outgoing") for title in titles(page)]
         path = page.links.get("Older")
         pages += 1
         # Only the first page has live updates.
@@ -174,7 +174,7 @@ async def test_older_entries_are_a_page_away_and_none_is_left_out(acme: Caller, 
         assert page.links.get("Newest") == (None if pages == 1 else f"{LOGS}?status=success")
 
     assert pages == 3
-    assert seen == [f"Delivery {number}" for number in reversed(range(120))]
+    assert listed_titles == [f"Delivery {number}" for number in reversed(range(120))]
 
 
 async def test_new_entries_arrive_with_the_next_poll(acme: Caller, browsing: Browsing) -> None:
@@ -190,9 +190,9 @@ async def test_new_entries_arrive_with_the_next_poll(acme: Caller, browsing: Bro
     part = await browsing.open(address, headers=SCRIPT)
 
     assert titles(part) == ["third outgoing", "second outgoing"]
-    assert [told.get("class") for tag, told in part.elements if tag == "tr"] == [None, "new", "new"]
+    assert [attrs.get("class") for tag, attrs in part.elements if tag == "tr"] == [None, "new", "new"]
     assert "2 new deliveries at 00:00:00" in part.text
-    assert [told["hx-swap-oob"] for _, told in part.elements if "hx-swap-oob" in told] == ["innerHTML:#arrived"]
+    assert [attrs["hx-swap-oob"] for _, attrs in part.elements if "hx-swap-oob" in attrs] == ["innerHTML:#arrived"]
     (again,) = asking(part)
     assert "status=success" in again
     assert "rows=3" in again
@@ -201,25 +201,25 @@ async def test_new_entries_arrive_with_the_next_poll(acme: Caller, browsing: Bro
     assert "1 new delivery at" in (await browsing.open(again, headers=SCRIPT)).text
 
 
-@pytest.mark.parametrize(("shown", "came"), [(0, 1), (1, 51), (50, 0)])
+@pytest.mark.parametrize(("shown", "received"), [(0, 1), (1, 51), (50, 0)])
 async def test_where_more_comes_than_a_page_holds_the_list_is_made_anew(
-    acme: Caller, browsing: Browsing, shown: int, came: int
+    acme: Caller, browsing: Browsing, shown: int, received: int
 ) -> None:
     await some(acme, shown)
     (address,) = asking(await browsing.open(LOGS))
-    if not came:
+    if not received:
         # A page that was looked at all day.
-        address, came = address.replace("rows=50", "rows=200"), 1
-    await some(acme, came)
+        address, received = address.replace("rows=50", "rows=200"), 1
+    await some(acme, received)
 
     part = await browsing.open(address, headers=SCRIPT)
 
     assert part.response.headers["hx-retarget"] == "#found"
     assert part.response.headers["hx-reswap"] == "innerHTML"
-    assert len([row for row in part.rows if len(row) == 4]) - 1 == min(shown + came, 50)
-    assert (f"{came} new" if came <= 50 else "more than 50 new deliveries") in part.text
+    assert len([row for row in part.rows if len(row) == 4]) - 1 == min(shown + received, 50)
+    assert (f"{received} new" if received <= 50 else "more than 50 new deliveries") in part.text
     (again,) = asking(part)
-    assert f"rows={min(shown + came, 50)}" in again
+    assert f"rows={min(shown + received, 50)}" in again
 
 
 async def test_live_updates_can_be_paused(acme: Caller, browsing: Browsing) -> None:
@@ -240,14 +240,14 @@ async def test_live_updates_can_be_paused(acme: Caller, browsing: Browsing) -> N
 async def test_a_row_that_is_pending_is_asked_for_until_it_has_ended(acme: Caller, browsing: Browsing) -> None:
     entry = await noted(acme, status=LogStatus.PENDING, status_code=None)
     page = await browsing.open(LOGS)
-    (address,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 5s"]
+    (address,) = [attrs["hx-get"] for _, attrs in page.elements if attrs.get("hx-trigger") == "every 5s"]
 
     assert (await browsing.open(address, headers=SCRIPT)).status == 204
     await acme.world.stores.journal.finish(evolve(entry, status=LogStatus.FAILED, error_message="away"))
     part = await browsing.open(address, headers=SCRIPT)
 
     assert [row[:2] for row in part.rows] == [["Webhook creation outgoing away", "failed"]]
-    assert not [told for _, told in part.elements if "hx-trigger" in told]
+    assert not [attrs for _, attrs in part.elements if "hx-trigger" in attrs]
 
 
 async def triggered(acme: Caller) -> str:
@@ -271,11 +271,11 @@ async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsin
     assert [" ".join(cell.split()) for cell in page.rows[1]][1:] == ["pending", "Each release", "none"]
     assert f"/dashboard/runs/{run.id}" in page.links.values()
     # A delivery with unfinished runs is polled.
-    (led,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 2s"]
+    (led,) = [attrs["hx-get"] for _, attrs in page.elements if attrs.get("hx-trigger") == "every 2s"]
     await acme.world.perform()
     part = await browsing.open(led, headers=SCRIPT)
     assert not part.heading
-    assert not [told for _, told in part.elements if "hx-trigger" in told]
+    assert not [attrs for _, attrs in part.elements if "hx-trigger" in attrs]
     (post,) = await acme.world.stores.posts.posts(acme.organization.id)
     assert part.links[post.title] == f"/dashboard/posts/{post.id}"
     assert [" ".join(cell.split()) for cell in part.rows[1]][1:] == ["completed", "Each release", post.title]
@@ -287,10 +287,10 @@ async def test_the_payload_is_marked_on_the_page_and_plain_as_text(acme: Caller,
 
     page = await browsing.open(f"{LOGS}/{entry.id}")
 
-    assert {"j-key", "j-text"} <= {told.get("class") for tag, told in page.elements if tag == "span"}
+    assert {"j-key", "j-text"} <= {attrs.get("class") for tag, attrs in page.elements if tag == "span"}
     assert f"feat: {HOSTILE}" in page.text
-    assert not [told for tag, told in page.elements if tag == "img"]
-    assert [told.get("src", "inline") for tag, told in page.elements if tag == "script"].count("inline") == 0
+    assert not [attrs for tag, attrs in page.elements if tag == "img"]
+    assert [attrs.get("src", "inline") for tag, attrs in page.elements if tag == "script"].count("inline") == 0
     raw = await browsing.open(page.links["Payload as text"])
     assert raw.response.headers["content-type"] == "text/plain; charset=utf-8"
     assert raw.response.headers["x-content-type-options"] == "nosniff"
@@ -327,11 +327,11 @@ async def test_any_entry_can_be_shown(acme: Caller, browsing: Browsing, fields: 
 
     assert page.status == 200
     assert words in page.text
-    assert not [told for tag, told in page.elements if tag == "img"]
+    assert not [attrs for tag, attrs in page.elements if tag == "img"]
     # It has no event that could be replayed.
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
     listed = await browsing.open(LOGS)
-    assert not [told for tag, told in listed.elements if tag == "img"]
+    assert not [attrs for tag, attrs in listed.elements if tag == "img"]
     assert (await browsing.open(f"{LOGS}/{entry.id}/raw")).status == (404 if entry.detail is None else 200)
 
 
@@ -391,13 +391,13 @@ async def test_a_key_that_may_only_read_replays_nothing(world: ApiWorld) -> None
 async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
     other = await world.caller("Zenith")
     await other.push("d-1", "feat: theirs")
-    (theirs,) = await world.stores.journal.entries(other.organization.id)
+    (foreign,) = await world.stores.journal.entries(other.organization.id)
     await noted(acme, detail=None)
 
     assert titles(await browsing.open(LOGS)) == ["Webhook creation outgoing"]
     for query in (f"integration={other.connection.integration.id}", "text=d-1"):
         assert titles(await browsing.open(f"{LOGS}?{query}")) == []
-    for id_ in (theirs.id, "log_unknown", "%20", "a%00b", "x" * 65):
+    for id_ in (foreign.id, "log_unknown", "%20", "a%00b", "x" * 65):
         for path in (f"{LOGS}/{id_}", f"{LOGS}/{id_}/raw"):
             page = await browsing.open(path)
             assert page.status == 404, path
@@ -405,7 +405,7 @@ async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: C
     await acme.push("d-9", "feat: mine")
     own = (await world.stores.journal.entries(acme.organization.id))[0]
     fields = (await browsing.open(f"{LOGS}/{own.id}")).form(f"{LOGS}/{own.id}/replay").fields
-    assert (await browsing.post(f"{LOGS}/{theirs.id}/replay", fields)).status == 404
+    assert (await browsing.post(f"{LOGS}/{foreign.id}/replay", fields)).status == 404
     assert len(await world.stores.journal.entries(other.organization.id)) == 1
 
 
@@ -461,9 +461,9 @@ async def test_a_filter_is_replayed_in_batches_that_ask_first(acme: Caller, brow
     await acme.push("d-2", "feat: a horn")
 
     listed = await browsing.open(f"{LOGS}?outcome=processed")
-    asked = await browsing.open(listed.links["Replay these deliveries…"])
-    assert "2 deliveries of this filter can be replayed." in asked.text
-    (form,) = [each for each in asked.forms if each.action == f"{LOGS}/replay"]
+    confirmation = await browsing.open(listed.links["Replay these deliveries…"])
+    assert "2 deliveries of this filter can be replayed." in confirmation.text
+    (form,) = [each for each in confirmation.forms if each.action == f"{LOGS}/replay"]
     acme.world.clock.advance(timedelta(seconds=1))
     done = await browsing.send(form)
 

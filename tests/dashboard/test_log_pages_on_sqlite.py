@@ -16,9 +16,9 @@ LOGS = "/dashboard/integrations/logs"
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
-    made = Database(sqlite.migrated(tmp_path / "store.db"))
-    yield ApiWorld(stores=sql_stores(made, SEALER))
-    await made.dispose()
+    created = Database(sqlite.migrated(tmp_path / "store.db"))
+    yield ApiWorld(stores=sql_stores(created, SEALER))
+    await created.dispose()
 
 
 def titles(page: Seen) -> list[str]:
@@ -39,7 +39,7 @@ async def test_the_log_is_filtered_followed_and_replayed(acme: Caller, browsing:
     ]
     for query, number in (("event=push", 1), ("text=D-2", 1), ("status=failed", 0), ("text=%00", 0), ("text=%25", 0)):
         assert len(titles(await browsing.open(f"{LOGS}?{query}"))) == number, query
-    (address,) = [told["hx-get"] for _, told in page.elements if told.get("hx-trigger") == "every 2s"]
+    (address,) = [attrs["hx-get"] for _, attrs in page.elements if attrs.get("hx-trigger") == "every 2s"]
     assert (await browsing.open(address, headers={"HX-Request": "true"})).status == 204
 
     release = await browsing.open(page.links["v1.0.0"])

@@ -26,7 +26,7 @@ async def test_the_time_zone_is_changed_and_times_are_shown_in_it(acme: Caller, 
     assert found is not None
     assert found.time_zone == ZoneInfo("Asia/Tokyo")
     local = acme.world.clock.now().astimezone(found.time_zone)
-    assert f"{local:%Y-%m-%d %H:%M:%S} Asia/Tokyo" in [told.get("title") for _, told in saved.elements]
+    assert f"{local:%Y-%m-%d %H:%M:%S} Asia/Tokyo" in [attrs.get("title") for _, attrs in saved.elements]
     assert "Asia/Tokyo" in (await browsing.open("/dashboard/schedules/new")).text
 
 

@@ -37,12 +37,14 @@ async def test_a_new_organization_sees_the_first_steps(world: ApiWorld) -> None:
 
 def _steps(page: Seen) -> tuple[list[str], list[str]]:
     """Return the classes of the steps, and the paths of their buttons."""
-    steps = [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in {"done", "open"}]
-    return steps, [told["href"] for tag, told in page.elements if tag == "a" and told.get("id", "").startswith("step-")]
+    steps = [attrs["class"] for tag, attrs in page.elements if tag == "li" and attrs.get("class") in {"done", "open"}]
+    return steps, [
+        attrs["href"] for tag, attrs in page.elements if tag == "a" and attrs.get("id", "").startswith("step-")
+    ]
 
 
 async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller, browsing: Browsing) -> None:
-    world, mine = acme.world, acme.organization
+    world, own = acme.world, acme.organization
     steps, buttons = _steps(await browsing.open("/dashboard"))
     assert steps == ["done", "open", "open", "open", "open"]
     integration = acme.connection.integration.id
@@ -64,12 +66,12 @@ async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
 
     triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
-    trigger = await triggers.create(mine.id, CreateTrigger(repository_ids=[acme.repository_id], auto_publish=True))
+    trigger = await triggers.create(own.id, CreateTrigger(repository_ids=[acme.repository_id], auto_publish=True))
     assert isinstance(trigger, Trigger)
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "done", "open", "open"]
-    await world.stores.directory.change_trigger(mine.id, trigger.id, switched(enabled=False))
+    await world.stores.directory.change_trigger(own.id, trigger.id, switched(enabled=False))
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
-    await world.stores.directory.change_trigger(mine.id, trigger.id, switched(enabled=True))
+    await world.stores.directory.change_trigger(own.id, trigger.id, switched(enabled=True))
 
     await acme.push("d-2", "feat: a lamp")
     await world.perform()
@@ -79,9 +81,9 @@ async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller
 
     # Any of them counts, not the first one alone.
     changelogs = ChangelogEditor(world.stores.changelogs, world.clock, world.ids)
-    second = await changelogs.create(mine, CreateChangelog(slug="doors", title="Doors"))
+    second = await changelogs.create(own, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)
-    await changelogs.change(mine, ChangeChangelog(is_public=True), second)
+    await changelogs.change(own, ChangeChangelog(is_public=True), second)
     page = await browsing.open("/dashboard")
     assert _steps(page) == ([], [])
     assert "done" not in page.text
@@ -108,12 +110,12 @@ async def test_deliveries_are_counted_in_charts_whose_columns_lead_to_the_log(ac
 
     assert "3 deliveries in 14 days, 100 % succeeded" in page.text
     assert "Deliveries per hour, UTC" in page.text
-    charts = [told["aria-label"] for tag, told in page.elements if tag == "svg" and "aria-label" in told]
+    charts = [attrs["aria-label"] for tag, attrs in page.elements if tag == "svg" and "aria-label" in attrs]
     assert charts == [
         "Deliveries by hour: 3 succeeded, 0 failed, 0 pending",
         "Deliveries by day: 3 succeeded, 0 failed, 0 pending",
     ]
-    columns = [told["href"] for tag, told in page.elements if tag == "a" and "before=" in told.get("href", "")]
+    columns = [attrs["href"] for tag, attrs in page.elements if tag == "a" and "before=" in attrs.get("href", "")]
     assert len(columns) == len(charts)
     for column in columns:
         log = await browsing.open(column)
@@ -124,8 +126,8 @@ async def test_the_activity_describes_the_event_and_links_to_the_post(
     acme: Caller, world: ApiWorld, browsing: Browsing
 ) -> None:
     triggers = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
-    made = await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
-    assert isinstance(made, Trigger)
+    created = await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
+    assert isinstance(created, Trigger)
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
 
@@ -193,7 +195,7 @@ async def test_foreign_words_stay_words(acme: Caller, world: ApiWorld, browsing:
 
     page = await browsing.open("/dashboard")
 
-    assert not [told for tag, told in page.elements if tag == "img"]
+    assert not [attrs for tag, attrs in page.elements if tag == "img"]
 
 
 @pytest.mark.parametrize(

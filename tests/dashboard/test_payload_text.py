@@ -72,12 +72,12 @@ def test_a_large_payload_is_cut_and_a_line_that_is_cut_is_not_marked() -> None:
     payload = {"first": 1, "long": '"' * SHOWN}
 
     began = time.monotonic()
-    whole = shown(payload)
+    complete = shown(payload)
 
     assert time.monotonic() - began < 5
-    assert whole.is_cut
-    assert whole.length == len(payload_text(payload))
-    marked = Marked(whole.html)
+    assert complete.is_cut
+    assert complete.length == len(payload_text(payload))
+    marked = Marked(complete.html)
     assert marked.text == payload_text(payload)[:SHOWN]
     assert marked.marks == [("j-key", '"first"'), ("j-other", "1")]
 

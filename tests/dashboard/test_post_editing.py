@@ -77,10 +77,10 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
 async def test_the_second_of_two_editors_gets_a_conflict_and_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
-    mine, theirs = await browsing.open(path), await browsing.open(path)
-    await browsing.send(theirs.form(path), title="Theirs")
+    own, foreign = await browsing.open(path), await browsing.open(path)
+    await browsing.send(foreign.form(path), title="Theirs")
 
-    page = await browsing.send(mine.form(path), title="Mine", markdown="my words")
+    page = await browsing.send(own.form(path), title="Mine", markdown="my words")
 
     assert page.status == 409
     assert "not saved" in tree(page).one(role="alert").text
@@ -116,15 +116,15 @@ async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: 
     sent = {**(await browsing.open(path)).form(path).fields, "title": "Mine", "markdown": markdown}
 
     part = await browsing.post(f"{POSTS}/preview", sent, headers={"HX-Request": "true"})
-    whole = await browsing.post(f"{POSTS}/preview", sent)
+    preview = await browsing.post(f"{POSTS}/preview", sent)
 
     assert not tree(part).all("html")
     assert tree(part).one("em").text == "lamp"
     assert evil in part.text  # as text
     assert not tree(part).all("script")
     assert not part.links
-    assert tree(whole).one(id="preview").text == tree(part).text
-    assert whole.form(path).fields["title"] == ["Mine"]
+    assert tree(preview).one(id="preview").text == tree(part).text
+    assert preview.form(path).fields["title"] == ["Mine"]
     assert await stored(acme, post) == post
 
     long = {**sent, "markdown": "x" * 100_001}

@@ -39,10 +39,10 @@ async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller
 
 
 async def test_a_request_without_a_post_shows_the_reason(acme: Caller, browsing: Browsing) -> None:
-    asked = await browsing.send((await browsing.open(WRITE)).form(WRITE))
+    answer = await browsing.send((await browsing.open(WRITE)).form(WRITE))
     await acme.world.perform()
 
-    page = await browsing.open(asked.path)
+    page = await browsing.open(answer.path)
 
     assert "Nothing was made: nothing to report" in page.text
     assert page.links["Write another post"] == WRITE

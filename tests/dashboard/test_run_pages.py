@@ -48,13 +48,13 @@ async def begun(acme: Caller) -> WorkflowRun:
 
 def polled(page: Seen, id_: str) -> str | None:
     """Return the address that a part of the page polls."""
-    return next(told.get("hx-get") for _, told in page.elements if told.get("id") == id_)
+    return next(attrs.get("hx-get") for _, attrs in page.elements if attrs.get("id") == id_)
 
 
 def steps(page: Seen) -> list[str]:
     """Return the kinds of the timeline's steps."""
     kinds = {"good", "bad", "wait"}
-    return [told["class"] for tag, told in page.elements if tag == "li" and told.get("class") in kinds]
+    return [attrs["class"] for tag, attrs in page.elements if tag == "li" and attrs.get("class") in kinds]
 
 
 async def test_an_empty_list_of_runs_explains_how_runs_start(browsing: Browsing) -> None:
@@ -97,7 +97,7 @@ async def test_runs_can_be_asked_for_by_state(acme: Caller, browsing: Browsing) 
     page = await browsing.open(f"{ROOT}?status=pending")
 
     assert [row[1] for row in page.rows[1:]] == ["pending"]
-    current = [told["href"] for _, told in page.elements if told.get("aria-current") == "page"]
+    current = [attrs["href"] for _, attrs in page.elements if attrs.get("aria-current") == "page"]
     assert current == [ROOT, f"{ROOT}?status=pending"]
     assert "status=pending" in (polled(page, "runs") or "")
     assert "No run is failed." in (await browsing.open(f"{ROOT}?status=failed")).text
@@ -127,21 +127,21 @@ async def test_the_list_of_runs_is_polled_for_changes(acme: Caller, browsing: Br
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
     page = await browsing.open(ROOT)
-    asks = polled(page, "runs")
-    assert asks is not None
+    polled_path = polled(page, "runs")
+    assert polled_path is not None
 
-    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    assert (await browsing.open(polled_path, headers=SCRIPT)).status == 204
     await acme.push("d-2", "feat: a lens")
-    part = await browsing.open(asks, headers=SCRIPT)
+    part = await browsing.open(polled_path, headers=SCRIPT)
     assert (part.status, part.heading, len(part.rows)) == (200, "", 3)
     # What arrived since is marked.
-    assert [told.get("class") for tag, told in part.elements if tag == "tr"] == [None, "new", None]
-    asks = polled(part, "runs")
-    assert asks is not None
-    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    assert [attrs.get("class") for tag, attrs in part.elements if tag == "tr"] == [None, "new", None]
+    polled_path = polled(part, "runs")
+    assert polled_path is not None
+    assert (await browsing.open(polled_path, headers=SCRIPT)).status == 204
     # And ages are updated.
     acme.world.clock.advance(timedelta(minutes=1))
-    assert (await browsing.open(asks, headers=SCRIPT)).status == 200
+    assert (await browsing.open(polled_path, headers=SCRIPT)).status == 200
 
 
 async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Browsing) -> None:
@@ -157,8 +157,8 @@ async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Brow
 
     assert page.heading == "Push to acme/lighthouse"
     assert steps(page) == ["good", "good", "good", "good"]
-    for told in ("Delivery arrived", "Run created", "Started by trigger Letters.", "Post written", "Completed"):
-        assert told in page.text
+    for attrs in ("Delivery arrived", "Run created", "Started by trigger Letters.", "Post written", "Completed"):
+        assert attrs in page.text
     assert page.links["trigger Letters"] == f"/dashboard/triggers/{trigger_id}"
     assert page.links["log entry"] == f"/dashboard/integrations/logs/{log_id}"
     assert page.links[post.title] == f"/dashboard/posts/{post.id}"
@@ -183,20 +183,20 @@ async def test_a_run_that_waits_for_its_next_attempt_shows_reason_and_time(acme:
 
     due_at = acme.world.clock.now() + timedelta(seconds=30)
     await acme.world.stores.ledger.retry(taken, due_at=due_at, error=f"the writer said {HOSTILE}")
-    asks = polled(page, "run")
-    assert asks is not None
-    part = await browsing.open(asks, headers=SCRIPT)
+    polled_path = polled(page, "run")
+    assert polled_path is not None
+    part = await browsing.open(polled_path, headers=SCRIPT)
 
     assert "1 attempt of 8 failed" in part.text
     assert "Next attempt due in 30 s" in part.text
     assert f"the writer said {HOSTILE}" in part.text
-    assert not [told for tag, told in part.elements if tag == "img"]
+    assert not [attrs for tag, attrs in part.elements if tag == "img"]
     assert steps(part) == ["good", "good", "bad", "wait"]
-    asks = polled(part, "run")
-    assert asks is not None
-    assert (await browsing.open(asks, headers=SCRIPT)).status == 204
+    polled_path = polled(part, "run")
+    assert polled_path is not None
+    assert (await browsing.open(polled_path, headers=SCRIPT)).status == 204
     acme.world.clock.advance(timedelta(seconds=5))
-    assert "in 25 s" in (await browsing.open(asks, headers=SCRIPT)).text
+    assert "in 25 s" in (await browsing.open(polled_path, headers=SCRIPT)).text
 
 
 async def test_finished_steps_and_kills_are_shown(acme: Caller, browsing: Browsing) -> None:
@@ -275,8 +275,8 @@ async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) ->
 
     assert page.heading == "Changelog of acme/lighthouse, the last 7 days"
     assert page.links["schedule Mornings"] == f"/dashboard/schedules/{schedule}"
-    for told in ("The schedule was due", "About 25 Dec 2025, 09:00 to 1 Jan 2026, 09:00 UTC.", "Skipped", "nothing"):
-        assert told in page.text
+    for attrs in ("The schedule was due", "About 25 Dec 2025, 09:00 to 1 Jan 2026, 09:00 UTC.", "Skipped", "nothing"):
+        assert attrs in page.text
 
 
 async def test_a_run_of_a_job_shows_the_events_of_the_job(acme: Caller, browsing: Browsing) -> None:
@@ -289,8 +289,8 @@ async def test_a_run_of_a_job_shows_the_events_of_the_job(acme: Caller, browsing
 
     page = await browsing.open(f"{ROOT}/{generation.id}")
     assert page.heading == "Blog post of acme/lighthouse, the last 7 days"
-    for told in ("Content was requested", "Reading what has happened in the repositories", "Writing", "Completed"):
-        assert told in page.text
+    for attrs in ("Content was requested", "Reading what has happened in the repositories", "Writing", "Completed"):
+        assert attrs in page.text
     page = await browsing.open(f"{ROOT}/{reading.id}")
     assert page.heading == "Brand identity of https://acme.example/"
     assert "websites are not read here" in page.text
@@ -306,7 +306,7 @@ async def test_text_of_code_hosts_is_escaped(acme: Caller, browsing: Browsing) -
 
     for page in (await browsing.open(ROOT), *pages):
         assert HOSTILE in page.text
-        assert not [told for tag, told in page.elements if tag == "img"]
+        assert not [attrs for tag, attrs in page.elements if tag == "img"]
 
 
 async def test_a_key_that_may_only_read_sees_runs_and_changes_none(acme: Caller, browsing: Browsing) -> None:
@@ -330,19 +330,19 @@ async def test_runs_of_another_organization_are_not_found(world: ApiWorld, acme:
     other = await world.caller("Other")
     await trigger(other, "Theirs")
     await other.push("d-1", "feat: theirs")
-    theirs = await one(other)
+    foreign = await one(other)
     await trigger(acme)
     await acme.push("d-1", "feat: a lamp")
-    mine = await one(acme)
-    fields = (await browsing.open(f"{ROOT}/{mine.id}")).form(f"{ROOT}/{mine.id}/cancel").fields
+    own = await one(acme)
+    fields = (await browsing.open(f"{ROOT}/{own.id}")).form(f"{ROOT}/{own.id}/cancel").fields
 
     assert len((await browsing.open(ROOT)).rows) == 2
-    for id_ in (theirs.id, "unknown", "a%20b"):
+    for id_ in (foreign.id, "unknown", "a%20b"):
         assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
         assert (await browsing.open(f"{ROOT}?before={id_}")).status == 404
         for what in ("cancel", "retry"):
             assert (await browsing.post(f"{ROOT}/{id_}/{what}", fields)).status == 404
-    assert await one(other) == theirs
+    assert await one(other) == foreign
 
 
 async def test_every_state_has_a_page(acme: Caller, browsing: Browsing) -> None:

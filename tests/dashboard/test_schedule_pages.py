@@ -139,8 +139,8 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
 
     assert page.status == 422
     assert message in page.text
-    assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
-    assert [told for _, told in page.elements if told.get("aria-describedby") == f"{field}-fault"]
+    assert [attrs for _, attrs in page.elements if attrs.get("id") == f"{field}-fault"]
+    assert [attrs for _, attrs in page.elements if attrs.get("aria-describedby") == f"{field}-fault"]
     sent = page.form(f"{ROOT}/new").fields
     typed = WEEKLY | {"lookback": "yesterday", "auto_publish": "yes"} | fields
     for name, value in typed.items():
@@ -151,8 +151,8 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert await schedules(acme) == []
 
     # And after a change of a stored schedule.
-    standing = await made(browsing)
-    page = await browsing.send(standing.form(standing.path), **fields)
+    current = await made(browsing)
+    page = await browsing.send(current.form(current.path), **fields)
     assert page.status == 422
     assert message in page.text
     assert page.heading == "Mondays"
@@ -192,8 +192,8 @@ async def test_names_are_shown_as_words(browsing: Browsing) -> None:
     page = await made(browsing, name=HOSTILE)
 
     assert page.heading == HOSTILE
-    for seen in (page, await browsing.open(ROOT)):
-        assert not [told for tag, told in seen.elements if tag == "img"]
+    for each_page in (page, await browsing.open(ROOT)):
+        assert not [attrs for tag, attrs in each_page.elements if tag == "img"]
 
 
 async def test_a_key_that_may_only_read_sees_schedules_and_changes_none(acme: Caller, browsing: Browsing) -> None:
@@ -206,7 +206,7 @@ async def test_a_key_that_may_only_read_sees_schedules_and_changes_none(acme: Ca
 
     listed, shown = await reader.open(ROOT), await reader.open(page.path)
 
-    assert [form.action for seen in (listed, shown) for form in seen.forms] == ["/dashboard/sign-out"] * 2
+    assert [form.action for each_page in (listed, shown) for form in each_page.forms] == ["/dashboard/sign-out"] * 2
     assert "Every Monday at 09:30 UTC" in shown.text
     assert "Monday, 5 January 2026" in shown.text
     assert (await reader.open(f"{ROOT}/new")).status == 403
@@ -223,14 +223,14 @@ async def test_schedules_of_another_organization_are_not_found(world: ApiWorld, 
         "targets": {"repositoryIds": [other.repository_id]},
         "outputType": "changelog",
     }
-    theirs = (await other("POST", "/v1/schedules", body)).json()["schedule"]["id"]
+    foreign = (await other("POST", "/v1/schedules", body)).json()["schedule"]["id"]
     form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
 
-    for id_ in (theirs, "sch_unknown", "a%20b"):
+    for id_ in (foreign, "sch_unknown", "a%20b"):
         assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
         for path in (id_, f"{id_}/switch", f"{id_}/delete"):
             assert (await browsing.post(f"{ROOT}/{path}", form.fields)).status == 404
-    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": theirs})).status == 404
+    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": foreign})).status == 404
     assert len(await world.stores.schedules.schedules(other.organization.id)) == 1
     assert "Theirs" not in (await browsing.open(ROOT)).text
 

@@ -245,14 +245,14 @@ async def test_pages_load_only_own_resources_and_cannot_be_framed(browsing: Brow
     assert "unsafe" not in policy
     assert page.response.headers["cache-control"] == "no-store"
     loaded = [
-        told.get("src") or told.get("href", "") for tag, told in page.elements if tag in {"script", "link", "img"}
+        attrs.get("src") or attrs.get("href", "") for tag, attrs in page.elements if tag in {"script", "link", "img"}
     ]
     assert loaded
     assert all(address.startswith("/dashboard/assets/") for address in loaded)
     for address in loaded:
         answer = await browsing.world.send("GET", address)
         assert answer.status_code == 200, address
-    assert not [told for _, told in page.elements if "style" in told or any(name.startswith("on") for name in told)]
+    assert not [attrs for _, attrs in page.elements if "style" in attrs or any(name.startswith("on") for name in attrs)]
 
 
 @pytest.mark.parametrize("path", ["/dashboard/nowhere", "/dashboard/assets/../conftest.py", "/dashboard/assets/x.js"])

@@ -41,7 +41,7 @@ async def brand(acme: Caller, name: str = "Lighthouse") -> str:
 
 
 def checked(page: Seen, name: str) -> list[str]:
-    return [told["value"] for _, told in page.elements if told.get("name") == name and "checked" in told]
+    return [attrs["value"] for _, attrs in page.elements if attrs.get("name") == name and "checked" in attrs]
 
 
 async def test_an_empty_list_of_triggers_links_to_creating_the_first(browsing: Browsing) -> None:
@@ -158,9 +158,9 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert page.status == 422
     assert message in page.text
     assert await triggers(acme) == []
-    pointing = [told for _, told in page.elements if f"{field}-fault" in told.get("aria-describedby", "").split()]
+    pointing = [attrs for _, attrs in page.elements if f"{field}-fault" in attrs.get("aria-describedby", "").split()]
     assert len(pointing) == 1
-    assert [told for _, told in page.elements if told.get("id") == f"{field}-fault"]
+    assert [attrs for _, attrs in page.elements if attrs.get("id") == f"{field}-fault"]
     sent = page.form(f"{ROOT}/new").fields
     assert (sent["name"], sent["output_type"], sent["auto_publish"]) == ([typed["name"]], ["blog_post"], ["yes"])
     assert sent["events"] == ["push"]
@@ -203,7 +203,7 @@ async def test_a_trigger_shows_recent_deliveries_that_it_would_have_matched(acme
     assert "12 of 13 deliveries that were processed lately would have started a run" in page.text
     assert "lamp 11" in page.text
     assert "lamp 1 " not in page.text
-    assert sum("/integrations/logs/log_" in told.get("href", "") for _, told in page.elements) == 10
+    assert sum("/integrations/logs/log_" in attrs.get("href", "") for _, attrs in page.elements) == 10
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -257,8 +257,8 @@ async def test_text_of_repositories_is_escaped(acme: Caller, browsing: Browsing)
     page = await made(browsing, name=HOSTILE)
 
     assert page.heading == HOSTILE
-    for seen in (page, await browsing.open(ROOT)):
-        assert not [told for tag, told in seen.elements if tag == "img"]
+    for each_page in (page, await browsing.open(ROOT)):
+        assert not [attrs for tag, attrs in each_page.elements if tag == "img"]
 
 
 async def test_a_key_that_may_only_read_sees_triggers_and_changes_none(acme: Caller, browsing: Browsing) -> None:
@@ -286,14 +286,14 @@ async def test_triggers_of_another_organization_are_not_found(
 ) -> None:
     other = await world.caller("Other")
     answer = await other("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [other.repository_id]}})
-    theirs = answer.json()["eventTrigger"]["id"]
+    foreign = answer.json()["eventTrigger"]["id"]
     form = (await browsing.open(f"{ROOT}/new")).form(f"{ROOT}/new")
 
-    for id_ in (theirs, "trg_unknown", "a%20b"):
+    for id_ in (foreign, "trg_unknown", "a%20b"):
         assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
         for path in (id_, f"{id_}/switch", f"{id_}/delete"):
             assert (await browsing.post(f"{ROOT}/{path}", form.fields)).status == 404
-    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": theirs})).status == 404
+    assert (await browsing.post(f"{ROOT}/preview", form.fields | {"id": foreign})).status == 404
     assert len(await world.stores.directory.triggers(other.organization.id)) == 1
     assert "other/lighthouse" not in (await browsing.open(f"{ROOT}/new")).text
     await other.push("d-1", "feat: theirs")

@@ -52,8 +52,8 @@ class Node:
         return found[0]
 
     def _has(self, name: str, value: str) -> bool:
-        given = self.attributes.get(name.rstrip("_").replace("_", "-"))
-        return given is not None and (value in given.split() if name == "class_" else value == given)
+        attribute = self.attributes.get(name.rstrip("_").replace("_", "-"))
+        return attribute is not None and (value in attribute.split() if name == "class_" else value == attribute)
 
     def _descendants(self) -> "Iterator[Node]":
         for each in self.children:

@@ -150,7 +150,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     page = read("docs/cli.md")
-    made: dict[str, str] = {}
+    created: dict[str, str] = {}
     delivery = {"event": "push", "delivery": "d-1", "body": push_body("feat: turn the beam", repository_id=4242)}
     Path("history.jsonl").write_text(json.dumps(delivery), "utf-8")
     # In the page's order, which is that of a first use.
@@ -158,7 +158,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
     for name in names:
         text = section(page, f"### `contentsvc {name}`")
         ((_, *words),) = [words for fence in fences(text, "sh") for words in shell_lines(fence.text)]
-        for prefix, own in made.items():
+        for prefix, own in created.items():
             words = [own if word.startswith(prefix) else word for word in words]
         done = CliRunner().invoke(main, words)
         assert done.exit_code == 0, (words, done.output)
@@ -168,14 +168,14 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
         values = list(cast("dict[str, Any]", printed).values()) if isinstance(printed, dict) else []
         for value in values:
             if isinstance(value, str) and (found := re.match(r"((?:int|trg|sch|csk|whe)_)[A-Za-z0-9-]+", value)):
-                made[found[1]] = found[0]
+                created[found[1]] = found[0]
         if name == "log list":
-            made["log_"] = cast("list[dict[str, Any]]", printed)[0]["id"]
+            created["log_"] = cast("list[dict[str, Any]]", printed)[0]["id"]
         if name == "context list":
-            made["codehost:"] = cast("list[dict[str, Any]]", printed)[0]["customId"]
+            created["codehost:"] = cast("list[dict[str, Any]]", printed)[0]["customId"]
         if name == "run list":
             # The ids of runs have no prefix that tells them.
-            made[json.loads(shown.text)[0]["id"]] = cast("list[dict[str, Any]]", printed)[0]["id"]
+            created[json.loads(shown.text)[0]["id"]] = cast("list[dict[str, Any]]", printed)[0]["id"]
 
     assert len(names) == len(leaves()) - len(NOT_RUN)
 

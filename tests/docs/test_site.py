@@ -55,8 +55,8 @@ def test_pages_use_only_known_placeholders() -> None:
 
 @pytest.mark.parametrize("package", ["contentsvc_core", "contentsvc_core.ports"])
 def test_the_reference_shows_every_public_name_once(package: str) -> None:
-    asked = [directives(package, tuple(below)) for name, *below in marks("public-names") if name == package]
-    shown = Counter(re.findall(r"^\.\. auto\w+:: (\S+)$", "\n".join(asked), re.MULTILINE))
+    blocks = [directives(package, tuple(below)) for name, *below in marks("public-names") if name == package]
+    shown = Counter(re.findall(r"^\.\. auto\w+:: (\S+)$", "\n".join(blocks), re.MULTILINE))
 
     assert shown == Counter(each.where for each in public_names(package))
 
@@ -177,7 +177,7 @@ def test_every_picture_has_a_description_and_dark_colours(picture: Path) -> None
 
 
 def test_docstrings_are_read_with_the_packages_that_the_project_has() -> None:
-    ours, sites = (
+    own_value, sites = (
         dict(re.findall(r"^([a-z0-9-]+)==(\S+)", read(lock), re.MULTILINE))
         for lock in (
             "requirements.lock",
@@ -186,4 +186,4 @@ def test_docstrings_are_read_with_the_packages_that_the_project_has() -> None:
     )
 
     assert {"attrs", "cattrs", "hypothesis", "msgspec"} <= sites.keys()
-    assert {name: version for name, version in sites.items() if ours.get(name, version) != version} == {}
+    assert {name: version for name, version in sites.items() if own_value.get(name, version) != version} == {}

@@ -102,10 +102,10 @@ class Bindings:
                 heres = {**heres, "reset": pages["reset"]}
             return [each for key in pages for each in self.differences(pages[key], heres[key], f"{where}.{key}")]
         if isinstance(page, list) and isinstance(here, list):
-            ours, theirs = cast("list[object]", page), cast("list[object]", here)
-            if len(ours) != len(theirs):
-                return [f"{where}: the page has {len(ours)} items, here are {len(theirs)}"]
-            pairs = enumerate(zip(ours, theirs, strict=True))
+            own_value, foreign = cast("list[object]", page), cast("list[object]", here)
+            if len(own_value) != len(foreign):
+                return [f"{where}: the page has {len(own_value)} items, here are {len(foreign)}"]
+            pairs = enumerate(zip(own_value, foreign, strict=True))
             return [each for place, (one, two) in pairs for each in self.differences(one, two, f"{where}[{place}]")]
         if isinstance(page, str) and isinstance(here, str):
             return [] if self._same(page, here) else [f"{where}: the page has {page!r}, here is {here!r}"]
@@ -197,8 +197,8 @@ def _curl(words: list[str], files: dict[str, str]) -> tuple[str, str, list[tuple
                 name, _, value = next(rest).partition(": ")
                 headers.append((name, value))
             case "--json" | "--data-binary":
-                given = next(rest)
-                content = (files[given[1:]] if given.startswith("@") else given).encode()
+                argument = next(rest)
+                content = (files[argument[1:]] if argument.startswith("@") else argument).encode()
                 method = "POST" if method == "GET" else method
                 if word == "--json":
                     headers.append(("Content-Type", "application/json"))

@@ -95,11 +95,11 @@ class World:
         organization = await operator.create_organization("Acme")
         assert isinstance(organization, Organization)
         self.organization = organization
-        made = await operator.connect(
+        created = await operator.connect(
             organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
         )
-        assert isinstance(made, Connection)
-        self.connection = made
+        assert isinstance(created, Connection)
+        self.connection = created
         issued = await operator.issue_key(organization)
         assert isinstance(issued, IssuedKey)
         self.key = issued
@@ -129,9 +129,9 @@ class World:
 
 @pytest.fixture
 async def world() -> World:
-    made = World(memory_stores(FernetSealer("a secret of at least 32 characters")))
-    await made.set_up()
-    return made
+    created = World(memory_stores(FernetSealer("a secret of at least 32 characters")))
+    await created.set_up()
+    return created
 
 
 @pytest.fixture(params=["console", "json"])

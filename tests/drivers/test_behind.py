@@ -49,13 +49,13 @@ class Opening:
 
 async def test_requests_wait_until_the_application_is_open() -> None:
     opening = Opening()
-    asked = [asyncio.create_task(opening.client.get("/v1/status")) for _ in range(3)]
+    requests = [asyncio.create_task(opening.client.get("/v1/status")) for _ in range(3)]
     while not opening.events:
         await asyncio.sleep(0)
-    assert not any(each.done() for each in asked)
+    assert not any(each.done() for each in requests)
 
     opening.may_open.set()
-    assert [(await each).text for each in asked] == ["opened"] * 3
+    assert [(await each).text for each in requests] == ["opened"] * 3
     await opening.behind.close()
     assert opening.events == ["opening", "closed"]
 

@@ -24,9 +24,9 @@ def acme(folder: Path) -> None:
 
 
 def test_it_is_shown_set_published_and_hidden() -> None:
-    mine = ("--organization", "acme")
+    own = ("--organization", "acme")
     first = {
-        "id": command("changelog", "show", *mine)["id"],
+        "id": command("changelog", "show", *own)["id"],
         "slug": "acme",
         "title": "Acme",
         "description": "",
@@ -36,10 +36,10 @@ def test_it_is_shown_set_published_and_hidden() -> None:
         "isPublic": False,
         "url": "http://127.0.0.1:8000/changelog/acme",
     }
-    assert command("changelog", "show", *mine) == first
-    assert command("changelog", "publish", *mine, "--yes") == first | {"isPublic": True}
+    assert command("changelog", "show", *own) == first
+    assert command("changelog", "publish", *own, "--yes") == first | {"isPublic": True}
     named = command(
-        *("changelog", "set", *mine, "--slug", "lamps", "--title", "Lamps", "--description", "What shines"),
+        *("changelog", "set", *own, "--slug", "lamps", "--title", "Lamps", "--description", "What shines"),
         *("--product-url", "https://acme.example/", "--type", "blog_post", "--type", "twitter_post"),
     )
     assert named == {
@@ -53,38 +53,41 @@ def test_it_is_shown_set_published_and_hidden() -> None:
         "isPublic": True,
         "url": "http://127.0.0.1:8000/changelog/lamps",
     }
-    bare = command("changelog", "set", *mine, "--description", "", "--product-url", "")
+    bare = command("changelog", "set", *own, "--description", "", "--product-url", "")
     assert bare == named | {"description": "", "productUrl": None}
-    assert command("changelog", "hide", *mine) == bare | {"isPublic": False}
-    assert command("changelog", "show", *mine) == bare | {"isPublic": False}
+    assert command("changelog", "hide", *own) == bare | {"isPublic": False}
+    assert command("changelog", "show", *own) == bare | {"isPublic": False}
     # Without --json, for people.
-    assert "Lamps" in invoke("changelog", "show", *mine).output
+    assert "Lamps" in invoke("changelog", "show", *own).output
 
 
 def test_invalid_values_are_refused() -> None:
-    mine = ("--organization", "acme")
-    nothing = invoke("changelog", "set", *mine)
+    own = ("--organization", "acme")
+    nothing = invoke("changelog", "set", *own)
     assert (nothing.exit_code, "name at least one option" in nothing.output) == (2, True)
-    refused = invoke("changelog", "set", *mine, "--slug", "A")
+    refused = invoke("changelog", "set", *own, "--slug", "A")
     assert (refused.exit_code, "slug must be 1 to 63 of a-z" in refused.output) == (1, True)
     unknown = invoke("changelog", "publish", "--organization", "nobody")
     assert (unknown.exit_code, "there is no organization 'nobody'" in unknown.output) == (1, True)
     command("organization", "create", "Zenith")
-    command("changelog", "publish", *mine, "--yes")
+    command("changelog", "publish", *own, "--yes")
     taken = invoke("changelog", "set", "--organization", "zenith", "--slug", "acme")
     assert (taken.exit_code, "slug is not available: choose another one" in taken.output) == (1, True)
 
 
 def test_one_more_is_created_furnished_published_and_deleted(tmp_path: Path) -> None:
-    mine = ("--organization", "acme")
-    lens = (*mine, "--changelog", "lens")
-    made = command(
-        *("changelog", "create", *mine, "--slug", "lens", "--title", "Lens", "--repository", "acme/lens"),
+    own = ("--organization", "acme")
+    lens = (*own, "--changelog", "lens")
+    created = command(
+        *("changelog", "create", *own, "--slug", "lens", "--title", "Lens", "--repository", "acme/lens"),
         *("--scope", "Beam", "--accent", "#0B6B63", "--link", "Docs", "https://docs.example/", "--details"),
     )
-    assert (made["repositories"], made["scopes"], made["accent"]) == (["acme/lens"], ["beam"], "#0b6b63")
-    assert (made["headerLinks"], made["showDetails"]) == ([{"label": "Docs", "url": "https://docs.example/"}], True)
-    assert made["isPublic"] is False
+    assert (created["repositories"], created["scopes"], created["accent"]) == (["acme/lens"], ["beam"], "#0b6b63")
+    assert (created["headerLinks"], created["showDetails"]) == (
+        [{"label": "Docs", "url": "https://docs.example/"}],
+        True,
+    )
+    assert created["isPublic"] is False
     picture = tmp_path / "logo.png"
     picture.write_bytes(png(64, 32))
     assert command("changelog", "image", *lens, "logo", str(picture))["images"].keys() == {"logo"}
@@ -95,27 +98,27 @@ def test_one_more_is_created_furnished_published_and_deleted(tmp_path: Path) -> 
     )
     assert {name: bare[name] for name in _BARE} == _BARE
     assert command("changelog", "publish", *lens, "--yes")["isPublic"] is True
-    listed = command("changelog", "list", *mine)
+    listed = command("changelog", "list", *own)
     assert [(each["slug"], each["isPublic"]) for each in listed] == [("acme", False), ("lens", True)]
-    assert command("changelog", "delete", *lens) == {"id": made["id"]}
-    assert len(command("changelog", "list", *mine)) == 1
+    assert command("changelog", "delete", *lens) == {"id": created["id"]}
+    assert len(command("changelog", "list", *own)) == 1
 
 
 def test_faults_of_further_changelogs_are_named(tmp_path: Path) -> None:
-    mine = ("--organization", "acme")
+    own = ("--organization", "acme")
     text = tmp_path / "logo.svg"
     text.write_text("<svg/>")
     for arguments, status, fault in (
         (
-            ("changelog", "show", *mine, "--changelog", "no"),
+            ("changelog", "show", *own, "--changelog", "no"),
             1,
             "acme has no changelog 'no': see 'contentsvc changelog list'",
         ),
-        (("changelog", "create", *mine, "--slug", "lens"), 2, "Missing option '--title'"),
-        (("changelog", "image", *mine, "logo"), 2, "name a file, or add --delete"),
-        (("changelog", "image", *mine, "logo", str(text)), 1, "logo must be a PNG, JPEG or WebP picture"),
-        (("changelog", "delete", *mine, "--changelog", "acme"), 1, "hide it, it cannot be deleted"),
-        (("changelog", "set", *mine, "--accent", "teal"), 1, "accent must be a colour"),
+        (("changelog", "create", *own, "--slug", "lens"), 2, "Missing option '--title'"),
+        (("changelog", "image", *own, "logo"), 2, "name a file, or add --delete"),
+        (("changelog", "image", *own, "logo", str(text)), 1, "logo must be a PNG, JPEG or WebP picture"),
+        (("changelog", "delete", *own, "--changelog", "acme"), 1, "hide it, it cannot be deleted"),
+        (("changelog", "set", *own, "--accent", "teal"), 1, "accent must be a colour"),
     ):
         done = invoke(*arguments)
         assert (done.exit_code, fault in done.output) == (status, True), done.output

@@ -154,11 +154,11 @@ def test_a_clock_that_is_stepped_back_keeps_no_client_out_for_more_than_60_s(
     on_file: Prepared, clock: SteppedClock
 ) -> None:
     key = on_file.installation.command("key", "issue", "--organization", "acme", "--scope", "write")["key"]
-    asked = {"contentType": "changelog", "lookbackWindow": "current_day"}
+    body = {"contentType": "changelog", "lookbackWindow": "current_day"}
 
     def ask(server: ServerProcess) -> httpx.Response:
         url, headers = f"{server.url}/v1/posts/generate", {"Authorization": f"Bearer {key}"}
-        return httpx.post(url, json=asked, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
+        return httpx.post(url, json=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
     clock.step_to(HOUR_S)
     with serving_by(clock, on_file.installation) as server:

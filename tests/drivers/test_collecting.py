@@ -39,18 +39,18 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
     collector = Collector(growth=16 * MIB)
     collector.begin()
     first = weakref.ref(Cyclic())
-    collector.look()
+    collector.collect_if_grown()
     assert first() is not None
 
-    left: list[weakref.ref[Cyclic]] = []
+    references: list[weakref.ref[Cyclic]] = []
     # What the process has free already does not make it grow.
     begun = resident()
     while resident() < begun + 20 * MIB:
-        left.append(weakref.ref(Cyclic()))
-    collector.look()
+        references.append(weakref.ref(Cyclic()))
+    collector.collect_if_grown()
 
     assert first() is None
-    assert [each() for each in left] == [None] * len(left)
+    assert [each() for each in references] == [None] * len(references)
 
 
 @pytest.mark.slow("starts a process and fills its memory")
@@ -59,17 +59,17 @@ def test_growth_is_measured_from_the_smallest_size() -> None:
     collector = Collector(growth=16 * MIB)
     collector.begin()
     alive = b"x" * (256 * MIB)
-    collector.look()
+    collector.collect_if_grown()
     del alive
-    collector.look()
+    collector.collect_if_grown()
 
-    left: list[weakref.ref[Cyclic]] = []
+    references: list[weakref.ref[Cyclic]] = []
     begun = resident()
     while resident() < begun + 40 * MIB:
-        left.append(weakref.ref(Cyclic()))
-    collector.look()
+        references.append(weakref.ref(Cyclic()))
+    collector.collect_if_grown()
 
-    assert [each() for each in left] == [None] * len(left)
+    assert [each() for each in references] == [None] * len(references)
 
 
 @pytest.mark.slow("starts a process and fills its memory")
@@ -78,7 +78,7 @@ def test_a_process_without_the_collector_keeps_its_garbage() -> None:
     """Without it, the test above could not fail."""
     gc.collect()
     gc.set_threshold(50_000, 20, 50)
-    left = [weakref.ref(Cyclic()) for _ in range(48)]
+    references = [weakref.ref(Cyclic()) for _ in range(48)]
 
-    assert None not in [each() for each in left]
+    assert None not in [each() for each in references]
     gc.collect()

@@ -144,36 +144,36 @@ def test_a_key_is_shown_once_and_stored_nowhere_in_clear(folder: Path) -> None:
 
 @pytest.mark.usefixtures("acme")
 def test_a_repository_is_connected_and_its_secret_is_sealed(folder: Path, acme: dict[str, Any]) -> None:
-    made = connected()
+    created = connected()
 
-    assert set(made) == {
+    assert set(created) == {
         *("organizationId", "integrationId", "repositoryId", "branch"),
         *("webhookUrl", "webhookSecret", "createdAtHost"),
     }
-    assert made["webhookUrl"] == (
-        f"http://127.0.0.1:8000/api/webhooks/codehost/{acme['id']}/{made['integrationId']}/4242"
+    assert created["webhookUrl"] == (
+        f"http://127.0.0.1:8000/api/webhooks/codehost/{acme['id']}/{created['integrationId']}/4242"
     )
     for file in folder.iterdir():
-        assert made["webhookSecret"].encode() not in file.read_bytes()
+        assert created["webhookSecret"].encode() not in file.read_bytes()
     assert stat.S_IMODE((folder / "contentsvc.db.key").stat().st_mode) == 0o600
     again = ("integration", "connect", "Acme/Lighthouse", "--organization", "acme", "--repository-id", "1")
     assert error(*again) == "Repository already connected"
     (listed,) = command("integration", "list", "--organization", "acme")
     assert listed["enabled"] is True
     assert "webhookSecret" not in listed
-    assert command("integration", "disable", made["integrationId"])["enabled"] is False
+    assert command("integration", "disable", created["integrationId"])["enabled"] is False
     assert command("integration", "list", "--organization", "acme")[0]["enabled"] is False
-    assert command("integration", "enable", made["integrationId"])["enabled"] is True
+    assert command("integration", "enable", created["integrationId"])["enabled"] is True
     assert error("integration", "enable", "int_nobody") == "there is no integration 'int_nobody'"
 
 
 @pytest.mark.usefixtures("acme")
 def test_a_database_with_a_lost_key_is_refused(folder: Path) -> None:
-    made = connected()
+    created = connected()
     (folder / "contentsvc.db.key").unlink()
     (folder / "x.jsonl").write_text('{"event":"ping","delivery":"d","body":{}}\n')
 
-    receive = ("receive", "x.jsonl", "--integration", made["integrationId"])
+    receive = ("receive", "x.jsonl", "--integration", created["integrationId"])
     assert "contentsvc.db.key is gone" in error(*receive)
     assert not (folder / "contentsvc.db.key").exists()
     (folder / "contentsvc.db.key").write_text("another key of thirty-two characters")
@@ -191,13 +191,13 @@ def test_a_trigger_is_created_for_a_connected_repository() -> None:
     connected()
     create = ("trigger", "create", "--organization", "acme", "--repository-id")
 
-    made = command(*create, "4242", "--event", "push", "--auto-publish", "--name", "log")
-    assert made["sourceType"] == "codehost_webhook"
-    assert made["targets"] == {"repositoryIds": ["4242"]}
-    assert made["sourceConfig"] == {"eventTypes": ["push"]}
-    assert (made["outputType"], made["autoPublish"], made["enabled"]) == ("changelog", True, True)
-    assert command("trigger", "list", "--organization", "acme") == [made]
-    assert command("trigger", "disable", made["id"])["enabled"] is False
+    created = command(*create, "4242", "--event", "push", "--auto-publish", "--name", "log")
+    assert created["sourceType"] == "codehost_webhook"
+    assert created["targets"] == {"repositoryIds": ["4242"]}
+    assert created["sourceConfig"] == {"eventTypes": ["push"]}
+    assert (created["outputType"], created["autoPublish"], created["enabled"]) == ("changelog", True, True)
+    assert command("trigger", "list", "--organization", "acme") == [created]
+    assert command("trigger", "disable", created["id"])["enabled"] is False
     assert command("trigger", "list", "--organization", "acme")[0]["enabled"] is False
     assert error(*create, "1") == "Unknown repository: 1 is not connected"
     assert error("trigger", "disable", "trg_nobody") == "there is no trigger 'trg_nobody'"
@@ -209,8 +209,8 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     connected()
     create = ("trigger", "create", "--organization", "acme")
 
-    made = command(*create, "--repository-id", "4242")
-    assert made["sourceConfig"] == {"eventTypes": ["release"]}
+    created = command(*create, "--repository-id", "4242")
+    assert created["sourceConfig"] == {"eventTypes": ["release"]}
     every = command(*create, "--all-repositories", "--every-event", "--path", "pkg/a/**", "--path", "!**/*.md")
     assert (every["allRepositories"], every["sourceConfig"]) == (True, {"eventTypes": []})
     assert every["paths"] == ["pkg/a/**", "!**/*.md"]
@@ -231,7 +231,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
 
 @pytest.mark.usefixtures("acme")
 def test_received_deliveries_are_listed_newest_first(folder: Path) -> None:
-    made = connected()
+    created = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     lines: list[dict[str, Any]] = [
         {"event": "push", "delivery": "d-1", "body": push_body("feat: a lamp", repository_id=4242)},
@@ -240,7 +240,7 @@ def test_received_deliveries_are_listed_newest_first(folder: Path) -> None:
     ]
     (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    answers = command("receive", "x.jsonl", "--integration", made["integrationId"])
+    answers = command("receive", "x.jsonl", "--integration", created["integrationId"])
     assert [answer["status"] for answer in answers] == [200, 200, 200]
     log = command("log", "list", "--organization", "acme")
     assert [row["title"] for row in log] == [
@@ -296,14 +296,14 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique() -> None:
 
 @pytest.mark.usefixtures("acme")
 def test_lists_are_limited_filtered_and_mention_further_rows(folder: Path) -> None:
-    made = connected()
+    created = connected()
     command("trigger", "create", "--every-event", "--repository-id", "4242")
     deliveries = [
         {"event": "push", "delivery": f"d-{number}", "body": push_body(f"feat: lamp {number}", repository_id=4242)}
         for number in range(3)
     ]
     (folder / "x.jsonl").write_text("".join(json.dumps(each) + "\n" for each in deliveries))
-    command("receive", "x.jsonl", "--integration", made["integrationId"][:20])
+    command("receive", "x.jsonl", "--integration", created["integrationId"][:20])
 
     shown = invoke("log", "list", "--limit", "2")
     assert "feat: lamp 2" in shown.stdout
@@ -344,7 +344,7 @@ def test_a_sample_of_a_trigger_is_received() -> None:
 def test_a_sample_passes_through_the_filters_of_its_trigger() -> None:
     connected()
     filters = ("--tag", "v*", "--path", "api/**", "--scope", "api", "--no-pre-releases")
-    made = command("trigger", "create", "--every-event", "--repository-id", "4242", *filters)["id"]
+    created = command("trigger", "create", "--every-event", "--repository-id", "4242", *filters)["id"]
     named = command("trigger", "create", "--repository-id", "4242", "--event", "push", "--branch", "release/*")["id"]
 
     def why(trigger: str, *sample: str) -> str | None:
@@ -352,13 +352,13 @@ def test_a_sample_passes_through_the_filters_of_its_trigger() -> None:
         return None if told["matches"] else told["why"]
 
     fix = ("--message", "fix(api): a fault")
-    assert why(made) == "no commit has a scope that matches api"
-    assert why(made, *fix, "--path", "api/lamp.py") is None
-    assert why(made, *fix, "--path", "web/lamp.py") == "no changed file matches api/**"
-    assert why(made, *fix, "--branch", "next") == "branch next is not the default branch"
-    assert why(made, "--tag", "v1.0.0") is None
-    assert why(made, "--tag", "1.0.0") == "tag 1.0.0 does not match v*"
-    assert why(made, "--tag", "v1.0.0", "--pre-release") == "v1.0.0 is a pre-release"
+    assert why(created) == "no commit has a scope that matches api"
+    assert why(created, *fix, "--path", "api/lamp.py") is None
+    assert why(created, *fix, "--path", "web/lamp.py") == "no changed file matches api/**"
+    assert why(created, *fix, "--branch", "next") == "branch next is not the default branch"
+    assert why(created, "--tag", "v1.0.0") is None
+    assert why(created, "--tag", "1.0.0") == "tag 1.0.0 does not match v*"
+    assert why(created, "--tag", "v1.0.0", "--pre-release") == "v1.0.0 is a pre-release"
     assert why(named) == "branch main does not match release/*"
     assert why(named, "--branch", "release/1") is None
     sent = command("trigger", "test", named, "--branch", "release/1", "--send")
@@ -368,12 +368,12 @@ def test_a_sample_passes_through_the_filters_of_its_trigger() -> None:
 
 @pytest.mark.usefixtures("acme")
 def test_a_run_is_cancelled_once(folder: Path) -> None:
-    made = connected()
+    created = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     (folder / "x.jsonl").write_text(
         json.dumps({"event": "push", "delivery": "d-1", "body": push_body("feat: a lamp", repository_id=4242)})
     )
-    command("receive", "x.jsonl", "--integration", made["integrationId"])
+    command("receive", "x.jsonl", "--integration", created["integrationId"])
     (run,) = command("run", "list", "--organization", "acme")
 
     assert command("run", "cancel", run["id"]) == {"runId": run["id"], "status": "cancelled"}
@@ -386,18 +386,18 @@ def test_a_run_is_cancelled_once(folder: Path) -> None:
 
 @pytest.mark.usefixtures("acme")
 def test_a_recording_that_cannot_be_read_is_named(folder: Path) -> None:
-    made = connected()
+    created = connected()
     (folder / "x.jsonl").write_text('{"event":"ping","delivery":"d","body":{}}\n{"event":1}\n')
 
-    done = invoke("receive", "x.jsonl", "--integration", made["integrationId"], "--json")
+    done = invoke("receive", "x.jsonl", "--integration", created["integrationId"], "--json")
     assert done.exit_code == 1
     # The result is printed all the same.
     assert [row["status"] for row in json.loads(done.stdout)] == [200]
     assert done.stderr.startswith("Error: x.jsonl, line 2: ")
     assert done.stderr.endswith("; 1 deliveries before it were received\n")
     (folder / "x.jsonl").write_text('{"event":"push","delivery":"d","body":{}}\n')
-    assert invoke("receive", "x.jsonl", "--integration", made["integrationId"]).exit_code == 1
-    assert "missing.jsonl" in error("receive", "missing.jsonl", "--integration", made["integrationId"])
+    assert invoke("receive", "x.jsonl", "--integration", created["integrationId"]).exit_code == 1
+    assert "missing.jsonl" in error("receive", "missing.jsonl", "--integration", created["integrationId"])
     assert error("receive", "x.jsonl", "--integration", "int_x") == "there is no integration 'int_x'"
 
 
@@ -407,8 +407,8 @@ def test_tables_are_for_people(acme: dict[str, Any]) -> None:
     assert shown.splitlines()[0].split() == ["slug", "name", "timeZone", "retentionDays", "id"]
     assert acme["id"] in shown
     assert invoke("key", "list").stdout == "No keys yet.\n"
-    made = connected()
-    assert made["webhookUrl"] in invoke("integration", "list", "--organization", "acme").stdout
+    created = connected()
+    assert created["webhookUrl"] in invoke("integration", "list", "--organization", "acme").stdout
 
 
 def test_a_setting_that_cannot_be_used_is_one_readable_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,9 +458,9 @@ def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> No
             connected()
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     finally:
-        left = os.umask(before)
+        restored = os.umask(before)
 
     assert modes == dict.fromkeys(
         ("contentsvc.db", "contentsvc.db-wal", "contentsvc.db-shm", "contentsvc.db.key"), 0o600
     )
-    assert left == 0o022, "a command in this process keeps its umask to itself"
+    assert restored == 0o022, "a command in this process keeps its umask to itself"

@@ -15,12 +15,12 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 def completed(*words: str) -> list[str]:
     """Request completions of the last word as bash does."""
-    asked = {
+    environment = {
         "_CONTENTSVC_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("contentsvc", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    done = CliRunner().invoke(main, [], prog_name="contentsvc", env=asked)
+    done = CliRunner().invoke(main, [], prog_name="contentsvc", env=environment)
     assert done.exit_code == 0, done.output
     assert done.stderr == ""
     return [line.removeprefix("plain,") for line in done.stdout.splitlines() if line]
@@ -51,13 +51,13 @@ def test_commands_options_and_choices_are_completed() -> None:
 def test_slugs_and_ids_are_completed_from_the_database() -> None:
     command("organization", "create", "Acme")
     command("organization", "create", "Beta")
-    made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+    created = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
     trigger = command("trigger", "create", "--organization", "acme", "--repository-id", "4242")
 
     assert completed("log", "list", "--organization", "") == ["acme", "beta"]
     assert completed("key", "list", "--organization", "b") == ["beta"]
-    assert completed("integration", "disable", "") == [made["integrationId"]]
-    assert completed("receive", "x.jsonl", "--integration", "int_") == [made["integrationId"]]
+    assert completed("integration", "disable", "") == [created["integrationId"]]
+    assert completed("receive", "x.jsonl", "--integration", "int_") == [created["integrationId"]]
     assert completed("trigger", "disable", "trg_") == [trigger["id"]]
     assert completed("trigger", "create", "--organization", "acme", "--repository-id", "4") == ["4242"]
     # Another organization's integrations are not offered.

@@ -48,8 +48,8 @@ def free_port() -> int:
 
 
 def doctor(*arguments: str) -> Result:
-    given = arguments if "--port" in arguments else ("--port", str(free_port()), *arguments)
-    return invoke("doctor", *given)
+    all_arguments = arguments if "--port" in arguments else ("--port", str(free_port()), *arguments)
+    return invoke("doctor", *all_arguments)
 
 
 class Told:
@@ -93,8 +93,8 @@ def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) 
     found = told()
 
     assert found.exit_code == 0
-    state, said = found.one("database")
-    assert (state, "there is no database at 'contentsvc.db' yet" in said) == ("warning", True)
+    state, output = found.one("database")
+    assert (state, "there is no database at 'contentsvc.db' yet" in output) == ("warning", True)
     assert {
         found.states()[name] for name in ("schema", "file", "key", "engine", "runs", "executors", "deliveries")
     } == {"skipped"}
@@ -137,7 +137,7 @@ def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
 def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
     connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {
+    environment = {
         "LOG_LEVEL": "loud",
         "RUN_CONCURRENCY": "many",
         "METRICS": "perhaps",
@@ -146,7 +146,7 @@ def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
         "BASE_ULR": "https://hooks.example.org",
         "WEBHOOK_SECRET": "hunter2",
     }
-    for name, value in given.items():
+    for name, value in environment.items():
         monkeypatch.setenv(f"CONTENTSVC_{name}", value)
 
     found = told()
@@ -194,9 +194,9 @@ def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
 def test_a_folder_that_is_not_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "sqlite+aiosqlite:///missing/x.db")
 
-    state, said = told().one("database")
+    state, output = told().one("database")
 
-    assert (state, said.endswith("missing does not exist")) == ("fault", True)
+    assert (state, output.endswith("missing does not exist")) == ("fault", True)
 
 
 def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
@@ -225,8 +225,8 @@ def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monk
             os.seteuid(0)
         monkeypatch.undo()
 
-    state, said = found.one("file")
-    assert (state, said.startswith("the file is not writable: ")) == ("fault", True)
+    state, output = found.one("file")
+    assert (state, output.startswith("the file is not writable: ")) == ("fault", True)
     assert "65534" in found.all("file")[0]["advice"]
 
 
@@ -264,9 +264,9 @@ def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any])
 def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
     change("PRAGMA journal_mode=DELETE")
 
-    state, said = told().one("file")
+    state, output = told().one("file")
 
-    assert (state, "journal mode delete" in said) == ("warning", True)
+    assert (state, "journal mode delete" in output) == ("warning", True)
 
 
 @pytest.mark.parametrize(("revision", "state"), [("0001", "warning"), ("9999", "fault")])
@@ -338,10 +338,10 @@ async def test_an_executor_that_beats_is_alive() -> None:
 class Answers(BaseHTTPRequestHandler):
     """Answers with given bodies by path; 404 for others."""
 
-    given: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
+    bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
 
     def do_GET(self) -> None:
-        status, kind, body = self.given.get(self.path, (404, "application/json", b"{}"))
+        status, kind, body = self.bodies.get(self.path, (404, "application/json", b"{}"))
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -357,7 +357,7 @@ def answering(**pages: tuple[int, object]) -> Generator[str]:
     """Serve JSON, or text of HTML, at paths whose slashes are written as ``__``; return the port."""
 
     class Handler(Answers):
-        given: ClassVar[dict[str, tuple[int, str, bytes]]] = {
+        bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {
             name.replace("__", "/"): (status, "text/html", body.encode())
             if isinstance(body, str)
             else (status, "application/json", json.dumps(body).encode())
@@ -417,7 +417,7 @@ def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base_url", "state", "said"),
+    ("base_url", "state", "output"),
     [
         ("http://127.0.0.1:8000", FindingState.WARNING, "only reachable on this machine"),
         ("http://localhost:8000", FindingState.WARNING, "only reachable on this machine"),
@@ -426,12 +426,12 @@ def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
     ],
 )
 async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(
-    base_url: str, state: FindingState, said: str
+    base_url: str, state: FindingState, output: str
 ) -> None:
     found = await network.base_url(Settings(base_url=base_url))
 
     assert found.state is state
-    assert said in found.found
+    assert output in found.found
     assert found.advice is not None
 
 
@@ -441,8 +441,8 @@ def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeyp
         found = told()
         assert found.one("code host github")[0] == "ok"
         assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
-        assert host.asked
-        assert not [each for each in host.asked if "authorization" in {name.lower() for name in each.headers}]
+        assert host.requests
+        assert not [each for each in host.requests if "authorization" in {name.lower() for name in each.headers}]
     found = told()
     assert found.one("code host github")[0] == "warning"
     assert found.exit_code == 0
@@ -451,16 +451,16 @@ def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeyp
 def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     with answering(__=(200, "<h1>Sign in</h1>")) as port:
         monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", f"http://127.0.0.1:{port}")
-        state, said = told().one("code host codehost")
+        state, output = told().one("code host codehost")
 
-    assert (state, said.endswith("but not as an API")) == ("warning", True)
+    assert (state, output.endswith("but not as an API")) == ("warning", True)
 
 
 def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
     settings = Settings(api_urls={"codehost": "https://host.example/api/v1"})
 
-    def asked(*given: str, providers: tuple[str, ...] = ()) -> set[str]:
-        return set(network.hosts_to_ask(settings, given, providers))
+    def asked(*variables: str, providers: tuple[str, ...] = ()) -> set[str]:
+        return set(network.hosts_to_check(settings, variables, providers))
 
     # The default address is known without a setting: no call is made for that alone.
     assert asked() == set()
@@ -469,17 +469,17 @@ def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ahead_s", "state", "said"),
+    ("ahead_s", "state", "output"),
     [
         (0.3, FindingState.OK, "within 1 s of the database's"),
         (-12.0, FindingState.WARNING, "12.0 s ahead of the database's"),
         (90.0, FindingState.FAULT, "1.5 min behind the database's"),
     ],
 )
-def test_a_clock_that_is_off_is_named(ahead_s: float, state: FindingState, said: str) -> None:
+def test_a_clock_that_is_off_is_named(ahead_s: float, state: FindingState, output: str) -> None:
     found = clock.compared(ahead_s, "the database's", near_s=1.0)
 
-    assert (found.state, found.found) == (state, said)
+    assert (found.state, found.found) == (state, output)
 
 
 async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
@@ -544,10 +544,10 @@ def test_what_an_older_postgresql_lacks_is_said(
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
         found = told()
 
-    told_state, said = found.one("database")
+    told_state, output = found.one("database")
     assert told_state == state
-    assert said.startswith(f"PostgreSQL {numbers[0]}.{numbers[1]}, ")
-    assert said.partition("synchronous_commit is on")[2] == (f"; {told_beside}" if told_beside else "")
+    assert output.startswith(f"PostgreSQL {numbers[0]}.{numbers[1]}, ")
+    assert output.partition("synchronous_commit is on")[2] == (f"; {told_beside}" if told_beside else "")
 
 
 @pytest.mark.slow("looks at several databases of PostgreSQL")
@@ -558,8 +558,12 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         assert found.one("key")[1].startswith("CONTENTSVC_SECRET_KEY is not set")
         monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
         found = told()
-        state, said = found.one("database")
-        assert (state, said.startswith("PostgreSQL "), said.endswith("synchronous_commit is on")) == ("ok", True, True)
+        state, output = found.one("database")
+        assert (state, output.startswith("PostgreSQL "), output.endswith("synchronous_commit is on")) == (
+            "ok",
+            True,
+            True,
+        )
         assert (found.one("schema")[0], found.one("key")) == (
             "ok",
             ("ok", "CONTENTSVC_SECRET_KEY is valid; no secrets are stored yet"),

@@ -18,18 +18,18 @@ BODY = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
 
 @pytest.fixture
 def server() -> Generator[CodeHostServer]:
-    with CodeHostServer() as made:
-        yield made
+    with CodeHostServer() as created:
+        yield created
 
 
 @pytest.fixture
 def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHostServer) -> Installation:
     """An installation whose commands may run in this process."""
-    made = Installation(tmp_path, github_api_url=server.api_url)
-    for name, value in made.environment.items():
+    created = Installation(tmp_path, github_api_url=server.api_url)
+    for name, value in created.environment.items():
         monkeypatch.setenv(name, value)
     command("organization", "create", "Acme")
-    return made
+    return created
 
 
 def connect(given: str | None = TOKEN) -> Any:
@@ -46,20 +46,20 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
 ) -> None:
     key = command("key", "issue", "--organization", "acme")["key"]
     with serving(installation) as running:
-        made = httpx.post(
+        created = httpx.post(
             f"{running.url}/v1/integrations/github",
             json={"owner": "acme", "repo": "lighthouse", "token": TOKEN},
             headers={"Authorization": f"Bearer {key}"},
             trust_env=False,
             verify=PLAIN,
         )
-        assert made.status_code == 201
-        assert server.hook.url == made.json()["webhook"]["url"]
+        assert created.status_code == 201
+        assert server.hook.url == created.json()["webhook"]["url"]
         assert server.hook.url.startswith(running.url)
         assert server.deliver("push", BODY, "d-first") == 200
 
         old = server.hook.secret
-        id_ = made.json()["github"]["id"]
+        id_ = created.json()["github"]["id"]
         # The command does not know where the server is reached, and leaves the hook's address alone.
         rotated = command("integration", "rotate-secret", id_, "--overlap-hours", "1")
         assert (rotated["changedAtHost"], rotated["webhookSecret"]) == (True, None)
@@ -121,7 +121,7 @@ def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
             installation.until_runs_ended()
 
     # One for the pull requests, one for first contributions, and one that was refused.
-    assert [asked.headers["authorization"] for asked in server.did("POST", "graphql")] == [f"Bearer {TOKEN}"] * 3
+    assert [result.headers["authorization"] for result in server.did("POST", "graphql")] == [f"Bearer {TOKEN}"] * 3
     runs = command("run", "list", "--organization", "acme")
     assert [run["status"] for run in runs] == ["completed", "completed"]
     (failed,) = [each for each in command("log", "list", "--organization", "acme") if each["status"] == "failed"]
@@ -133,13 +133,13 @@ def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
 def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowhere(
     installation: Installation, server: CodeHostServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = connect(f"{TOKEN}\n")
+    created = connect(f"{TOKEN}\n")
 
-    assert (made["createdAtHost"], made["webhookSecret"], made["branch"]) == (True, None, "trunk")
-    assert made["repositoryId"] == str(REPOSITORY_ID)
-    gone = invoke("integration", "delete", made["integrationId"], "--json")
+    assert (created["createdAtHost"], created["webhookSecret"], created["branch"]) == (True, None, "trunk")
+    assert created["repositoryId"] == str(REPOSITORY_ID)
+    gone = invoke("integration", "delete", created["integrationId"], "--json")
     assert json.loads(gone.stdout) == {
-        "id": made["integrationId"],
+        "id": created["integrationId"],
         "disabledSchedules": [],
         "disabledEvents": [],
         "webhook": "removed",
@@ -158,12 +158,12 @@ def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowh
 
 
 def test_the_manual_steps_are_printed(installation: Installation, server: CodeHostServer) -> None:
-    made = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
-    id_ = made["integrationId"]
-    assert (made["createdAtHost"], made["branch"]) == (False, None)
+    created = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
+    id_ = created["integrationId"]
+    assert (created["createdAtHost"], created["branch"]) == (False, None)
 
     rotated = command("integration", "rotate-secret", id_)
-    assert rotated["webhookSecret"] not in {None, made["webhookSecret"]}
+    assert rotated["webhookSecret"] not in {None, created["webhookSecret"]}
     reconciled = invoke("integration", "reconcile", id_)
     assert (reconciled.exit_code, "was entered by hand" in reconciled.stderr) == (1, True)
     gone = invoke("integration", "delete", id_)
@@ -171,7 +171,7 @@ def test_the_manual_steps_are_printed(installation: Installation, server: CodeHo
     assert "delete it at the code host, too" in gone.stderr
     for verb in ("delete", "rotate-secret", "reconcile"):
         assert invoke("integration", verb, id_).stderr == f"Error: there is no integration '{id_}'\n"
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_refusal_of_the_code_host_is_printed_and_fails(installation: Installation, server: CodeHostServer) -> None:
@@ -189,9 +189,9 @@ def test_a_refusal_of_the_code_host_is_printed_and_fails(installation: Installat
     server.note(server.hook, "d-1", status=504)
     shown = invoke("integration", "reconcile", id_, "--dry-run")
     assert (shown.exit_code, "would be asked" in shown.stdout) == (0, True)
-    asked = invoke("integration", "reconcile", id_)
-    assert (asked.exit_code, "refused" in asked.stdout) == (1, True)
-    assert "1 could not be requested" in asked.stderr
+    result = invoke("integration", "reconcile", id_)
+    assert (result.exit_code, "refused" in result.stdout) == (1, True)
+    assert "1 could not be requested" in result.stderr
 
     server.fault = Fault(status=500, method="DELETE")
     gone = invoke("integration", "delete", id_, "--json")

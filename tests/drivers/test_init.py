@@ -27,10 +27,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    made = tmp_path / "service"
-    made.mkdir()
-    monkeypatch.chdir(made)
-    return made
+    created = tmp_path / "service"
+    created.mkdir()
+    monkeypatch.chdir(created)
+    return created
 
 
 @pytest.fixture
@@ -62,20 +62,20 @@ def listed(*command: str) -> list[dict[str, Any]]:
 
 
 def test_everything_is_set_up_and_commands_in_the_folder_find_it(folder: Path) -> None:
-    made = done(*OPTIONS)
+    created = done(*OPTIONS)
 
-    assert made["existing"] == []
-    assert made["webhookUrl"].startswith("http://127.0.0.1:8000/api/webhooks/github/org_")
-    assert made["webhookUrl"].endswith("/4242")
-    assert re.fullmatch(r"whsec_\w{40}", made["webhookSecret"])
-    assert made["changelogUrl"] == "http://127.0.0.1:8000/changelog/acme"
-    assert re.fullmatch(r"http://127\.0\.0\.1:8000/dashboard/sign-in/link\?token=\w{40}", made["signInUrl"])
+    assert created["existing"] == []
+    assert created["webhookUrl"].startswith("http://127.0.0.1:8000/api/webhooks/github/org_")
+    assert created["webhookUrl"].endswith("/4242")
+    assert re.fullmatch(r"whsec_\w{40}", created["webhookSecret"])
+    assert created["changelogUrl"] == "http://127.0.0.1:8000/changelog/acme"
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/dashboard/sign-in/link\?token=\w{40}", created["signInUrl"])
     file = folder / "contentsvc.env"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().splitlines() == [
         f"CONTENTSVC_DATABASE_URL=sqlite+aiosqlite:///{folder}/contentsvc.db",
         "CONTENTSVC_BASE_URL=http://127.0.0.1:8000",
-        f"CONTENTSVC_API_KEY={made['key']}",
+        f"CONTENTSVC_API_KEY={created['key']}",
     ]
     (trigger,) = listed("trigger", "list", "--organization", "acme")
     assert (trigger["targets"]["repositoryIds"], trigger["autoPublish"]) == (["4242"], True)
@@ -225,9 +225,9 @@ def test_a_checkout_without_releases_gets_posts_about_its_pushes(tmp_path: Path)
     for number in range(12):
         work.commit(f"feat: step {number}")
 
-    made = done(*OPTIONS, "--checkout", str(work.path))
+    created = done(*OPTIONS, "--checkout", str(work.path))
 
-    assert made["received"] == 10
+    assert created["received"] == 10
     (trigger,) = listed("trigger", "list", "--organization", "acme")
     assert trigger["sourceConfig"]["eventTypes"] == ["push"]
 
@@ -235,13 +235,13 @@ def test_a_checkout_without_releases_gets_posts_about_its_pushes(tmp_path: Path)
 def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     with CodeHostServer() as host:
         api = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse", "--api-url", host.api_url)
-        made = done(*api, "--token", TOKEN, "--base-url", "https://hooks.example.org")
+        created = done(*api, "--token", TOKEN, "--base-url", "https://hooks.example.org")
 
-    assert made["repositoryId"] == str(REPOSITORY_ID)
-    assert made["createdAtHost"] is True
-    assert made["webhookSecret"] is None
-    assert host.hook.url == made["webhookUrl"]
-    assert made["webhookUrl"].startswith("https://hooks.example.org/")
+    assert created["repositoryId"] == str(REPOSITORY_ID)
+    assert created["createdAtHost"] is True
+    assert created["webhookSecret"] is None
+    assert host.hook.url == created["webhookUrl"]
+    assert created["webhookUrl"].startswith("https://hooks.example.org/")
     assert f"CONTENTSVC_GITHUB_API_URL={host.api_url}" in Path("contentsvc.env").read_text()
 
 

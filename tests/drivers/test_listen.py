@@ -49,8 +49,8 @@ class Both(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
-        given = self.headers.get("X-Hub-Signature-256")
-        good = given is None or hmac.compare_digest(given, signed(body))
+        signature_headers = self.headers.get("X-Hub-Signature-256")
+        good = signature_headers is None or hmac.compare_digest(signature_headers, signed(body))
         answer = b'{"received":true,"message":"ok","data":{"processed":true}}' if good else b'{"error":"bad signature"}'
         self.send_response(200 if good else 401)
         self.send_header("Content-Length", str(len(answer)))
@@ -78,8 +78,8 @@ def listen(url: str, *more: str) -> Any:
 
 
 def test_the_bytes_of_the_body_and_the_signature_arrive(relay: str) -> None:
-    given = {"x-github-delivery": "d-1", "x-hub-signature-256": signed(BODY.encode())}
-    Both.connections = [[b"event: ready\ndata: {}\n\n", b": ping\n\n", event(**given)]]
+    signature_headers = {"x-github-delivery": "d-1", "x-hub-signature-256": signed(BODY.encode())}
+    Both.connections = [[b"event: ready\ndata: {}\n\n", b": ping\n\n", event(**signature_headers)]]
 
     done = listen(relay, "--count", "1")
 

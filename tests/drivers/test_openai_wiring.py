@@ -59,5 +59,5 @@ async def test_the_model_that_the_settings_name_writes(tmp_path: Path, monkeypat
 
     assert (post.title, post.content) == ("Light", "<p>It turns.</p>\n")
     assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
-    assert server.asked[0].headers["authorization"] == "Bearer sk-hunter2"
-    assert server.asked[0].question["max_tokens"] == 700
+    assert server.requests[0].headers["authorization"] == "Bearer sk-hunter2"
+    assert server.requests[0].question["max_tokens"] == 700

@@ -40,12 +40,12 @@ def golden(provider: str, name: str) -> Golden:
     return found
 
 
-def deliver(server: str, provider: str, made: dict[str, Any], secret: str, sent: Golden, delivery: str) -> Any:
+def deliver(server: str, provider: str, created: dict[str, Any], secret: str, sent: Golden, delivery: str) -> Any:
     """Send a delivery as the code host does; return the answer."""
     known = provider_named(provider)
     assert known is not None
     headers = known.headers(sent.event, delivery, sent.body, secret) | {"Content-Type": "application/json"}
-    path = httpx.URL(made["webhookUrl"]).path
+    path = httpx.URL(created["webhookUrl"]).path
     answered = httpx.post(
         f"{server}{path}", content=sent.body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S
     )
@@ -55,10 +55,10 @@ def deliver(server: str, provider: str, made: dict[str, Any], secret: str, sent:
 @pytest.mark.slow("starts a server")
 def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World) -> None:
     sent, project = golden("gitlab", "push__cut"), "/projects/acme%2Fharbour%2Flighthouse"
-    world.api.says(
+    world.api.reply(
         f"GET {project}", {"id": 4242, "path_with_namespace": "acme/harbour/lighthouse", "default_branch": "main"}
     )
-    world.api.says(f"POST {project}/hooks", {"id": 9}, status=201)
+    world.api.reply(f"POST {project}/hooks", {"id": 9}, status=201)
 
     def listed(id_: str, message: str) -> dict[str, object]:
         known = {"author_name": "Grace Example", "author_email": "grace@example.com", "web_url": "https://x.example"}
@@ -67,24 +67,24 @@ def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World)
     delivered = [(each["id"], each["message"]) for each in json.loads(sent.body)["commits"]]
     older = [(f"{number:040x}", f"feat: foghorn {number}") for number in range(1, 14)]
     newest_first = [listed(*each) for each in reversed([*older, *delivered])]
-    world.api.says(f"GET {project}/repository/commits", newest_first)
-    made = world.installation.command(
+    world.api.reply(f"GET {project}/repository/commits", newest_first)
+    created = world.installation.command(
         *("integration", "connect", "acme/harbour/lighthouse", "--organization", "acme"),
         *("--provider", "gitlab", "--token", TOKEN),
     )
-    (hook,) = (asked.body for asked in world.api.asked if asked.method == "POST")
+    (hook,) = (request.body for request in world.api.requests if request.method == "POST")
     world.installation.command(
         *("trigger", "create", "--organization", "acme", "--name", "gitlab", "--provider", "gitlab"),
         *("--repository-id", "4242", "--event", "push"),
     )
 
     with serving(world.installation) as server:
-        wrong = deliver(server.url, "gitlab", made, "another", sent, "g-0")
-        first = deliver(server.url, "gitlab", made, hook["token"], sent, "g-1")
-        again = deliver(server.url, "gitlab", made, hook["token"], sent, "g-1")
+        wrong = deliver(server.url, "gitlab", created, "another", sent, "g-0")
+        first = deliver(server.url, "gitlab", created, hook["token"], sent, "g-1")
+        again = deliver(server.url, "gitlab", created, hook["token"], sent, "g-1")
         world.installation.until_runs_ended()
 
-    assert (made["createdAtHost"], hook["url"]) == (True, made["webhookUrl"])
+    assert (created["createdAtHost"], hook["url"]) == (True, created["webhookUrl"])
     assert (wrong["status"], wrong["error"]) == (401, "Invalid webhook signature")
     assert (first["status"], first["message"]) == (200, "Processed push event (pushed)")
     assert (again["status"], again["data"]["duplicate"]) == (200, True)
@@ -101,25 +101,25 @@ def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World)
 def test_a_branch_and_its_version_of_bitbucket_become_two_posts(world: World) -> None:
     sent = golden("bitbucket", "push__with_a_tag")
     repository = json.loads(sent.body)["repository"]
-    world.api.says(
+    world.api.reply(
         "GET /repositories/acme/lighthouse",
         {"uuid": repository["uuid"], "full_name": "acme/lighthouse", "mainbranch": {"name": "main"}},
     )
-    world.api.says("POST /repositories/acme/lighthouse/hooks", {"uuid": "{9}"}, status=201)
+    world.api.reply("POST /repositories/acme/lighthouse/hooks", {"uuid": "{9}"}, status=201)
     commits = "GET /repositories/acme/lighthouse/commits/" + "0e" * 20
-    world.api.says(commits, {"error": {"message": "No access"}}, status=403)
-    made = world.installation.command(
+    world.api.reply(commits, {"error": {"message": "No access"}}, status=403)
+    created = world.installation.command(
         *("integration", "connect", "acme/lighthouse", "--organization", "acme"),
         *("--provider", "bitbucket", "--token", TOKEN),
     )
-    (hook,) = (asked.body for asked in world.api.asked if asked.method == "POST")
-    world.installation.trigger("acme", "bitbucket", int(made["repositoryId"]))
+    (hook,) = (request.body for request in world.api.requests if request.method == "POST")
+    world.installation.trigger("acme", "bitbucket", int(created["repositoryId"]))
 
     with serving(world.installation) as server:
-        wrong = deliver(server.url, "bitbucket", made, "another", sent, "b-0")
-        first = deliver(server.url, "bitbucket", made, hook["secret"], sent, "b-1")
-        again = deliver(server.url, "bitbucket", made, hook["secret"], sent, "b-1")
-        cut = deliver(server.url, "bitbucket", made, hook["secret"], golden("bitbucket", "push__cut"), "b-2")
+        wrong = deliver(server.url, "bitbucket", created, "another", sent, "b-0")
+        first = deliver(server.url, "bitbucket", created, hook["secret"], sent, "b-1")
+        again = deliver(server.url, "bitbucket", created, hook["secret"], sent, "b-1")
+        cut = deliver(server.url, "bitbucket", created, hook["secret"], golden("bitbucket", "push__cut"), "b-2")
         world.installation.until_runs_ended()
 
     assert wrong["status"] == 401

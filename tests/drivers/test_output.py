@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from contentsvc_cli.terminal.ids import shortened
-from contentsvc_cli.terminal.output import cell, json_text, look
+from contentsvc_cli.terminal.output import cell, json_text, style_of
 from contentsvc_cli.terminal.waiting import waiting
 
 
@@ -30,9 +30,9 @@ class Terminal(io.StringIO):
     ],
 )
 def test_a_state_has_its_colour(words: tuple[str, ...], colour: str) -> None:
-    assert {look("status", word) for word in words} == {colour}
+    assert {style_of("status", word) for word in words} == {colour}
     # A name that resembles a state has no style.
-    assert {look("name", word) for word in words} == {""}
+    assert {style_of("name", word) for word in words} == {""}
 
 
 @pytest.mark.parametrize(("status", "colour"), [(200, "green"), (401, "red"), (503, "red"), (None, "")])

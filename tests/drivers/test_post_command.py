@@ -26,11 +26,11 @@ POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "
 def trigger(folder: Path) -> str:
     """An organization that has received a push, and the trigger that it started."""
     command("organization", "create", "Acme")
-    made = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
+    created = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
     trigger = command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
     (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
-    command("receive", "x.jsonl", "--integration", made["integrationId"])
+    command("receive", "x.jsonl", "--integration", created["integrationId"])
     return trigger["id"]
 
 
@@ -87,8 +87,8 @@ def post() -> dict[str, Any]:
         await stores.close()
 
     asyncio.run(perform())
-    (made,) = command("post", "list", "--organization", "acme")
-    return made
+    (created,) = command("post", "list", "--organization", "acme")
+    return created
 
 
 class Terminal(io.BytesIO):
@@ -99,8 +99,8 @@ class Terminal(io.BytesIO):
 
 
 def test_publishing_a_changelog_lists_the_posts_and_asks(post: dict[str, Any]) -> None:
-    mine = ("--organization", "acme")
-    publish = ("changelog", "publish", *mine)
+    own = ("--organization", "acme")
+    publish = ("changelog", "publish", *own)
     command("post", "edit", post["id"], "--title", "A lamp with a bell")
     command("post", "publish", post["id"])
 
@@ -114,15 +114,15 @@ def test_publishing_a_changelog_lists_the_posts_and_asks(post: dict[str, Any]) -
         assert first.startswith("1 post will be public at http://127.0.0.1:8000/changelog/acme")
         assert "1  acme/lighthouse" in rest[0]
         assert rest[2].endswith("A lamp with a bell")
-    assert not command("changelog", "show", *mine)["isPublic"]
+    assert not command("changelog", "show", *own)["isPublic"]
 
     done = CliRunner().invoke(main, [*publish, "--json"], input=Terminal(b"y\n"))
     assert json.loads(done.stdout)["isPublic"]
     # It is public: there is nothing to ask.
     again = CliRunner().invoke(main, [*publish, "--json"])
     assert (again.exit_code, again.stderr, json.loads(again.stdout)["isPublic"]) == (0, "", True)
-    command("changelog", "hide", *mine)
-    assert command("changelog", "publish", *mine, "--yes")["isPublic"]
+    command("changelog", "hide", *own)
+    assert command("changelog", "publish", *own, "--yes")["isPublic"]
 
 
 def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp_path: Path) -> None:
@@ -211,13 +211,13 @@ def test_posts_are_searched(post: dict[str, Any]) -> None:
 def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
     (tmp_path / "post.md").write_text("Brighter.", "utf-8")
     create = ("post", "create", "--organization", "acme", "--title", "A lamp")
-    made = command(*create, "--markdown", "post.md", "--summary", "Light", "--label", "new")
-    assert set(made) == POST
-    assert made["sourceMetadata"] == {"writer": "hand", "summary": "Light", "labels": ["new"]}
+    created = command(*create, "--markdown", "post.md", "--summary", "Light", "--label", "new")
+    assert set(created) == POST
+    assert created["sourceMetadata"] == {"writer": "hand", "summary": "Light", "labels": ["new"]}
     public = command(*create, "--markdown", "-", "--publish", input="Darker.")
     assert (public["status"], public["markdown"]) == ("published", "Darker.")
 
-    id_ = made["id"]
+    id_ = created["id"]
     scheduled = command("post", "publish", id_, "--at", "2999-01-01T08:00Z")
     assert scheduled["sourceMetadata"]["publishAt"] == "2999-01-01T08:00:00.000Z"
     assert "publishAt" in CliRunner().invoke(main, ["post", "publish", id_, "--at", "2999-01-02"]).stdout
@@ -236,19 +236,19 @@ def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
 
 
 def test_posts_are_filtered_and_changed_together(tmp_path: Path) -> None:
-    mine = ("--organization", "acme")
+    own = ("--organization", "acme")
     (tmp_path / "post.md").write_text("Brighter.", "utf-8")
     ids = [
-        command("post", "create", *mine, "--title", f"Lamp {n}", "--markdown", "post.md", "--label", "new")["id"]
+        command("post", "create", *own, "--title", f"Lamp {n}", "--markdown", "post.md", "--label", "new")["id"]
         for n in range(2)
     ]
-    assert [each["id"] for each in command("post", "list", *mine, "--label", "new", "--query", "1")] == ids[1:]
-    assert command("post", "list", *mine, "--status", "published") == []
-    assert error("post", "list", *mine, "--label", "old", code=2).startswith("Invalid label: 'old'")
+    assert [each["id"] for each in command("post", "list", *own, "--label", "new", "--query", "1")] == ids[1:]
+    assert command("post", "list", *own, "--status", "published") == []
+    assert error("post", "list", *own, "--label", "old", code=2).startswith("Invalid label: 'old'")
 
-    bulk = ("post", "bulk", "publish", *mine, "--label", "new")
+    bulk = ("post", "bulk", "publish", *own, "--label", "new")
     assert "add --yes" in error(*bulk, code=2)
     assert command(*bulk, "--yes") == {"action": "publish", "done": ids[::-1], "failed": [], "remaining": 0}
     declined = CliRunner().invoke(main, bulk, input=Terminal(b"n\n"))
     assert (declined.exit_code, "Publish 2 of 2 posts?" in declined.stderr) == (1, True)
-    assert "name at least one filter" in error("post", "bulk", "delete", *mine, "--yes", code=2)
+    assert "name at least one filter" in error("post", "bulk", "delete", *own, "--yes", code=2)

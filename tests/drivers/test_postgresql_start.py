@@ -35,13 +35,13 @@ def test_migrating_needs_no_key_and_everything_else_does(tmp_path: Path, empty_u
 
     migrated = installation.run("migrate", CONTENTSVC_SECRET_KEY="")
     keyless = installation.run("organization", "create", "Acme", CONTENTSVC_SECRET_KEY="")
-    made = installation.run("organization", "create", "Acme")
+    created = installation.run("organization", "create", "Acme")
 
     assert migrated.returncode == 0, migrated.stderr
     assert keyless.returncode == 1
     assert "CONTENTSVC_SECRET_KEY is not set" in keyless.stderr
     assert "openssl rand -base64 32" in keyless.stderr
-    assert made.returncode == 0, made.stderr
+    assert created.returncode == 0, created.stderr
     assert not list(tmp_path.iterdir())
 
 
@@ -80,8 +80,8 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
 
 @pytest.fixture
 def server() -> Generator[postgres.PrivateServer]:
-    with postgres.PrivateServer(durable=False) as made:
-        yield made
+    with postgres.PrivateServer(durable=False) as created:
+        yield created
 
 
 def test_a_node_ends_in_time_however_its_database_hangs(tmp_path: Path, server: postgres.PrivateServer) -> None:
@@ -105,8 +105,8 @@ def test_an_engine_without_its_database_logs_it_and_takes_no_runs(
     assert installation.run("organization", "create", "Acme").returncode == 0
     with serving(installation) as node:
         # The first step of a run launches the engine: the site, which does not exist, is asked for in one.
-        asked = installation.run("brand", "generate", "https://acme.invalid", "--organization", "acme")
-        assert "acme.invalid" in asked.stdout + asked.stderr
+        result = installation.run("brand", "generate", "https://acme.invalid", "--organization", "acme")
+        assert "acme.invalid" in result.stdout + result.stderr
         until(lambda: bool(postgres.rows(server.url, "SELECT 1 FROM dbos.workflow_status")), "the engine runs")
         server.stop()
         until(lambda: not node.is_ready(), "it is not ready")

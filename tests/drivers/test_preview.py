@@ -230,14 +230,14 @@ def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetc
 
     lacking = ran(clone)
     unknown = ran(clone, "v1.0.0..HEAD")
-    whole = ran(clone, "HEAD~1..HEAD")
+    all_commits = ran(clone, "HEAD~1..HEAD")
 
     assert (lacking.exit_code, lacking.stdout) == (1, "")
     assert "this clone is shallow: its history ends inside" in lacking.stderr
     assert "git fetch --unshallow --tags" in lacking.stderr
     assert "there is no revision 'v1.0.0' here, and this clone is shallow" in unknown.stderr
     # What the clone has is shown.
-    assert "Colour the lamp" in whole.stdout
+    assert "Colour the lamp" in all_commits.stdout
 
 
 def test_another_work_tree_of_a_repository_is_one(work: Work, tmp_path: Path) -> None:
@@ -265,11 +265,11 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.tags: list[str] = []
-        self.asked: list[str] = []
+        self.links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.asked += [str(value) for name, value in attrs if name in {"src", "srcset", "data", "action", "poster"}]
+        self.links += [str(value) for name, value in attrs if name in {"src", "srcset", "data", "action", "poster"}]
 
 
 def test_the_page_is_one_file_that_asks_for_nothing(work: Work, tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_the_page_is_one_file_that_asks_for_nothing(work: Work, tmp_path: Path) 
     html = page.read_text("utf-8")
     read = _Page()
     read.feed(html)
-    assert read.asked == []
+    assert read.links == []
     assert not {"script", "img", "link", "iframe", "object"} & set(read.tags)
     assert [html.count(f"<h2>{title}") for title in ("lamp v1.1.0", "lamp v1.0.0")] == [1, 1]
     assert "&lt;img src=" in html

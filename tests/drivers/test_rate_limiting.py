@@ -248,7 +248,7 @@ async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucke
     wrong = f"{key[:-1]}{'a' if key[-1] != 'a' else 'b'}"
     doubled = [("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")]
 
-    asked = [
+    requests = [
         await world.ask(),
         await world.ask(key=wrong),
         await world.ask(key=revoked),
@@ -256,10 +256,10 @@ async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucke
     ]
     transport = httpx.ASGITransport(cast("Any", world.app), client=("192.0.2.1", 50000))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-        asked.append(await client.post(GENERATE, headers=doubled))
+        requests.append(await client.post(GENERATE, headers=doubled))
 
-    assert [response.status_code for response in asked] == [401] * 5
-    assert [told(response)[1] for response in asked] == [9, 8, 7, 6, 5]
+    assert [response.status_code for response in requests] == [401] * 5
+    assert [told(response)[1] for response in requests] == [9, 8, 7, 6, 5]
     for _ in range(5):
         await world.ask()
     # Over its limit, an address gets 429 first; requests with a key are not affected.

@@ -118,18 +118,18 @@ def test_a_bad_line_names_file_line_and_fault_and_the_lines_before_it_were_given
 
 def test_a_line_without_an_end_is_not_read_into_memory() -> None:
     class Endless(io.BytesIO):
-        asked = 0
+        calls = 0
 
         def readline(self, size: int | None = -1, /) -> bytes:
             assert size is not None
             assert 0 < size <= MAX_LINE + 1
-            self.asked += 1
+            self.calls += 1
             return b"x" * size
 
     endless = Endless()
     with pytest.raises(BadRecording, match="longer than 64 MiB"):
         list(read_lines(endless, "endless"))
-    assert endless.asked == 1
+    assert endless.calls == 1
 
 
 def test_lines_are_read_as_they_are_asked_for() -> None:

@@ -86,10 +86,10 @@ def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None
     bulk = ("post", "bulk", "unpublish", "--query", "lamp", "--yes")
     assert post["id"] in machine.json(*bulk)["done"]
     # `--wait` shows the job's events, and its post is there.
-    made = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
-    assert made.exit_code == 0, made.output
-    assert "completed: Done" in made.stderr
-    written = json.loads(made.stdout)["postId"]
+    created = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
+    assert created.exit_code == 0, created.output
+    assert "completed: Done" in created.stderr
+    written = json.loads(created.stdout)["postId"]
     assert machine.json("post", "delete", written) == {"postId": written, "deleted": True}
     gone = machine.run("post", "show", written)
     assert (gone.exit_code, gone.stderr) == (1, "Error: Post not found\n")
@@ -141,13 +141,13 @@ def test_a_refused_delivery_is_shown_with_its_cause_and_the_command_that_mends_i
 def test_a_remote_integration_is_connected_changed_and_deleted(
     machine: Machine, server: tuple[ServerProcess, str, str]
 ) -> None:
-    made = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
-    assert machine.json("integration", "show", made["integrationId"])["repository"] == "acme/lens"
+    created = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
+    assert machine.json("integration", "show", created["integrationId"])["repository"] == "acme/lens"
     assert len(machine.json("integration", "list")) == 2
-    assert machine.json("integration", "disable", made["integrationId"])["enabled"] is False
-    assert machine.json("integration", "enable", made["integrationId"])["enabled"] is True
-    rotated = machine.json("integration", "rotate-secret", made["integrationId"], "--overlap-hours", "0")
-    assert rotated["webhookSecret"] != made["webhookSecret"]
+    assert machine.json("integration", "disable", created["integrationId"])["enabled"] is False
+    assert machine.json("integration", "enable", created["integrationId"])["enabled"] is True
+    rotated = machine.json("integration", "rotate-secret", created["integrationId"], "--overlap-hours", "0")
+    assert rotated["webhookSecret"] != created["webhookSecret"]
     assert machine.run("integration", "disable", "int_none").stderr == "Error: Integration not found\n"
     trigger = machine.json("trigger", "create", "--repository-id", "7", "--event", "release", "--name", "lens")
     assert machine.json("trigger", "show", trigger["id"]) == trigger
@@ -174,7 +174,7 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
     assert machine.json("schedule", "delete", schedule["id"])["deleted"] is True
     assert machine.json("trigger", "delete", trigger["id"])["deleted"] is True
-    assert machine.json("integration", "delete", made["integrationId"])["id"] == made["integrationId"]
+    assert machine.json("integration", "delete", created["integrationId"])["id"] == created["integrationId"]
 
 
 @pytest.mark.slow("starts a server")

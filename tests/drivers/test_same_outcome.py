@@ -55,10 +55,10 @@ async def through_the_library(_folder: Path) -> Told:
     operator = Operator(stores.directory, stores.keys, clock, ids)
     organization = await operator.create_organization("Acme")
     assert isinstance(organization, Organization)
-    made = await operator.connect(
+    created = await operator.connect(
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
-    assert isinstance(made, Connection)
+    assert isinstance(created, Connection)
     every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
     for command in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
         trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, command)
@@ -67,11 +67,11 @@ async def through_the_library(_folder: Path) -> Told:
     at = Address(
         provider="codehost",
         organization_id=organization.id,
-        integration_id=made.integration.id,
+        integration_id=created.integration.id,
         repository_id=REPOSITORY_ID,
     )
     outcomes = [
-        await receiver.receive(golden.delivery(at, made.secret, delivery_id(golden)))
+        await receiver.receive(golden.delivery(at, created.secret, delivery_id(golden)))
         for golden in (*RECORDED, *RECORDED)
     ]
     log = await stores.journal.entries(organization.id)

@@ -20,17 +20,17 @@ def acme(folder: Path) -> None:
     command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
 
 
-def cron(made: dict[str, Any]) -> dict[str, Any]:
-    return made["sourceConfig"]["cron"]
+def cron(created: dict[str, Any]) -> dict[str, Any]:
+    return created["sourceConfig"]["cron"]
 
 
 def test_times_are_written_changed_and_read_as_people_do() -> None:
     weekly = ("--frequency", "weekly", "--at", "9:05", "--day-of-week", "sunday")
-    made = command("schedule", "create", *_NEW, "Sundays", *weekly, "--lookback", "yesterday")
-    assert cron(made) == {"frequency": "weekly", "hour": 9, "minute": 5, "dayOfWeek": 0}
-    id_ = made["id"]
+    created = command("schedule", "create", *_NEW, "Sundays", *weekly, "--lookback", "yesterday")
+    assert cron(created) == {"frequency": "weekly", "hour": 9, "minute": 5, "dayOfWeek": 0}
+    id_ = created["id"]
     # Fields that are not named stay, and a day belongs to its frequency.
-    assert cron(command("schedule", "edit", id_, "--at", "23:59")) == cron(made) | {"hour": 23, "minute": 59}
+    assert cron(command("schedule", "edit", id_, "--at", "23:59")) == cron(created) | {"hour": 23, "minute": 59}
     monthly = command("schedule", "edit", id_, "--frequency", "monthly", "--day-of-month", "31", "--name", "Ends")
     assert cron(monthly) == {"frequency": "monthly", "hour": 23, "minute": 59, "dayOfMonth": 31}
     assert (monthly["name"], monthly["lookbackWindow"]) == ("Ends", "yesterday")

@@ -80,9 +80,9 @@ def _repository(path: Path) -> Path:
         "PATH": os.environ["PATH"],
         "HOME": str(path),
         "GIT_CONFIG_NOSYSTEM": "1",
-        **{f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{who}_EMAIL": "ada@example.com" for who in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{who}_DATE": "2026-01-01T12:00:00Z" for who in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_NAME": "Ada" for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_EMAIL": "ada@example.com" for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_DATE": "2026-01-01T12:00:00Z" for role in ("AUTHOR", "COMMITTER")},
     }
 
     def git(*command: str) -> None:

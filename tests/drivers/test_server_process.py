@@ -212,10 +212,10 @@ async def test_of_64_copies_at_once_one_is_processed_and_63_are_duplicates(world
     assert Counter(answer.json()["message"] for answer in answers) == {PROCESSED: 1, DUPLICATE: 63}
     duplicate = next(answer.json() for answer in answers if answer.json()["message"] == DUPLICATE)
     assert duplicate["data"] == {"event": "push", "delivery": delivery, "duplicate": True}
-    left = world.prepared.left_by(delivery)
-    assert left["contexts"] == 1
-    assert Counter(left["logs"]) == {"Processed push event": 1, "Duplicate push delivery": 63}
-    assert left["runs"] == sorted([world.prepared.on_all, world.prepared.on_push])
+    rows = world.prepared.left_by(delivery)
+    assert rows["contexts"] == 1
+    assert Counter(rows["logs"]) == {"Processed push event": 1, "Duplicate push delivery": 63}
+    assert rows["runs"] == sorted([world.prepared.on_all, world.prepared.on_push])
 
 
 # Bodies that are signed and broken.
@@ -330,8 +330,8 @@ def test_a_body_that_is_longer_than_announced_is_not_processed(world: World, wir
     delivery = _new_id()
     answer = wire.ask(_delivery_head(world, _GOOD, delivery, length=10), _GOOD)
     assert answer.status in {400, 401}
-    left = world.prepared.left_by(delivery)
-    assert (left["contexts"], left["runs"]) == (0, [])
+    rows = world.prepared.left_by(delivery)
+    assert (rows["contexts"], rows["runs"]) == (0, [])
     world.assert_still_serves()
 
 
@@ -513,8 +513,8 @@ def test_an_answer_to_head_announces_our_body_and_does_not_send_it(wire: Wire, p
 )
 def test_head_is_answered_as_get_is(world: World, wire: Wire, path: str) -> None:
     key = {"Authorization": f"Bearer {world.prepared.key}"}
-    whole = world.client.get(path, headers=key)
-    assert whole.status_code == 200
+    complete = world.client.get(path, headers=key)
+    assert complete.status_code == 200
 
     wire.say(_head("HEAD", path, *key.items()))
     head = wire.hear(without_body=True)
@@ -522,8 +522,8 @@ def test_head_is_answered_as_get_is(world: World, wire: Wire, path: str) -> None
     assert head is not None
     own = {"date", "x-request-id"}
     assert head.status == 200
-    assert {**head.headers, **dict.fromkeys(own, "")} == {**whole.headers, **dict.fromkeys(own, "")}
-    assert head.headers["content-length"] == str(len(whole.content))
+    assert {**head.headers, **dict.fromkeys(own, "")} == {**complete.headers, **dict.fromkeys(own, "")}
+    assert head.headers["content-length"] == str(len(complete.content))
     # The next bytes are the next answer.
     assert wire.ask(_head("GET", "/health/live")).status == 200
 

@@ -61,8 +61,10 @@ def node(prepared: Prepared, request: pytest.FixtureRequest) -> Generator[Server
 @pytest.fixture(scope="module")
 def lasting(prepared: Prepared, tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
     """Start three processes for tests that leave them running: each start takes a second of the processor."""
-    left = {"TMPDIR": str(tmp_path_factory.mktemp("left"))}
-    with ServerProcess(prepared.installation, "--workers", "3", "--json", name="lasting", environment=left) as server:
+    environment = {"TMPDIR": str(tmp_path_factory.mktemp("left"))}
+    with ServerProcess(
+        prepared.installation, "--workers", "3", "--json", name="lasting", environment=environment
+    ) as server:
         server.start()
         until_all_ready(server)
         yield server

@@ -131,7 +131,7 @@ def test_an_engine_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {
+    environment = {
         "LOG_LEVEL": "loud",
         "DATABASE_URL": "mysql://u:hunter2@h/d",
         "RUN_CONCURRENCY": "many",
@@ -140,7 +140,7 @@ def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypa
         "METRICS": "off",
         "METRIX": "off",
     }
-    for name, value in given.items():
+    for name, value in environment.items():
         monkeypatch.setenv(f"CONTENTSVC_{name}", value)
 
     examined = examine_settings()
@@ -149,6 +149,6 @@ def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypa
         f"CONTENTSVC_{name}" for name in ("LOG_LEVEL", "DATABASE_URL", "RUN_CONCURRENCY", "WRITER_MODEL")
     }
     assert "hunter2" not in str(examined)
-    assert examined.given == ("CONTENTSVC_METRICS",)
+    assert examined.in_use == ("CONTENTSVC_METRICS",)
     assert "CONTENTSVC_METRIX" in examined.unknown
     assert examined.settings == Settings(metrics="off")

@@ -69,8 +69,8 @@ def foreign(names: set[str]) -> set[str]:
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     installation = Installation(tmp_path_factory.mktemp("acme"))
-    made = CliRunner(env=installation.environment).invoke(main, ["organization", "create", "Acme"])
-    assert made.exit_code == 0, made.output
+    created = CliRunner(env=installation.environment).invoke(main, ["organization", "create", "Acme"])
+    assert created.exit_code == 0, created.output
     return installation
 
 

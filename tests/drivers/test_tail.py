@@ -145,13 +145,13 @@ async def test_nothing_is_lost_while_the_store_is_away() -> None:
     await log.write(entry(1))
     await log.start(1)
     found = log.stores.read_model.log
-    asked = 0
+    calls = 0
 
     async def away(*arguments: Any, **how: Any) -> Any:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         # The first question of a look is answered, the second is not.
-        if asked == 2:
+        if calls == 2:
             message = "away"
             raise StoreUnavailable(message)
         return await found(*arguments, **how)

@@ -41,13 +41,13 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
         return json.loads(done.stdout)
 
     command("organization", "create", "Acme")
-    made = command("integration", "connect", "acme/lamp", "--organization", "acme", "--repository-id", "4242")
+    created = command("integration", "connect", "acme/lamp", "--organization", "acme", "--repository-id", "4242")
     command(
         "trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242", "--name", "changelog"
     )
     lines = [{"event": "push", "delivery": "0d5f-1", "body": push_body(f"feat: {HOSTILE}", repository_id=4242)}]
     (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    command("receive", str(folder / "x.jsonl"), "--integration", made["integrationId"])
+    command("receive", str(folder / "x.jsonl"), "--integration", created["integrationId"])
 
     async def perform() -> None:
         stores = sql_stores(Database(f"sqlite:///{installation.database}"), FernetSealer("x" * 32))
@@ -110,11 +110,11 @@ def test_a_list_fits_the_terminal_and_its_ids_can_be_used(
     assert not {character for line in lines for character in line if not character.isprintable()}
     words = {word for line in lines for word in line.split()}
     for row in rows:
-        whole = row.get("id") or row.get("customId") or row["prefix"]
-        (shown,) = {word for word in words if whole.startswith(word) and len(word) > len("csk_00000")}
+        id_ = row.get("id") or row.get("customId") or row["prefix"]
+        (shown,) = {word for word in words if id_.startswith(word) and len(word) > len("csk_00000")}
         if "id" in row:
             read = CliRunner(env=acme.environment).invoke(main, [listed[0], "show", shown, "--json"])
-            assert json.loads(read.stdout)["id"] == whole
+            assert json.loads(read.stdout)["id"] == id_
 
 
 @pytest.mark.slow("starts a command on a terminal")
@@ -147,11 +147,11 @@ def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: 
     of = {"post": [post["id"]], "context": [record["id"], "--organization", "acme"]}
     command = (shown, "show", *of[shown])
 
-    seen = on_terminal(80, *command, environment=acme.environment)
+    screen = on_terminal(80, *command, environment=acme.environment)
 
     # A record's text is JSON, which escapes some of them by itself.
-    assert (VISIBLE if shown == "post" else r"\u202eon\u2066 \x9b31m end") in seen
-    assert {each for each in seen if not each.isprintable()} <= {"\n", "\t"}
+    assert (VISIBLE if shown == "post" else r"\u202eon\u2066 \x9b31m end") in screen
+    assert {each for each in screen if not each.isprintable()} <= {"\n", "\t"}
     assert HOSTILE[-13:] in CliRunner(env=acme.environment).invoke(main, command).stdout
 
 

@@ -90,10 +90,10 @@ async def a_brand(world: World, name: str) -> BrandIdentity:
 
 
 async def on_github(world: World, repository_id: int = 2) -> None:
-    made = await world.operator.connect(
+    created = await world.operator.connect(
         world.organization, full_name="acme/buoy", repository_id=repository_id, provider="github", branch=None
     )
-    assert not isinstance(made, Refusal)
+    assert not isinstance(created, Refusal)
 
 
 async def only_the_request(world: World) -> None:

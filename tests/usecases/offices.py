@@ -46,27 +46,27 @@ class Office:
         )
 
     async def connected(self, token: str | None = TOKEN, *, number: int | None = None) -> Connected:
-        made = await self.connect(token, number=number)
-        assert isinstance(made, Connected)
-        return made
+        created = await self.connect(token, number=number)
+        assert isinstance(created, Connected)
+        return created
 
-    async def disconnect(self, made: Connected) -> Disconnected:
-        gone = await self.connector.disconnect(self.world.organization.id, made.integration.id)
+    async def disconnect(self, created: Connected) -> Disconnected:
+        gone = await self.connector.disconnect(self.world.organization.id, created.integration.id)
         assert gone is not None
         return gone
 
-    async def rotate(self, made: Connected, *, hours: int = 24) -> Rotated:
+    async def rotate(self, created: Connected, *, hours: int = 24) -> Rotated:
         rotated = await self.rotator.rotate(
-            self.world.organization.id, made.integration.id, overlap=timedelta(hours=hours)
+            self.world.organization.id, created.integration.id, overlap=timedelta(hours=hours)
         )
         assert isinstance(rotated, Rotated)
         return rotated
 
-    async def reconcile(self, made: Connected, *, dry_run: bool = False) -> Reconciled | Refusal:
-        return await self.reconciler.reconcile(self.world.organization.id, made.integration.id, dry_run=dry_run)
+    async def reconcile(self, created: Connected, *, dry_run: bool = False) -> Reconciled | Refusal:
+        return await self.reconciler.reconcile(self.world.organization.id, created.integration.id, dry_run=dry_run)
 
-    async def ends(self, made: Connected, *, dry_run: bool = False) -> dict[str, MissedEnd]:
-        done = await self.reconcile(made, dry_run=dry_run)
+    async def ends(self, created: Connected, *, dry_run: bool = False) -> dict[str, MissedEnd]:
+        done = await self.reconcile(created, dry_run=dry_run)
         assert isinstance(done, Reconciled)
         return {each.attempt.delivery_id: each.end for each in done.missed}
 
@@ -80,8 +80,8 @@ class Office:
         integrations = await self.world.stores.directory.integrations(self.world.organization.id)
         return integrations == [self.world.connection.integration] and self.server.hooks == {}
 
-    async def receive(self, made: Connected, secret: str, delivery_id: str) -> int:
-        integration = made.integration
+    async def receive(self, created: Connected, secret: str, delivery_id: str) -> int:
+        integration = created.integration
         at = Address(
             provider=integration.provider,
             organization_id=integration.organization_id,

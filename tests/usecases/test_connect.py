@@ -30,41 +30,41 @@ async def office(world: World) -> AsyncGenerator[Office]:
 
 
 async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
 
-    (repository,) = made.integration.repositories
+    (repository,) = created.integration.repositories
     assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "trunk")
-    assert made.created_at_host
-    assert (office.server.hook.url, office.server.hook.secret) == (made.url, made.secret)
-    organization, integration = office.world.organization.id, made.integration.id
-    assert made.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"
+    assert created.created_at_host
+    assert (office.server.hook.url, office.server.hook.secret) == (created.url, created.secret)
+    organization, integration = office.world.organization.id, created.integration.id
+    assert created.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"
     access = await office.world.stores.hooks.access(organization, integration)
     assert access == HookAccess(hook_id=str(office.server.hook.id), token=TOKEN)
     (entry,) = await office.calls()
     assert (entry.title, entry.status, entry.status_code) == ("Webhook creation", LogStatus.SUCCESS, 201)
     assert entry.payload == {"operation": "create_hook", "repository": NAME}
     assert entry.error_message is None
-    assert await office.receive(made, office.server.hook.secret, "d-1") == 200
-    for secret in (TOKEN, made.secret):
-        assert secret not in repr((made, access, entry))
+    assert await office.receive(created, office.server.hook.secret, "d-1") == 200
+    for secret in (TOKEN, created.secret):
+        assert secret not in repr((created, access, entry))
 
 
 async def test_with_an_id_and_no_token_the_code_host_is_not_called(office: Office) -> None:
-    made = await office.connected(None, number=7)
+    created = await office.connected(None, number=7)
 
-    (repository,) = made.integration.repositories
-    assert (repository.id, repository.branch, made.created_at_host) == (7, None, False)
-    assert await office.receive(made, made.secret, "d-1") == 200
-    assert office.server.asked == []
+    (repository,) = created.integration.repositories
+    assert (repository.id, repository.branch, created.created_at_host) == (7, None, False)
+    assert await office.receive(created, created.secret, "d-1") == 200
+    assert office.server.requests == []
     assert await office.calls() == []
 
 
 async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
     office.server.renamed["acme/beacon"] = NUMBER
-    made = await office.connect(None, name="acme/beacon", branch="stable")
+    created = await office.connect(None, name="acme/beacon", branch="stable")
 
-    assert isinstance(made, Connected)
-    (repository,) = made.integration.repositories
+    assert isinstance(created, Connected)
+    (repository,) = created.integration.repositories
     assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "stable")
     assert office.server.hooks == {}
 
@@ -181,42 +181,42 @@ async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office
 
 async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
-    made = await office_of(
+    created = await office_of(
         world, office.server, host, journal=FailingJournal(world.stores.journal, "finish")
     ).connected()
     await host.close()
 
-    assert office.server.hook.url == made.url
+    assert office.server.hook.url == created.url
     assert [entry.status for entry in await office.calls()] == [LogStatus.PENDING]
 
 
 async def test_disconnecting_removes_the_hook_and_disables_its_users(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     trigger = await office.world.triggers.create(
         office.world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")
     )
     assert isinstance(trigger, Trigger)
 
-    gone = await office.disconnect(made)
+    gone = await office.disconnect(created)
 
     assert gone.hook is HookEnd.REMOVED
     assert [each.id for each in gone.removed.disabled_events] == [trigger.id]
     assert await office.is_left_alone()
     entry = (await office.calls())[-1]
     assert (entry.title, entry.status, entry.status_code) == ("Webhook removal", LogStatus.SUCCESS, 204)
-    assert await office.receive(made, made.secret, "d-1") == 404
-    assert await office.connector.disconnect(office.world.organization.id, made.integration.id) is None
+    assert await office.receive(created, created.secret, "d-1") == 404
+    assert await office.connector.disconnect(office.world.organization.id, created.integration.id) is None
 
 
 async def test_a_hook_that_is_gone_already_is_removed(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     office.server.hooks.clear()
 
-    assert (await office.disconnect(made)).hook is HookEnd.REMOVED
+    assert (await office.disconnect(created)).hook is HookEnd.REMOVED
 
 
 async def test_a_hook_that_was_cut_off_before_it_was_noted_is_found_by_its_address(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     world = office.world
     hooks = world.stores.hooks
     access = hooks.access
@@ -227,16 +227,16 @@ async def test_a_hook_that_was_cut_off_before_it_was_noted_is_found_by_its_addre
 
     hooks.access = forgotten  # pyright: ignore[reportAttributeAccessIssue]
 
-    assert isinstance((await office.rotate(made)).at_host, HostAnswer)
-    assert (await office.disconnect(made)).hook is HookEnd.REMOVED
+    assert isinstance((await office.rotate(created)).at_host, HostAnswer)
+    assert (await office.disconnect(created)).hook is HookEnd.REMOVED
     assert office.server.hooks == {}
 
 
 async def test_a_hook_that_the_code_host_keeps_does_not_keep_the_integration(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     office.server.fault = Fault(status=403, body=b'{"message": "Forbidden"}', method="DELETE")
 
-    gone = await office.disconnect(made)
+    gone = await office.disconnect(created)
 
     assert gone.hook is HookEnd.LEFT
     assert gone.refusal is not None
@@ -248,32 +248,32 @@ async def test_a_hook_that_the_code_host_keeps_does_not_keep_the_integration(off
 
 
 async def test_a_hook_that_was_entered_by_hand_is_left_to_hands(office: Office) -> None:
-    made = await office.connected(None, number=7)
+    created = await office.connected(None, number=7)
 
-    assert (await office.rotate(made)).at_host is None
-    assert isinstance(await office.reconcile(made), Refusal)
-    assert (await office.disconnect(made)).hook is HookEnd.BY_HAND
-    assert office.server.asked == []
+    assert (await office.rotate(created)).at_host is None
+    assert isinstance(await office.reconcile(created), Refusal)
+    assert (await office.disconnect(created)).hook is HookEnd.BY_HAND
+    assert office.server.requests == []
 
 
 async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     clock = office.world.clock
 
-    rotated = await office.rotate(made, hours=24)
+    rotated = await office.rotate(created, hours=24)
 
     assert rotated.overlap_until == clock.now() + timedelta(hours=24)
     assert rotated.secret not in repr(rotated)
-    assert office.server.hook.secret == rotated.secret != made.secret
+    assert office.server.hook.secret == rotated.secret != created.secret
     entry = (await office.calls())[-1]
     assert (entry.title, entry.status, entry.status_code) == ("Webhook secret change", LogStatus.SUCCESS, 200)
-    assert await office.receive(made, made.secret, "d-1") == 200
-    assert await office.receive(made, rotated.secret, "d-2") == 200
+    assert await office.receive(created, created.secret, "d-1") == 200
+    assert await office.receive(created, rotated.secret, "d-2") == 200
     clock.advance(timedelta(hours=24) - timedelta(milliseconds=1))
-    assert await office.receive(made, made.secret, "d-3") == 200
+    assert await office.receive(created, created.secret, "d-3") == 200
     clock.advance(timedelta(milliseconds=1))
-    assert await office.receive(made, made.secret, "d-4") == 401
-    assert await office.receive(made, rotated.secret, "d-5") == 200
+    assert await office.receive(created, created.secret, "d-4") == 401
+    assert await office.receive(created, rotated.secret, "d-5") == 200
     stores = office.world.stores
     sweeper = Sweeper(stores, clock)
     assert (await sweeper.sweep()).secrets == 0
@@ -283,29 +283,29 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
 
 
 async def test_a_rotation_without_an_overlap_ends_the_old_secret_at_once(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
 
-    rotated = await office.rotate(made, hours=0)
+    rotated = await office.rotate(created, hours=0)
 
-    assert await office.receive(made, made.secret, "d-1") == 401
-    assert await office.receive(made, rotated.secret, "d-2") == 200
+    assert await office.receive(created, created.secret, "d-1") == 401
+    assert await office.receive(created, rotated.secret, "d-2") == 200
 
 
 async def test_a_code_host_that_does_not_take_the_new_secret_goes_on_with_the_old_one(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     office.server.fault = Fault(status=503, method="PATCH")
 
-    rotated = await office.rotate(made)
+    rotated = await office.rotate(created)
 
     assert isinstance(rotated.at_host, HostRefusal)
-    assert await office.receive(made, made.secret, "d-1") == 200
-    assert await office.receive(made, rotated.secret, "d-2") == 200
+    assert await office.receive(created, created.secret, "d-1") == 200
+    assert await office.receive(created, rotated.secret, "d-2") == 200
     assert (await office.calls())[-1].status is LogStatus.FAILED
     unknown = await office.rotator.rotate(office.world.organization.id, "int_unknown", overlap=timedelta())
     assert unknown == UNKNOWN
 
 
-async def failed(office: Office, made: Connected, *delivery_ids: str) -> None:
+async def failed(office: Office, created: Connected, *delivery_ids: str) -> None:
     """Add failed deliveries at the code host, a minute apart, beginning an hour ago."""
     for minutes, delivery_id in enumerate(delivery_ids):
         at = office.world.clock.now() - timedelta(minutes=60 - minutes)
@@ -319,22 +319,22 @@ def asked_for(office: Office) -> list[str]:
 
 
 async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office: Office) -> None:
-    made = await office.connected()
-    assert await office.receive(made, made.secret, "d-answered") == 200
+    created = await office.connected()
+    assert await office.receive(created, created.secret, "d-answered") == 200
     # It came and was refused: it is missing still.
-    assert await office.receive(made, "wrong", "d-refused") == 401
-    await failed(office, made, "d-lost", "d-answered", "d-refused", "d-later")
+    assert await office.receive(created, "wrong", "d-refused") == 401
+    await failed(office, created, "d-lost", "d-answered", "d-refused", "d-later")
     office.server.note(office.server.hook, "d-later", at=office.world.clock.now())
     office.server.note(
         office.server.hook, "d-old", status=504, at=office.world.clock.now() - timedelta(hours=72, seconds=1)
     )
     expected = {"d-lost": MissedEnd.FOUND, "d-answered": MissedEnd.ANSWERED, "d-refused": MissedEnd.FOUND}
 
-    assert await office.ends(made, dry_run=True) == expected
+    assert await office.ends(created, dry_run=True) == expected
     assert asked_for(office) == []
 
-    assert await office.ends(made) == {
-        name: MissedEnd.ASKED if end is MissedEnd.FOUND else end for name, end in expected.items()
+    assert await office.ends(created) == {
+        name: MissedEnd.REQUESTED if end is MissedEnd.FOUND else end for name, end in expected.items()
     }
     assert asked_for(office) == ["d-lost", "d-refused"]
     requests = [entry for entry in await office.calls() if entry.title == "Redelivery request"]
@@ -345,36 +345,36 @@ async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office:
 
 
 async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Office) -> None:
-    made = await office.connected()
-    await failed(office, made, "d-1", "d-2", "d-3")
+    created = await office.connected()
+    await failed(office, created, "d-1", "d-2", "d-3")
     office.server.fault = Fault(status=429, headers={"Retry-After": "30"}, method="POST", path="/attempts$")
     told: list[tuple[int, int]] = []
 
     done = await office.reconciler.reconcile(
-        office.world.organization.id, made.integration.id, told=lambda count, of: told.append((count, of))
+        office.world.organization.id, created.integration.id, on_progress=lambda count, of: told.append((count, of))
     )
 
     assert isinstance(done, Reconciled)
-    assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_ASKED, MissedEnd.NOT_ASKED]
+    assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED, MissedEnd.NOT_REQUESTED]
     assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
     assert len(office.server.did("POST", "/attempts$")) == 1
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
 async def test_one_that_is_refused_does_not_hold_up_the_others(office: Office) -> None:
-    made = await office.connected()
-    await failed(office, made, "d-1", "d-2")
+    created = await office.connected()
+    await failed(office, created, "d-1", "d-2")
     office.server.fault = Fault(status=404, method="POST", path="/attempts$", times=1)
 
-    assert await office.ends(made) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.ASKED}
+    assert await office.ends(created) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.REQUESTED}
 
 
 async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> None:
     with CodeHostServer(forge=True) as server:
         host = RestCodeHost(server.api_url)
         office = office_of(world, server, host)
-        made = await office.connected()
-        refused = await office.reconcile(made)
+        created = await office.connected()
+        refused = await office.reconcile(created)
         await host.close()
 
     assert isinstance(refused, Refusal)

@@ -43,10 +43,10 @@ class Wrapped:
         return self
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        made = await self.host.create_hook(full_name, hook, token=token)
+        created = await self.host.create_hook(full_name, hook, token=token)
         if self.created is not None:
             raise self.created
-        return made
+        return created
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
         if self.finding is not None:
@@ -70,9 +70,9 @@ async def server() -> AsyncGenerator[CodeHostServer]:
 
 @pytest.fixture
 async def host(server: CodeHostServer) -> AsyncGenerator[RestCodeHost]:
-    made = RestCodeHost(server.api_url)
-    yield made
-    await made.close()
+    created = RestCodeHost(server.api_url)
+    yield created
+    await created.close()
 
 
 @pytest.fixture
@@ -133,10 +133,10 @@ async def test_an_integration_deleted_during_its_connection_is_reported_and_leav
 async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
     office: Office, can_remove: bool
 ) -> None:
-    made = await office.connected()
+    created = await office.connected()
     hooks, directory = office.world.stores.hooks, office.world.stores.directory
     access, remove = hooks.access, directory.remove_integration
-    standing = dict(office.server.hooks)
+    current = dict(office.server.hooks)
     office.server.hooks.clear()
 
     async def not_yet(organization_id: str, integration_id: str) -> HookAccess | None:
@@ -144,7 +144,7 @@ async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
         return None if found is None else HookAccess(hook_id=None, token=found.token)
 
     async def created_before(organization_id: str, integration_id: str) -> Removed | None:
-        office.server.hooks.update(standing)
+        office.server.hooks.update(current)
         if not can_remove:
             office.server.fault = Fault(status=503, method="DELETE")
         return await remove(organization_id, integration_id)
@@ -152,7 +152,7 @@ async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
     hooks.access = not_yet  # pyright: ignore[reportAttributeAccessIssue]
     directory.remove_integration = created_before  # pyright: ignore[reportAttributeAccessIssue]
 
-    gone = await office.disconnect(made)
+    gone = await office.disconnect(created)
 
     assert gone.hook is (HookEnd.REMOVED if can_remove else HookEnd.LEFT)
     assert (gone.refusal is None) is can_remove
@@ -164,12 +164,12 @@ async def test_of_two_rotations_at_once_the_newest_secret_ends_at_the_code_host(
 ) -> None:
     slow = Wrapped(host)
     office = office_of(world, server, slow)
-    made = await office.connected()
+    created = await office.connected()
     slow.go_on.clear()
 
-    first = asyncio.create_task(office.rotate(made))
+    first = asyncio.create_task(office.rotate(created))
     await slow.reached.wait()
-    second = await office.rotate(made)
+    second = await office.rotate(created)
     slow.go_on.set()
     # The code host receives the older secret last.
     older = await first
@@ -177,11 +177,11 @@ async def test_of_two_rotations_at_once_the_newest_secret_ends_at_the_code_host(
     assert server.hook.secret == second.secret == older.secret
     assert isinstance(older.at_host, HostAnswer)
     world.clock.advance(timedelta(hours=24))
-    assert await office.receive(made, server.hook.secret, "d-1") == 200
+    assert await office.receive(created, server.hook.secret, "d-1") == 200
 
 
 async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
-    made = await office.connected()
+    created = await office.connected()
     hooks, directory = office.world.stores.hooks, office.world.stores.directory
     secrets, now = directory.secrets, office.world.clock.now()
 
@@ -192,7 +192,7 @@ async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
 
     directory.secrets = rotated_before  # pyright: ignore[reportAttributeAccessIssue]
 
-    rotated = await office.rotate(made)
+    rotated = await office.rotate(created)
 
     assert isinstance(rotated.at_host, HostRefusal)
     assert "other rotations replaced the secret" in rotated.at_host.reason

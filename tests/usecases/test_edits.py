@@ -83,9 +83,9 @@ async def test_a_change_is_retried_after_concurrent_changes_a_bounded_number_of_
     changing = Between(world.stores.posts, "change", beside, times=times)
     removing = Between(world.stores.posts, "remove", beside, times=times)
     if done:
-        ours = await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT))
-        assert isinstance(ours, Post)
-        assert (ours.title, ours.status) == ("theirs", PostStatus.DRAFT)
+        own_value = await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT))
+        assert isinstance(own_value, Post)
+        assert (own_value.title, own_value.status) == ("theirs", PostStatus.DRAFT)
         assert await editor(world, removing).remove(owner, post.id) is None
     else:
         with pytest.raises(StoreUnavailable, match="the post is changed faster than it can be read"):
@@ -101,25 +101,25 @@ WANTED: Final = CreatePost(title="Lamps", markdown="*Lamps*", summary="Brighter"
 async def test_a_post_is_created_by_hand(world: World) -> None:
     owner, now = world.organization.id, world.clock.now()
 
-    made = await editor(world).create(owner, WANTED, author="csk_1")
+    created = await editor(world).create(owner, WANTED, author="csk_1")
 
-    assert isinstance(made, Post)
-    assert await world.stores.posts.post(owner, made.id) == made
-    assert (made.content, made.status, made.occurred_at) == ("<p><em>Lamps</em></p>\n", PostStatus.DRAFT, now)
-    assert (made.is_by_hand, made.summary, made.labels) == (True, "Brighter", (Label.NEW,))
-    (version,) = await world.stores.posts.versions(owner, made.id)
-    assert (version.text, version.author) == (made.text, "csk_1")
+    assert isinstance(created, Post)
+    assert await world.stores.posts.post(owner, created.id) == created
+    assert (created.content, created.status, created.occurred_at) == ("<p><em>Lamps</em></p>\n", PostStatus.DRAFT, now)
+    assert (created.is_by_hand, created.summary, created.labels) == (True, "Brighter", (Label.NEW,))
+    (version,) = await world.stores.posts.versions(owner, created.id)
+    assert (version.text, version.author) == (created.text, "csk_1")
     refused = await editor(world).create(owner, CreatePost(title=" ", markdown="x"))
     assert message_of(refused) == "title must not be blank"
-    assert await world.stores.posts.posts(owner) == [made]
+    assert await world.stores.posts.posts(owner) == [created]
 
 
 async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: World) -> None:
     owner, stores = world.organization.id, world.stores
     at = world.clock.now() + timedelta(minutes=5)
-    made = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
+    created = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
     cancelled = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
-    assert isinstance(made, Post)
+    assert isinstance(created, Post)
     assert isinstance(cancelled, Post)
     await editor(world).change(owner, cancelled.id, ChangePost(publish_at=None))
     publishers = [Publisher(stores.posts, world.clock, on_fault=_fail) for _ in range(3)]
@@ -128,9 +128,9 @@ async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: Wo
     world.clock.advance(timedelta(minutes=5))
     assert sum([await each.turn() for each in publishers]) == 1
 
-    published = await stores.posts.post(owner, made.id)
+    published = await stores.posts.post(owner, created.id)
     assert published == evolve(
-        made, status=PostStatus.PUBLISHED, publish_at=None, updated_at=at, published_at=at, occurred_at=at
+        created, status=PostStatus.PUBLISHED, publish_at=None, updated_at=at, published_at=at, occurred_at=at
     )
     draft = await stores.posts.post(owner, cancelled.id)
     assert draft is not None
@@ -140,17 +140,17 @@ async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: Wo
 async def test_a_post_that_an_editor_changes_at_its_time_is_published_in_the_next_turn(world: World) -> None:
     owner = world.organization.id
     at = world.clock.now() + timedelta(minutes=5)
-    made = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
-    assert isinstance(made, Post)
+    created = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
+    assert isinstance(created, Post)
     world.clock.advance(timedelta(minutes=5))
 
     async def beside() -> None:
-        await editor(world).change(owner, made.id, ChangePost(title="Beams"))
+        await editor(world).change(owner, created.id, ChangePost(title="Beams"))
 
     between: Any = Between(world.stores.posts, "change", beside, times=1)
     publisher = Publisher(between, world.clock, on_fault=_fail)
     assert [await publisher.turn(), await publisher.turn()] == [0, 1]
-    published = await world.stores.posts.post(owner, made.id)
+    published = await world.stores.posts.post(owner, created.id)
     assert published is not None
     assert (published.title, published.status) == ("Beams", PostStatus.PUBLISHED)
 
@@ -177,18 +177,18 @@ async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> 
 
 async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
-    made = await edit.create(owner, WANTED)
-    assert isinstance(made, Post)
+    created = await edit.create(owner, WANTED)
+    assert isinstance(created, Post)
 
-    result = await edit.bulk(owner, BulkAction.PUBLISH, [made.id, "post_unknown", post.id, made.id])
+    result = await edit.bulk(owner, BulkAction.PUBLISH, [created.id, "post_unknown", post.id, created.id])
 
-    assert (result.done, result.failed) == ((made.id, post.id), (("post_unknown", UNKNOWN_POST),))
+    assert (result.done, result.failed) == ((created.id, post.id), (("post_unknown", UNKNOWN_POST),))
     assert {each.status for each in await world.stores.posts.posts(owner)} == {PostStatus.PUBLISHED}
     changed_at = (await world.stores.posts.posts(owner))[0].updated_at
-    assert (await edit.bulk(owner, BulkAction.PUBLISH, [made.id])).done == (made.id,)
+    assert (await edit.bulk(owner, BulkAction.PUBLISH, [created.id])).done == (created.id,)
     assert (await world.stores.posts.posts(owner))[0].updated_at == changed_at
-    assert (await edit.bulk(owner, BulkAction.UNPUBLISH, [made.id])).done == (made.id,)
-    assert (await edit.bulk(owner, BulkAction.DELETE, [made.id, post.id])).done == (made.id, post.id)
+    assert (await edit.bulk(owner, BulkAction.UNPUBLISH, [created.id])).done == (created.id,)
+    assert (await edit.bulk(owner, BulkAction.DELETE, [created.id, post.id])).done == (created.id, post.id)
     assert await world.stores.posts.posts(owner) == []
 
 

@@ -118,9 +118,9 @@ async def test_a_request_wakes_the_worker(world: World) -> None:
     nudged: list[str] = []
     stores = world.stores
     starter = JobStarter(stores.jobs, world.clock, world.ids, notify=lambda: nudged.append("now"))
-    asked = Generator(starter, stores.directory, stores.brands, world.clock)
+    generator = Generator(starter, stores.directory, stores.brands, world.clock)
 
-    assert isinstance(await asked.request(world.organization.id, CHANGELOG), Job)
+    assert isinstance(await generator.request(world.organization.id, CHANGELOG), Job)
     assert nudged == ["now"]
 
 
@@ -227,8 +227,8 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     await ask(world)
     await perform_all(world, performer)
 
-    speakers = [brief.brand.id if brief.brand else None for brief in writer.briefs]
-    assert speakers == [named.id, default.id]
+    brand_ids = [brief.brand.id if brief.brand else None for brief in writer.briefs]
+    assert brand_ids == [named.id, default.id]
     posts = await world.stores.posts.posts(world.organization.id)
     assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
 

@@ -50,7 +50,7 @@ class ScriptedHost:
             "find_hook": HostAnswer(value="h-2", status=200),
             **answers,
         }
-        self.asked: list[tuple[object, ...]] = []
+        self.calls: list[tuple[object, ...]] = []
         self.limits: list[float] = []
 
     def within(self, limit_s: float) -> Self:
@@ -58,7 +58,7 @@ class ScriptedHost:
         return self
 
     def _answer(self, name: str, *given: object) -> Any:
-        self.asked.append((name, *given))
+        self.calls.append((name, *given))
         answer = self.answers.get(name, _DONE)
         if name == "redeliver":
             answer = answer.pop(0)
@@ -96,11 +96,11 @@ def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
 
 
 async def connected(world: World, host: ScriptedHost) -> Connected:
-    made = await office(world, host).connect(_TOKEN)
-    assert isinstance(made, Connected), made
-    host.asked.clear()
+    created = await office(world, host).connect(_TOKEN)
+    assert isinstance(created, Connected), created
+    host.calls.clear()
     host.limits.clear()
-    return made
+    return created
 
 
 def path_of(integration: Integration) -> str:
@@ -114,19 +114,19 @@ async def last_entry(world: World) -> LogEntry:
 async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
     host = ScriptedHost()
 
-    made = await office(world, host, patience_s=9.0).connect(_TOKEN)
+    created = await office(world, host, patience_s=9.0).connect(_TOKEN)
 
-    assert isinstance(made, Connected)
-    assert (made.created_at_host, made.url) == (True, f"{BASE_URL}{path_of(made.integration)}")
-    assert made.integration.repositories[0].branch == "trunk"
-    assert host.asked == [("repository", NAME, _TOKEN), ("create_hook", NAME, made.url, _TOKEN)]
+    assert isinstance(created, Connected)
+    assert (created.created_at_host, created.url) == (True, f"{BASE_URL}{path_of(created.integration)}")
+    assert created.integration.repositories[0].branch == "trunk"
+    assert host.calls == [("repository", NAME, _TOKEN), ("create_hook", NAME, created.url, _TOKEN)]
     # A third of the time is reserved for cleaning up.
     assert host.limits == [pytest.approx(6.0)]
     entry = await last_entry(world)
     assert entry == LogEntry(
         id=entry.id,
         organization_id=world.organization.id,
-        integration_id=made.integration.id,
+        integration_id=created.integration.id,
         repository_id=NUMBER,
         reference_id=None,
         title="Webhook creation",
@@ -138,12 +138,12 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
         created_at=world.clock.now(),
     )
     assert entry.id.startswith("log_")
-    access = await world.stores.hooks.access(world.organization.id, made.integration.id)
+    access = await world.stores.hooks.access(world.organization.id, created.integration.id)
     assert access == HookAccess(hook_id="h-1", token=_TOKEN)
 
 
 @pytest.mark.parametrize(
-    ("answers", "asked", "reason"),
+    ("answers", "operations", "reason"),
     [
         ({"create_hook": _FORBIDDEN}, ["repository", "create_hook"], "forbidden"),
         # It may have been made: it is looked for, and taken back.
@@ -166,17 +166,17 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
     ],
 )
 async def test_a_hook_that_cannot_be_made_leaves_no_integration(
-    world: World, answers: dict[str, Any], asked: list[str], reason: str
+    world: World, answers: dict[str, Any], operations: list[str], reason: str
 ) -> None:
     host = ScriptedHost(**answers)
 
     refused = await office(world, host, patience_s=9.0).connect(_TOKEN)
 
     assert isinstance(refused, Refusal)
-    url = next(each[2] for each in host.asked if each[0] == "create_hook")
+    url = next(each[2] for each in host.calls if each[0] == "create_hook")
     assert refused.message() == reason.format(url=url)
-    assert [each[0] for each in host.asked] == asked
-    assert host.limits == [pytest.approx(6.0), *([pytest.approx(3.0)] if "find_hook" in asked else [])]
+    assert [each[0] for each in host.calls] == operations
+    assert host.limits == [pytest.approx(6.0), *([pytest.approx(3.0)] if "find_hook" in operations else [])]
     entry = await last_entry(world)
     assert (entry.status, entry.status_code, entry.error_message) == (
         LogStatus.FAILED,
@@ -195,7 +195,7 @@ async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothin
     entry = await last_entry(world)
     assert (entry.status, entry.status_code) == (LogStatus.FAILED, None)
     assert entry.error_message == "a fault of ours: RuntimeError"
-    assert [each[0] for each in host.asked] == ["repository", "create_hook", "find_hook", "remove_hook"]
+    assert [each[0] for each in host.calls] == ["repository", "create_hook", "find_hook", "remove_hook"]
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
 
@@ -227,9 +227,9 @@ async def test_an_invalid_connection_is_refused_before_any_call(
 ) -> None:
     host = ScriptedHost()
 
-    whole: dict[str, Any] = {"token": _TOKEN, **given}
-    assert message_of(await office(world, host).connect(**whole)) == reason
-    assert host.asked == []
+    arguments: dict[str, Any] = {"token": _TOKEN, **given}
+    assert message_of(await office(world, host).connect(**arguments)) == reason
+    assert host.calls == []
     fits = await office(world, host).connect("x" * 1_000, branch="x" * 255)
     assert isinstance(fits, Connected)
 
@@ -264,7 +264,7 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
 
 
 @pytest.mark.parametrize(
-    ("answers", "asked", "end", "refusal"),
+    ("answers", "operations", "end", "refusal"),
     [
         ({}, ["remove_hook h-1"], HookEnd.REMOVED, None),
         ({"remove_hook": _FORBIDDEN}, ["remove_hook h-1"], HookEnd.LEFT, _FORBIDDEN),
@@ -280,31 +280,31 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
     ],
 )
 async def test_a_hook_is_removed_as_far_as_the_code_host_lets_us(
-    world: World, answers: dict[str, Any], asked: list[str], end: HookEnd, refusal: HostRefusal | None
+    world: World, answers: dict[str, Any], operations: list[str], end: HookEnd, refusal: HostRefusal | None
 ) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
     host.answers |= answers
 
-    gone = await office(world, host).disconnect(made)
+    gone = await office(world, host).disconnect(created)
 
-    assert gone == Disconnected(id=made.integration.id, removed=gone.removed, hook=end, refusal=refusal)
-    assert [" ".join(map(str, (each[0], *each[2:-1]))).split(" /")[0] for each in host.asked] == asked
+    assert gone == Disconnected(id=created.integration.id, removed=gone.removed, hook=end, refusal=refusal)
+    assert [" ".join(map(str, (each[0], *each[2:-1]))).split(" /")[0] for each in host.calls] == operations
     entry = await last_entry(world)
     assert (entry.title, entry.payload) == ("Webhook removal", {"operation": "remove_hook", "repository": NAME})
-    assert await world.stores.directory.integration(world.organization.id, made.integration.id) is None
-    for unknown in (made.integration.id, "no id"):
+    assert await world.stores.directory.integration(world.organization.id, created.integration.id) is None
+    for unknown in (created.integration.id, "no id"):
         assert await office(world, host).connector.disconnect(world.organization.id, unknown) is None
 
 
 async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
 
-    rotated = await office(world, host).rotate(made, hours=2)
+    rotated = await office(world, host).rotate(created, hours=2)
 
     assert rotated.at_host == _DONE
-    assert host.asked == [("change_secret", NAME, "h-1", rotated.secret, _TOKEN)]
+    assert host.calls == [("change_secret", NAME, "h-1", rotated.secret, _TOKEN)]
     entry = await last_entry(world)
     assert (entry.title, entry.payload) == (
         "Webhook secret change",
@@ -318,21 +318,21 @@ async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> N
 
 async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unknown(world: World) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
     owner, stores = world.organization.id, world.stores
 
     async def beside() -> None:
-        await stores.directory.remove_integration(owner, made.integration.id)
+        await stores.directory.remove_integration(owner, created.integration.id)
 
     hooks: Any = Between(stores.hooks, "rotate_secret", beside)
     rotator = office(world, host, hooks=hooks).rotator
-    assert await rotator.rotate(owner, made.integration.id, overlap=timedelta()) == UNKNOWN
-    assert host.asked == []
+    assert await rotator.rotate(owner, created.integration.id, overlap=timedelta()) == UNKNOWN
+    assert host.calls == []
 
 
 async def test_an_unreadable_token_is_reported(world: World) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
 
     async def unreadable(*_: object) -> HookAccess:
         message = "sealed with another key"
@@ -340,10 +340,10 @@ async def test_an_unreadable_token_is_reported(world: World) -> None:
 
     world.stores.hooks.access = unreadable  # pyright: ignore[reportAttributeAccessIssue]
     refusal = HostRefusal(fault=HostFault.NO_ACCESS, reason="sealed with another key")
-    assert (await office(world, host).rotate(made)).at_host == refusal
-    assert await office(world, host).reconcile(made) == refusal.refusal
-    gone = await office(world, host).disconnect(made)
-    assert (gone.hook, gone.refusal, host.asked) == (HookEnd.LEFT, refusal, [])
+    assert (await office(world, host).rotate(created)).at_host == refusal
+    assert await office(world, host).reconcile(created) == refusal.refusal
+    gone = await office(world, host).disconnect(created)
+    assert (gone.hook, gone.refusal, host.calls) == (HookEnd.LEFT, refusal, [])
 
 
 def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDelivery:
@@ -358,19 +358,23 @@ def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDeli
 
 
 @pytest.mark.parametrize(
-    ("second", "ends", "asked"),
+    ("second", "ends", "redelivered"),
     [
-        (_DONE, [MissedEnd.ASKED] * 3, 3),
-        (_FORBIDDEN, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.ASKED], 3),
-        (_AWAY, [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
-        (evolve(_AWAY, fault=HostFault.RATE_LIMITED), [MissedEnd.ASKED, MissedEnd.REFUSED, MissedEnd.NOT_ASKED], 2),
+        (_DONE, [MissedEnd.REQUESTED] * 3, 3),
+        (_FORBIDDEN, [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.REQUESTED], 3),
+        (_AWAY, [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED], 2),
+        (
+            evolve(_AWAY, fault=HostFault.RATE_LIMITED),
+            [MissedEnd.REQUESTED, MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED],
+            2,
+        ),
     ],
 )
 async def test_missed_deliveries_are_requested_in_order(
-    world: World, second: Any, ends: list[MissedEnd], asked: int
+    world: World, second: Any, ends: list[MissedEnd], redelivered: int
 ) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
     now = world.clock.now()
     attempts = [_attempt(f"a-{n}", f"d-{n}", 9 - n, now) for n in range(3)]
     host.answers |= {
@@ -378,7 +382,7 @@ async def test_missed_deliveries_are_requested_in_order(
         "redeliver": [_DONE, second, _DONE],
     }
 
-    done = await office(world, host).reconcile(made)
+    done = await office(world, host).reconcile(created)
 
     refusal = second if isinstance(second, HostRefusal) else None
     assert done == Reconciled(
@@ -387,20 +391,20 @@ async def test_missed_deliveries_are_requested_in_order(
                 attempt=attempt,
                 repository=NAME,
                 end=end,
-                refusal=None if end is MissedEnd.ASKED else refusal,
+                refusal=None if end is MissedEnd.REQUESTED else refusal,
             )
             for attempt, end in zip(attempts, ends, strict=True)
         ],
         complete=False,
     )
-    assert host.asked == [
+    assert host.calls == [
         ("deliveries", NAME, "h-1", now - timedelta(hours=72), _TOKEN),
-        *(("redeliver", NAME, "h-1", f"a-{n}", _TOKEN) for n in range(asked)),
+        *(("redeliver", NAME, "h-1", f"a-{n}", _TOKEN) for n in range(redelivered)),
     ]
     # No user waits: there is no time limit.
     assert host.limits == []
     entries = [each for each in await world.stores.journal.entries(world.organization.id) if "Redel" in each.title]
-    assert [entry.reference_id for entry in reversed(entries)] == [f"d-{n}" for n in range(asked)]
+    assert [entry.reference_id for entry in reversed(entries)] == [f"d-{n}" for n in range(redelivered)]
     assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
 
 
@@ -418,7 +422,7 @@ async def test_reconciling_while_a_client_waits_has_the_time_of_one_request(worl
 
 async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) -> None:
     host = ScriptedHost()
-    made = await connected(world, host)
+    created = await connected(world, host)
     forgotten = HookAccess(hook_id=None, token=_TOKEN)
 
     async def access(*_: object) -> HookAccess:
@@ -426,13 +430,13 @@ async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) ->
 
     world.stores.hooks.access = access  # pyright: ignore[reportAttributeAccessIssue]
     host.answers["find_hook"] = HostAnswer(value=None, status=200)
-    refused = await office(world, host).reconcile(made)
+    refused = await office(world, host).reconcile(created)
     assert refused == Refusal(
         RefusalKind.HOST_REFUSED,
         "the code host has no webhook that delivers here: it was removed there; connect the repository again",
     )
-    assert host.asked == [("find_hook", NAME, path_of(made.integration), _TOKEN)]
+    assert host.calls == [("find_hook", NAME, path_of(created.integration), _TOKEN)]
     host.answers |= {"find_hook": HostAnswer(value="h-2", status=200), "deliveries": _FORBIDDEN}
-    assert await office(world, host).reconcile(made) == _FORBIDDEN.refusal
+    assert await office(world, host).reconcile(created) == _FORBIDDEN.refusal
     for unknown in ("int_unknown", "no id"):
         assert await office(world, host).reconciler.reconcile(world.organization.id, unknown) == UNKNOWN

@@ -29,12 +29,12 @@ class CountedStore:
 
     def __init__(self, store: RateLimitStore) -> None:
         self.store = store
-        self.asked = 0
+        self.calls = 0
         self.written = 0
         self.away: StoreUnavailable | None = None
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        self.asked += 1
+        self.calls += 1
         if self.away is not None:
             raise self.away
 
@@ -46,7 +46,7 @@ class CountedStore:
         return await self.store.update(bucket, counted)
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        self.asked += 1
+        self.calls += 1
         return await self.store.windows(buckets)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
@@ -87,16 +87,16 @@ async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes(world: World) -
 
 async def test_a_closed_bucket_asks_the_store_once_and_writes_nothing_until_it_frees(world: World) -> None:
     await world.ask(10)
-    assert (world.store.asked, world.store.written) == (10, 10)
+    assert (world.store.calls, world.store.written) == (10, 10)
 
     for second in range(60):
         world.at(second)
         assert await world.ask(20) == [False] * 20
-    assert (world.store.asked, world.store.written) == (11, 10)
+    assert (world.store.calls, world.store.written) == (11, 10)
 
     world.at(60)
     assert await world.ask(11) == [True] * 10 + [False]
-    assert (world.store.asked, world.store.written) == (22, 20)
+    assert (world.store.calls, world.store.written) == (22, 20)
 
 
 async def test_looking_counts_nothing_and_writes_nothing(world: World) -> None:
@@ -166,12 +166,12 @@ async def test_the_cache_of_closed_buckets_is_bounded(world: World) -> None:
     buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(3)]
     for bucket in buckets:
         await world.ask(11, limiter, bucket)
-    asked = world.store.asked
+    before = world.store.calls
 
     # The one that was closed first is forgotten; it is refused all the same.
     for bucket in reversed(buckets):
         assert await world.ask(2, limiter, bucket) == [False, False]
-    assert world.store.asked == asked + 1
+    assert world.store.calls == before + 1
 
 
 class ClosedStore:
@@ -179,10 +179,10 @@ class ClosedStore:
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
-        self.asked = 0
+        self.calls = 0
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        self.asked += 1
+        self.calls += 1
         # A concurrent request comes in between.
         await asyncio.sleep(0)
         return transition(Window(hits_ms=[to_ms(self.clock.now())] * bucket.rate.limit))[1]
@@ -203,9 +203,9 @@ async def test_the_default_cache_has_10000_closed_buckets() -> None:
 
     for bucket in buckets[1:]:
         await limiter.hit(bucket)
-    assert store.asked == 10_001
+    assert store.calls == 10_001
     await limiter.hit(buckets[0])
-    assert store.asked == 10_002
+    assert store.calls == 10_002
 
 
 async def test_a_bucket_that_is_closed_by_two_at_once_is_the_last_that_was_closed() -> None:
@@ -215,12 +215,12 @@ async def test_a_bucket_that_is_closed_by_two_at_once_is_the_last_that_was_close
     # The first one is closed once more after the second one.
     await asyncio.gather(limiter.hit(first), limiter.hit(second), limiter.hit(first))
     await limiter.hit(third)
-    assert store.asked == 4
+    assert store.calls == 4
 
     await limiter.hit(first)
-    assert store.asked == 4
+    assert store.calls == 4
     await limiter.hit(second)
-    assert store.asked == 5
+    assert store.calls == 5
 
 
 async def test_a_refusal_that_was_over_is_forgotten_and_does_not_come_back_with_the_clock(world: World) -> None:

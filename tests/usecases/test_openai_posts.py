@@ -46,13 +46,13 @@ async def post_after(world: World, *answers: Answer, attempts: int) -> tuple[Pos
             world.clock.advance(retry_delay(number) or timedelta())
         await writer.aclose()
     (post,) = await world.stores.posts.posts(world.organization.id)
-    return post, len(server.asked)
+    return post, len(server.requests)
 
 
 async def test_the_post_is_the_answer_of_the_model_and_names_it(world: World) -> None:
-    post, asked = await post_after(world, streamed(ANSWER), attempts=1)
+    post, requests = await post_after(world, streamed(ANSWER), attempts=1)
 
-    assert asked == 1
+    assert requests == 1
     assert post.title == "Light"
     assert post.markdown == "It **turns** \\<b>now\\</b>. [More](https://codehost.example/acme)\n"
     assert "<strong>turns</strong> &lt;b&gt;now&lt;/b&gt;" in post.content
@@ -61,15 +61,15 @@ async def test_the_post_is_the_answer_of_the_model_and_names_it(world: World) ->
 
 
 async def test_a_run_is_retried_after_one_failure_of_its_model(world: World) -> None:
-    post, asked = await post_after(world, sent(b"data: nonsense\n\n"), streamed(ANSWER), attempts=2)
+    post, requests = await post_after(world, sent(b"data: nonsense\n\n"), streamed(ANSWER), attempts=2)
 
-    assert (post.title, asked) == ("Light", 2)
+    assert (post.title, requests) == ("Light", 2)
 
 
 async def test_after_some_failures_the_rules_write_and_the_post_names_them(world: World) -> None:
-    post, asked = await post_after(world, refused(503), attempts=COSTLY_ATTEMPTS + 1)
+    post, requests = await post_after(world, refused(503), attempts=COSTLY_ATTEMPTS + 1)
 
-    assert asked == TRIES * COSTLY_ATTEMPTS
+    assert requests == TRIES * COSTLY_ATTEMPTS
     assert "lamp" in post.markdown
     metadata = post.source_metadata or {}
     assert metadata["writer"] == "deterministic, since openai-compatible:lamp-1 failed"

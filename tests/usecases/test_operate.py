@@ -51,12 +51,12 @@ async def test_another_organization_may_connect_the_same_repository(world: World
     other = await world.operator.create_organization("Other")
     assert isinstance(other, Organization)
 
-    made = await world.operator.connect(
+    created = await world.operator.connect(
         other, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
 
-    assert isinstance(made, Connection)
-    assert made.secret != world.secret
+    assert isinstance(created, Connection)
+    assert created.secret != world.secret
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,12 @@ async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) 
         world.organization, full_name="acme/forge", repository_id=7, provider="github", branch=None
     )
 
-    made = await world.triggers.create(world.organization.id, CreateTrigger(repository_ids=[7], event_types=["push"]))
+    created = await world.triggers.create(
+        world.organization.id, CreateTrigger(repository_ids=[7], event_types=["push"])
+    )
 
-    assert isinstance(made, Trigger)
-    assert made.source_type == "github_webhook"
+    assert isinstance(created, Trigger)
+    assert created.source_type == "github_webhook"
 
 
 async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:
@@ -167,34 +169,36 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
 
 async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> None:
     now, operator = world.clock.now(), world.operator
-    made = await operator.create_organization(" The  Acme ", retention_days=7)
-    assert isinstance(made, Organization)
-    assert made == Organization(id=made.id, slug="the-acme", name="The Acme", retention_days=7, created_at=now)
-    assert made.id.startswith("org_")
-    assert await world.stores.directory.organization("the-acme") == made
+    created = await operator.create_organization(" The  Acme ", retention_days=7)
+    assert isinstance(created, Organization)
+    assert created == Organization(id=created.id, slug="the-acme", name="The Acme", retention_days=7, created_at=now)
+    assert created.id.startswith("org_")
+    assert await world.stores.directory.organization("the-acme") == created
 
-    issued = await operator.issue_key(made, name=" for\nme ", expires_at=now + timedelta(milliseconds=1))
+    issued = await operator.issue_key(created, name=" for\nme ", expires_at=now + timedelta(milliseconds=1))
     assert isinstance(issued, IssuedKey)
     assert issued.record == ApiKey(
         prefix=issued.key[:14],
-        organization_id=made.id,
+        organization_id=created.id,
         name="for me",
         digest=digest(issued.key),
         scopes=[Scope.READ, Scope.WRITE],
         created_at=now,
         expires_at=now + timedelta(milliseconds=1),
     )
-    assert await world.stores.keys.keys(made.id) == [issued.record]
+    assert await world.stores.keys.keys(created.id) == [issued.record]
     assert (len(issued.key), issued.key[:4], issued.key[14]) == (55, "csk_", "_")
     for expires_at in (now, now - timedelta(days=1)):
-        late = await operator.issue_key(made, expires_at=expires_at)
+        late = await operator.issue_key(created, expires_at=expires_at)
         assert late is KEY_EXPIRED
 
-    connected = await operator.connect(made, full_name="acme/lid", repository_id=7, provider="github", branch="stable")
+    connected = await operator.connect(
+        created, full_name="acme/lid", repository_id=7, provider="github", branch="stable"
+    )
     assert not isinstance(connected, Refusal)
     assert connected.integration == Integration(
         id=connected.integration.id,
-        organization_id=made.id,
+        organization_id=created.id,
         provider="github",
         repositories=(Repository(id=7, full_name="acme/lid", branch="stable"),),
         created_at=now,

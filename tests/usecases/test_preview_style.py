@@ -66,15 +66,15 @@ def style(**fields: object) -> HouseStyle:
 
 
 async def test_a_run_writes_in_the_style_of_the_organization_and_its_trigger(world: World) -> None:
-    directory, mine = world.stores.directory, world.organization.id
-    await directory.set_house_style(mine, style(hide=["api"]))
+    directory, own = world.stores.directory, world.organization.id
+    await directory.set_house_style(own, style(hide=["api"]))
     await pushed(world, "d-1", "feat: a lamp", "fix(api): the lens")
     await perform_all(world)
-    await world.triggers.change(mine, world.trigger.id, ChangeTrigger(house_style=style(hide=["ui"])))
+    await world.triggers.change(own, world.trigger.id, ChangeTrigger(house_style=style(hide=["ui"])))
     await pushed(world, "d-2", "feat(ui): a door", "fix(api): the hinge")
     await perform_all(world)
 
-    second, first = await world.stores.posts.posts(mine)
+    second, first = await world.stores.posts.posts(own)
 
     assert ("lamp" in first.markdown, "lens" in first.markdown) == (True, False)
     assert ("door" in second.markdown, "hinge" in second.markdown) == (False, True)

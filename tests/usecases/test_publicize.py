@@ -24,9 +24,9 @@ async def test_one_that_was_never_set_up_is_off_and_named_as_the_organization(
 ) -> None:
     world.clock.advance(timedelta(hours=1))
 
-    standing = await editor.standing(world.organization)
+    current = await editor.standing(world.organization)
 
-    assert standing == PublicChangelog.first(world.organization, START + timedelta(hours=1))
+    assert current == PublicChangelog.first(world.organization, START + timedelta(hours=1))
     assert await world.stores.changelogs.of(world.organization.id) is None
 
 

@@ -104,7 +104,7 @@ class Desk:
     async def entries(self) -> list[tuple[str, LogStatus, int | None]]:
         return [(each.title, each.status, each.status_code) for each in (await self.office.calls())[1:]]
 
-    def asked(self) -> int:
+    def queries(self) -> int:
         return len(self.server.did("POST", "graphql"))
 
 
@@ -179,7 +179,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     with pytest.raises(RuntimeError):
         await engine.perform(run, performer)
     await performer.failed(run, RuntimeError())
-    asked = desk.asked()
+    queries = desk.queries()
     desk.server.pulls.clear()
     desk.world.clock.advance(timedelta(minutes=1))
 
@@ -190,7 +190,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     first, second = desk.writer.briefs
     assert first == second
     assert list(desk.writer.pull_requests) == [12]
-    assert desk.asked() == asked == 2
+    assert desk.queries() == queries == 2
 
 
 async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
@@ -204,7 +204,7 @@ async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
     await desk.performer().perform(run, NoSteps())
 
     assert len(desk.writer.briefs) == 1
-    assert desk.asked() == 0
+    assert desk.queries() == 0
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ async def test_a_refusal_of_the_code_host_is_reported_once_and_the_post_is_writt
 
     assert len(desk.writer.briefs) == 3
     assert desk.writer.pull_requests == {}
-    assert desk.asked() == 1
+    assert desk.queries() == 1
     assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, status)]
     (_, entry) = await desk.office.calls()
     assert entry.payload == {"operation": "read_pull_requests", "repository": NAME}
@@ -289,7 +289,7 @@ async def test_without_a_token_the_code_host_is_not_called_and_the_run_mentions_
     # The request was for all connected repositories.
     assert gone == ["Writing"]
     assert desk.writer.pull_requests == {}
-    assert desk.asked() == 0
+    assert desk.queries() == 0
 
 
 async def test_an_api_that_is_not_configured_is_named(desk: Desk) -> None:
@@ -344,7 +344,7 @@ async def test_a_code_host_that_stays_silent_does_not_hold_the_run(desk: Desk) -
 
     assert await evolve(desk, hosts=hosts).perform() == [RunStatus.COMPLETED] * 2
     await hasty.close()
-    assert desk.asked() == 1
+    assert desk.queries() == 1
     assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, None)]
 
 
@@ -352,4 +352,4 @@ async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
     await desk.push("feat: lamp (#12)", name="../../orgs/x")
 
     assert await desk.perform() == [RunStatus.COMPLETED]
-    assert desk.asked() == 0
+    assert desk.queries() == 0

@@ -40,10 +40,10 @@ class Sites:
 
     def __init__(self, *answers: SitePage | NotRead) -> None:
         self.answers = list(answers)
-        self.asked: list[str] = []
+        self.urls: list[str] = []
 
     async def read(self, url: str) -> SitePage | NotRead:
-        self.asked.append(url)
+        self.urls.append(url)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
@@ -95,7 +95,7 @@ async def test_a_resumed_run_does_not_ask_the_site_again(world: World) -> None:
             await engine.perform(run, performer)
 
     (brand,) = await stores.brands.identities(world.organization.id)
-    assert (brand.name, len(sites.asked)) == ("Acme", 1)
+    assert (brand.name, len(sites.urls)) == ("Acme", 1)
 
 
 async def take(world: World) -> WorkflowRun | None:
@@ -191,7 +191,7 @@ async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
     done = await follow(world, job)
     body = to_builtins(BrandJobBody.of(done))
     assert (done.events[-1].type, done.events[-1].message) == (JobEventType.FAILED, body["error"])
-    assert len(sites.asked) == SITE_ATTEMPTS
+    assert len(sites.urls) == SITE_ATTEMPTS
     assert (body["status"], body["error"]) == ("failed", f"{URL} cannot be read: the site cannot be reached")
 
 

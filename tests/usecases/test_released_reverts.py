@@ -62,12 +62,13 @@ async def test_a_change_reverted_before_the_release_was_not_in_it(world: World) 
 
 
 def _push(*messages: str, ref: str = "refs/heads/main") -> Push:
-    who = Author(name="Ada", email="")
+    author = Author(name="Ada", email="")
     ids = [sha1(text.encode(), usedforsecurity=False).hexdigest() for text in messages]
-    made = [
-        Commit(id=sha, message=text, author=who, timestamp="", url="") for sha, text in zip(ids, messages, strict=True)
+    created = [
+        Commit(id=sha, message=text, author=author, timestamp="", url="")
+        for sha, text in zip(ids, messages, strict=True)
     ]
-    return Push(ref=ref, branch=ref, commits=tuple(made), head_commit=None)
+    return Push(ref=ref, branch=ref, commits=tuple(created), head_commit=None)
 
 
 @given(st.lists(st.sampled_from(["do", "undo", "other", "elsewhere", "release"]), max_size=12))
@@ -92,7 +93,7 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
                 events.append(_push("fix: drip"))
     last = _push(UNDONE)
     history = RevertHistory()
-    history.add(last, told=True)
+    history.add(last, finds_reverts=True)
     for event in reversed(events):
         history.add(event)
     assert history.found == ({last.commits[0].id: had} if had else {})

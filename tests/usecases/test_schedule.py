@@ -43,7 +43,7 @@ def planner(world: World) -> Planner:
 
 
 async def planned(world: World, **fields: Any) -> Schedule:
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "name": "Every morning",
         "cron": _DAILY,
         "repository_ids": [REPOSITORY_ID],
@@ -51,9 +51,9 @@ async def planned(world: World, **fields: Any) -> Schedule:
         "lookback": Lookback.LAST_7_DAYS,
         **fields,
     }
-    made = await planner(world).create(world.organization.id, CreateSchedule(**given))
-    assert isinstance(made, Schedule), made
-    return made
+    created = await planner(world).create(world.organization.id, CreateSchedule(**arguments))
+    assert isinstance(created, Schedule), created
+    return created
 
 
 class Node:
@@ -265,13 +265,13 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
 
 
 async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world: World) -> None:
-    made = await world.operator.connect(
+    created = await world.operator.connect(
         world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
     )
-    assert not isinstance(made, Refusal)
+    assert not isinstance(created, Refusal)
     both = await planned(world, repository_ids=[REPOSITORY_ID, 2])
     buoy = await planned(world, repository_ids=[2])
-    await world.stores.directory.remove_integration(world.organization.id, made.integration.id)
+    await world.stores.directory.remove_integration(world.organization.id, created.integration.id)
     # Its schedules were disabled; one is enabled again directly in the store.
     due_at = both.due_at
     for schedule in (both, buoy):
@@ -328,18 +328,18 @@ async def test_an_unreadable_schedule_does_not_delay_others(world: World) -> Non
 
 
 async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> None:
-    made = [await planned(world, lookback=lookback) for lookback in Lookback]
+    created = [await planned(world, lookback=lookback) for lookback in Lookback]
     unreadable = UnreadableRow("no JSON")
-    broken: Any = Broken(world, [each.id for each in made[:-1]], unreadable)
+    broken: Any = Broken(world, [each.id for each in created[:-1]], unreadable)
     node = Node(world, schedules=broken, batch_size=2)
     move_to(world, "2026-01-01T09:00")
 
     assert await node.turn() == 1
-    assert node.faults == [unreadable] * (len(made) - 1)
-    assert (await standing(world, made[-1])).last_slot is not None
+    assert node.faults == [unreadable] * (len(created) - 1)
+    assert (await standing(world, created[-1])).last_slot is not None
     # They are looked at again in every turn.
     assert await node.turn() == 0
-    assert len(node.faults) == 2 * (len(made) - 1)
+    assert len(node.faults) == 2 * (len(created) - 1)
 
 
 async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
@@ -380,7 +380,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -
     ],
 )
 async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str, Any], reason: str) -> None:
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "name": "Every morning",
         "cron": _DAILY,
         "repository_ids": [REPOSITORY_ID],
@@ -388,7 +388,7 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     }
     plan = planner(world)
 
-    assert message_of(await plan.create(world.organization.id, CreateSchedule(**{**given, **fields}))) == reason
+    assert message_of(await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))) == reason
     assert await world.stores.schedules.schedules(world.organization.id) == []
     schedule = await planned(world)
     assert message_of(await plan.change(world.organization.id, schedule.id, ChangeSchedule(**fields))) == reason
@@ -423,7 +423,7 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
 async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     brand = await a_brand(world, "Acme")
     now = world.clock.now()
-    made = await planned(
+    created = await planned(
         world,
         name=" Every\nmorning ",
         output_type=ContentType.TWITTER_POST,
@@ -431,8 +431,8 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
         auto_publish=True,
         lookback=Lookback.YESTERDAY,
     )
-    assert made == Schedule(
-        id=made.id,
+    assert created == Schedule(
+        id=created.id,
         organization_id=world.organization.id,
         name="Every morning",
         cron=_DAILY,
@@ -446,19 +446,19 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
         updated_at=now,
         due_at=now.replace(hour=9, second=0, microsecond=0),
     )
-    assert made.id.startswith("sch_")
+    assert created.id.startswith("sch_")
     world.clock.advance(timedelta(minutes=1))
     change = ChangeSchedule(name=" Each\nday ", auto_publish=False)
-    changed = await planner(world).change(world.organization.id, made.id, change)
-    assert changed == evolve(made, name="Each day", auto_publish=False, updated_at=world.clock.now())
+    changed = await planner(world).change(world.organization.id, created.id, change)
+    assert changed == evolve(created, name="Each day", auto_publish=False, updated_at=world.clock.now())
 
 
 async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:
-    made = await planned(world, enabled=False)
+    created = await planned(world, enabled=False)
     owner, plan = world.organization.id, planner(world)
     await world.stores.directory.remove_integration(owner, world.connection.integration.id)
-    assert isinstance(await plan.change(owner, made.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
-    assert message_of(await plan.change(owner, made.id, ChangeSchedule(enabled=True))) == (
+    assert isinstance(await plan.change(owner, created.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
+    assert message_of(await plan.change(owner, created.id, ChangeSchedule(enabled=True))) == (
         f"Unknown repository: {REPOSITORY_ID} is not connected"
     )
 

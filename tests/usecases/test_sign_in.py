@@ -22,9 +22,9 @@ def door(world: World) -> SignIn:
 
 async def issued(world: World, *, expires_in: timedelta | None = None) -> IssuedKey:
     expires_at = None if expires_in is None else world.clock.now() + expires_in
-    made = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=expires_at)
-    assert isinstance(made, IssuedKey)
-    return made
+    created = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=expires_at)
+    assert isinstance(created, IssuedKey)
+    return created
 
 
 async def entered(world: World, door: SignIn, key: IssuedKey | None = None) -> SignedIn:

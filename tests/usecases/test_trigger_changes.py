@@ -118,10 +118,10 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
             await stores.brands.remove(owner, brand.id)
 
     directory: Any = Between(stores.directory, "add_trigger", beside)
-    made = await editor(world, directory).create(
+    created = await editor(world, directory).create(
         owner, CreateTrigger(repository_ids=[REPOSITORY_ID], brand_identity_id=brands[0].id)
     )
-    assert message_of(made) == f"Unknown brand identity: '{brands[0].id}'"
+    assert message_of(created) == f"Unknown brand identity: '{brands[0].id}'"
     assert await stores.directory.triggers(owner) == [world.trigger]
 
     again = await a_brand(world, "again")
@@ -139,7 +139,7 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
 async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
     brand = await a_brand(world, "Acme")
     owner, edit = world.organization.id, world.triggers
-    made = await edit.create(
+    created = await edit.create(
         owner,
         CreateTrigger(
             repository_ids=[REPOSITORY_ID],
@@ -151,9 +151,9 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
             name=" For\nlamps ",
         ),
     )
-    assert isinstance(made, Trigger)
-    assert made == Trigger(
-        id=made.id,
+    assert isinstance(created, Trigger)
+    assert created == Trigger(
+        id=created.id,
         organization_id=owner,
         name="For lamps",
         source_type="codehost_webhook",
@@ -165,12 +165,12 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
         auto_publish=True,
         created_at=world.clock.now(),
     )
-    assert made.id.startswith("trg_")
+    assert created.id.startswith("trg_")
     changed = await edit.change(
-        owner, made.id, ChangeTrigger(name=" Other\nlamps ", event_types=[], brand_identity_id=None)
+        owner, created.id, ChangeTrigger(name=" Other\nlamps ", event_types=[], brand_identity_id=None)
     )
-    assert changed == evolve(made, name="Other lamps", event_types=(), brand_identity_id=None)
-    assert await world.stores.directory.trigger(owner, made.id) == changed
+    assert changed == evolve(created, name="Other lamps", event_types=(), brand_identity_id=None)
+    assert await world.stores.directory.trigger(owner, created.id) == changed
     plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
     assert isinstance(plain, Trigger)
     assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
@@ -206,8 +206,8 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
 async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any], reason: str) -> None:
     await on_github(world)
     owner, edit = world.organization.id, world.triggers
-    whole: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
-    assert message_of(await edit.create(owner, CreateTrigger(**whole))) == reason
+    arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
+    assert message_of(await edit.create(owner, CreateTrigger(**arguments))) == reason
     assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason
     assert await world.stores.directory.triggers(owner) == [world.trigger]
 

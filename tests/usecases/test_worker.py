@@ -55,16 +55,16 @@ async def killed(world: World) -> None:
 
 @pytest.fixture
 async def engines(world: World) -> AsyncGenerator[Callable[[Performer], Worker]]:
-    made: list[Worker] = []
+    created: list[Worker] = []
     faults: list[Exception] = []
 
     def make(performer: Performer) -> Worker:
         engine = worker_of(world, performer, faults.append)
-        made.append(engine)
+        created.append(engine)
         return engine
 
     yield make
-    for engine in made:
+    for engine in created:
         await engine.close(within_s=1)
     assert faults == []
 
@@ -248,13 +248,13 @@ class SlowLedger:
         self.ledger = ledger
         self.taking = asyncio.Event()
         self.may_take = asyncio.Event()
-        self.asked = 0
+        self.calls = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.ledger, name)
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
-        self.asked += len(ids)
+        self.calls += len(ids)
         self.taking.set()
         await self.may_take.wait()
         return await self.ledger.take(ids, executor)
@@ -287,12 +287,12 @@ async def test_nothing_is_begun_after_a_stop_has_begun(world: World) -> None:
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await engine.launch()
     await asyncio.wait_for(writer.writing.wait(), 10)
-    begun = ledger.asked
+    begun = ledger.calls
 
     closing = asyncio.create_task(engine.close(within_s=10))
     await asyncio.sleep(0)
     writer.may_end.set()
     await closing
 
-    assert ledger.asked == begun
+    assert ledger.calls == begun
     assert await statuses(world) == {RunStatus.COMPLETED, RunStatus.PENDING}

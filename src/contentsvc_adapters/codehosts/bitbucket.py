@@ -7,18 +7,19 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_adapters.codehosts.host import (
-    Asked,
     HookPage,
+    PullRequestLookup,
     RestHost,
     done,
     find_in_pages,
     read_one_by_one,
     replace_hook,
 )
+from contentsvc_adapters.codehosts.rest_client import RestClient, read_answer
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -27,7 +28,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.identifiers import is_full_name
@@ -123,22 +123,22 @@ class BitbucketClient(RestHost):
         return _API
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
+        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
         path = _at(full_name, "hooks")
         body = _hook_body(hook.url, hook.secret)
-        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: made.uuid)
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
-            answered = await self._client.ask(
+        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
+            answered = await self._client.request(
                 "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "pagelen": str(_PAGE)}
             )
             return read_answer(answered, _Hooks, _hooks)
 
-        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
+        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
@@ -147,7 +147,7 @@ class BitbucketClient(RestHost):
         return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -161,13 +161,15 @@ class BitbucketClient(RestHost):
         del full_name, hook_id, attempt_id, token
         return _NO_DELIVERIES
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
         page = "1"
-        while len(commits) <= wanted.limit:
-            query = {"exclude": wanted.before, "pagelen": str(_PAGE), "page": page}
-            answered = await client.ask("GET", _at(full_name, "commits", wanted.head), token=token, query=query)
+        while len(commits) <= commit_range.limit:
+            query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": page}
+            answered = await client.request(
+                "GET", _at(full_name, "commits", commit_range.head), token=token, query=query
+            )
             listed = read_answer(answered, _Commits, lambda each: each)
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
@@ -176,14 +178,14 @@ class BitbucketClient(RestHost):
             if not following or not listed.value.values:
                 break
             page = following[0]
-        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
+        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        requests: list[Asked] = [
+        requests: list[PullRequestLookup] = [
             (_at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
             for number in some.numbers
         ]

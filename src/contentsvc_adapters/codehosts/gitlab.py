@@ -7,18 +7,19 @@ from urllib.parse import quote
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_adapters.codehosts.host import (
-    Asked,
     HookPage,
+    PullRequestLookup,
     RestHost,
     done,
     find_in_pages,
     read_one_by_one,
     replace_hook,
 )
+from contentsvc_adapters.codehosts.rest_client import RestClient, read_answer
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -27,7 +28,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
 from contentsvc_core.events.normalized import Author, Commit
@@ -113,22 +113,22 @@ class GitlabClient(RestHost):
         return _API
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Project, _hosted)
+        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Project, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
         body = {**_hook_body(hook.url, hook.secret), "name": "contentsvc"}
         path = _at(full_name, "hooks")
-        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
-            answered = await self._client.ask(
+        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
+            answered = await self._client.request(
                 "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "per_page": str(_PAGE)}
             )
             return read_answer(answered, list[_Hook], _hooks)
 
-        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
+        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
@@ -137,7 +137,7 @@ class GitlabClient(RestHost):
         return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -147,7 +147,7 @@ class GitlabClient(RestHost):
         for number in range(1, _EVENTS_PAGES + 1):
             query = {"page": str(number), "per_page": str(_EVENTS_PAGE)}
             path = _at(full_name, "hooks", hook_id, "events")
-            answered = await self._client.ask("GET", path, token=token, query=query)
+            answered = await self._client.request("GET", path, token=token, query=query)
             page = read_answer(answered, list[_Event], lambda listed: [_attempt(each) for each in listed])
             if isinstance(page, HostRefusal):
                 return page
@@ -161,16 +161,20 @@ class GitlabClient(RestHost):
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         path = _at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
-        return done(await self._client.ask("POST", path, token=token))
+        return done(await self._client.request("POST", path, token=token))
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
         page = 1
-        while len(commits) <= wanted.limit:
-            query = {"ref_name": f"{wanted.before}..{wanted.head}", "page": str(page), "per_page": str(_PAGE)}
+        while len(commits) <= commit_range.limit:
+            query = {
+                "ref_name": f"{commit_range.before}..{commit_range.head}",
+                "page": str(page),
+                "per_page": str(_PAGE),
+            }
             path = _at(full_name, "repository", "commits")
-            answered = await client.ask("GET", path, token=token, query=query)
+            answered = await client.request("GET", path, token=token, query=query)
             listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
@@ -178,14 +182,14 @@ class GitlabClient(RestHost):
             if len(listed.value) < _PAGE:
                 break
             page += 1
-        return HostCommits(found=reversed(commits[: wanted.limit]), is_cut=len(commits) > wanted.limit)
+        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
         some = named.first(_CALLS)
-        requests: list[Asked] = [
+        requests: list[PullRequestLookup] = [
             (_at(full_name, "merge_requests", str(number)), _MergeRequest, partial(_described, repository_id, None))
             for number in some.numbers
         ]

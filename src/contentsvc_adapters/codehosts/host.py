@@ -5,12 +5,12 @@ from typing import Any, Self, TypeAlias
 
 import msgspec
 
-from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
+from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import PullRequest
 
 HookPage: TypeAlias = tuple[Sequence[tuple[str, str]], bool]
-Asked: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
+PullRequestLookup: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
 
 
 class _Addressed(msgspec.Struct):
@@ -34,12 +34,12 @@ def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:
 
 
 async def find_in_pages(
-    ask: Callable[[int], Awaitable[HostAnswer[HookPage] | HostRefusal]], path: str, *, at_most: int
+    read_page: Callable[[int], Awaitable[HostAnswer[HookPage] | HostRefusal]], path: str, *, at_most: int
 ) -> HostAnswer[str | None] | HostRefusal:
-    """Return the id of the webhook whose address ends with ``path``; ``ask`` reads the page of a number, from 1 on."""
+    """Return the id of the webhook whose address ends with ``path``; ``read_page`` takes page numbers, from 1 on."""
     status = 0
     for number in range(1, at_most + 1):
-        page = await ask(number)
+        page = await read_page(number)
         if isinstance(page, HostRefusal):
             return page
         status = page.status
@@ -56,16 +56,16 @@ async def replace_hook(
     client: RestClient, path: str, body: Callable[[str], dict[str, Any]], *, token: str, secret: str
 ) -> HostAnswer[None] | HostRefusal:
     """Write a webhook anew, at an API that wants the whole webhook; ``body`` gets its present address."""
-    answer = read_answer(await client.ask("GET", path, token=token), _Addressed, lambda hook: hook.url)
+    answer = read_answer(await client.request("GET", path, token=token), _Addressed, lambda hook: hook.url)
     if isinstance(answer, HostRefusal):
         return answer
-    return done(await client.ask("PUT", path, token=token, body=body(answer.value), secrets=[secret]))
+    return done(await client.request("PUT", path, token=token, body=body(answer.value), secrets=[secret]))
 
 
-async def read_one_by_one(client: RestClient, asked: Iterable[Asked], *, token: str) -> HostPullRequests:
+async def read_one_by_one(client: RestClient, lookups: Iterable[PullRequestLookup], *, token: str) -> HostPullRequests:
     pull_requests: dict[int, PullRequest] = {}
-    for path, shape, described in asked:
-        answer = read_answer(await client.ask("GET", path, token=token), shape, described)
+    for path, shape, described in lookups:
+        answer = read_answer(await client.request("GET", path, token=token), shape, described)
         if isinstance(answer, HostRefusal):
             if answer.status == HTTPStatus.NOT_FOUND:
                 continue

@@ -8,8 +8,8 @@ from typing import Any, Final, final
 import msgspec
 from attrs import evolve, field, frozen
 
-from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import HostDialect
+from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import (
     MAX_LABELS,
@@ -193,7 +193,7 @@ class _Graph:
             "query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { "
             f"{' '.join(parts)} }} }} fragment Pull on PullRequest {{ {_GRAPHQL_FIELDS} }}"
         )
-        answered = await self._ask(query, {"owner": owner, "name": name})
+        answered = await self._query(query, {"owner": owner, "name": name})
         if isinstance(answered, HostRefusal):
             return answered
         read = read_answer(answered, _GraphAnswer, lambda answer: (answer, _pulls(answer.data)))
@@ -233,7 +233,7 @@ class _Graph:
             f"a{place}": f"repo:{full_name} is:pr author:{author} sort:created-asc"
             for place, author in enumerate(authors)
         }
-        answered = await self._ask(f"query({parameters}) {{ {searches} }}", variables)
+        answered = await self._query(f"query({parameters}) {{ {searches} }}", variables)
         if isinstance(answered, HostRefusal):
             return answered
         searched = read_answer(answered, _Searched, lambda answer: answer)
@@ -242,9 +242,9 @@ class _Graph:
         oldest = [_first_merged(search) for search in (searched.value.data or {}).values()]
         return [each.number for each in newcomers if each.number in oldest]
 
-    async def _ask(self, query: str, variables: dict[str, str]) -> Response | HostRefusal:
+    async def _query(self, query: str, variables: dict[str, str]) -> Response | HostRefusal:
         body: dict[str, Any] = {"query": query, "variables": variables}
-        return await self._client.ask("POST", self._path, token=self._token, body=body, at_root=True)
+        return await self._client.request("POST", self._path, token=self._token, body=body, at_root=True)
 
     def _refusal(self, errors: Iterable[_GraphError], wait_s: int) -> HostRefusal | None:
         for error in errors:
@@ -313,7 +313,7 @@ async def _read_one_by_one(
         paths += [f"/repos/{full_name}/commits/{commit}/pull" for commit in mentioned.commits]
     pull_requests: dict[int, PullRequest] = {}
     for path in paths:
-        answered = await client.ask("GET", path, token=token)
+        answered = await client.request("GET", path, token=token)
         read = read_answer(answered, _RestPull, lambda pull: pull)
         if isinstance(read, HostRefusal):
             if read.status == HTTPStatus.NOT_FOUND:

@@ -5,11 +5,12 @@ from urllib.parse import quote
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.codehosts.asking import Response, RestClient, read_answer
 from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
 from contentsvc_adapters.codehosts.host import HookPage, RestHost, done, find_in_pages
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
+from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HostAnswer,
     HostCommits,
@@ -19,7 +20,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
@@ -86,24 +86,24 @@ class RestCodeHost(RestHost):
         return host_dialect(api_url)
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.ask("GET", _at(full_name), token=token), _Repository, _hosted)
+        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
         body = self._dialect.new_body(hook)
         path = _at(full_name, "hooks")
-        answered = await self._client.ask("POST", path, token=token, body=body, secrets=[hook.secret])
+        answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def ask(number: int) -> HostAnswer[HookPage] | HostRefusal:
+        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
             # The page size has another name in each dialect; each ignores the other's.
             query = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
-            answered = await self._client.ask("GET", _at(full_name, "hooks"), token=token, query=query)
+            answered = await self._client.request("GET", _at(full_name, "hooks"), token=token, query=query)
             return read_answer(
                 answered, list[_ListedHook], lambda page: ([(str(h.id), h.config.url or "") for h in page], not page)
             )
 
-        return await find_in_pages(ask, path, at_most=_HOOK_PAGES)
+        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
@@ -111,10 +111,10 @@ class RestCodeHost(RestHost):
         below = [self._dialect.config_path] if self._dialect.config_path else []
         path = _at(full_name, "hooks", hook_id, *below)
         body = self._dialect.secret_body(secret)
-        return done(await self._client.ask("PATCH", path, token=token, body=body, secrets=[secret]))
+        return done(await self._client.request("PATCH", path, token=token, body=body, secrets=[secret]))
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.ask("DELETE", _at(full_name, "hooks", hook_id), token=token))
+        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -127,7 +127,7 @@ class RestCodeHost(RestHost):
         for _ in range(_DELIVERIES_PAGES):
             query = {"per_page": str(_DELIVERIES_PAGE), **({} if cursor is None else {"cursor": cursor})}
             path = _at(full_name, "hooks", hook_id, "deliveries")
-            answered = await self._client.ask("GET", path, token=token, query=query)
+            answered = await self._client.request("GET", path, token=token, query=query)
             page = read_answer(answered, list[_Delivery], lambda listed: [_attempt(each) for each in listed])
             if isinstance(page, HostRefusal):
                 return page
@@ -144,10 +144,10 @@ class RestCodeHost(RestHost):
         if not self.lists_deliveries:
             return _NO_DELIVERIES
         path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
-        return done(await self._client.ask("POST", path, token=token))
+        return done(await self._client.request("POST", path, token=token))
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
-        del full_name, wanted, token
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
+        del full_name, commit_range, token
         return HostCommits(refusal=_NO_COMMITS)
 
     async def pull_requests(

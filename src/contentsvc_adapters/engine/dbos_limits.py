@@ -70,8 +70,8 @@ def why_not(exc: Exception) -> str:
     if isinstance(exc, error.DBOSInitializationError):
         return "the engine's tables are not there, or are old: run 'contentsvc migrate'"
     # The driver's message: SQLAlchemy's error would repeat the statement.
-    said = str(getattr(exc, "orig", None) or exc) or type(exc).__name__
-    return f"the engine cannot use its tables: {one_line(said, 200)}"
+    text = str(getattr(exc, "orig", None) or exc) or type(exc).__name__
+    return f"the engine cannot use its tables: {one_line(text, 200)}"
 
 
 @final
@@ -88,8 +88,8 @@ class _Sparing(logging.Filter):
         if now - self._last < _QUIET_S or str(record.msg).startswith("Asyncio task cancelled"):
             return False
         self._last = now
-        said = record.getMessage().partition("\n")[0].partition("Traceback (most recent call last)")[0]
-        record.msg, record.args = one_line(said.rstrip(": "), 300), ()
+        text = record.getMessage().partition("\n")[0].partition("Traceback (most recent call last)")[0]
+        record.msg, record.args = one_line(text.rstrip(": "), 300), ()
         record.exc_info = record.exc_text = record.stack_info = None
         return True
 

@@ -19,13 +19,13 @@ PATIENCE_S: Final = 12.0
 
 @final
 @frozen(kw_only=True)
-class _Asked:
+class _StepRequest:
     name: str
     step: Callable[[], Awaitable[str]]
     answer: "asyncio.Future[str]"
 
 
-def _queue() -> "asyncio.Queue[_Asked | None]":
+def _queue() -> "asyncio.Queue[_StepRequest | None]":
     return asyncio.Queue()
 
 
@@ -34,7 +34,7 @@ def _queue() -> "asyncio.Queue[_Asked | None]":
 class Performance:
     #: The results of the steps that earlier attempts have finished, by name, in the order of DBOS's records.
     finished: dict[str, str] = field(factory=dict[str, str])
-    asked: "asyncio.Queue[_Asked | None]" = field(factory=_queue)
+    requests: "asyncio.Queue[_StepRequest | None]" = field(factory=_queue)
     begun: asyncio.Event = field(factory=asyncio.Event)
     task: "asyncio.Task[object] | None" = None
 
@@ -59,7 +59,7 @@ async def perform_run(run_id: str) -> str:
     for name, result in performance.finished.items():
         await DBOS.run_step_async({"name": name}, partial(_recorded, result))
     performance.begun.set()
-    while (request := await performance.asked.get()) is not None:
+    while (request := await performance.requests.get()) is not None:
         await _do(request)
     return "ended"
 
@@ -68,7 +68,7 @@ async def _recorded(result: str) -> str:
     return result
 
 
-async def _do(request: _Asked) -> None:
+async def _do(request: _StepRequest) -> None:
     raised: Exception | asyncio.CancelledError | None = None
 
     async def guarded() -> str:
@@ -96,7 +96,7 @@ async def _do(request: _Asked) -> None:
             request.answer.set_result(result)
 
 
-def _refuse(request: _Asked, exc: BaseException) -> None:
+def _refuse(request: _StepRequest, exc: BaseException) -> None:
     if isinstance(exc, asyncio.CancelledError):
         # The step cancelled itself, as time limits and HTTP clients do.
         request.answer.cancel()
@@ -128,8 +128,8 @@ class DbosSteps:
             raise StoreUnavailable(message)
         if name in self._performance.finished:
             return self._performance.finished[name]
-        request = _Asked(name=name, step=step, answer=asyncio.get_running_loop().create_future())
-        self._performance.asked.put_nowait(request)
+        request = _StepRequest(name=name, step=step, answer=asyncio.get_running_loop().create_future())
+        self._performance.requests.put_nowait(request)
         await asyncio.wait({request.answer, workflow}, return_when=asyncio.FIRST_COMPLETED)
         if not request.answer.done():
             # DBOS ended it: its tables are unavailable, or another process has resumed the workflow.
@@ -146,7 +146,7 @@ class DbosSteps:
         try:
             if performance.task is not None:
                 if well:
-                    performance.asked.put_nowait(None)
+                    performance.requests.put_nowait(None)
                 else:
                     performance.task.cancel()
                 await asyncio.wait({performance.task})

@@ -19,8 +19,8 @@ def tables_version(url: str) -> int | None:
     try:
         return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
     except (SQLAlchemyError, sqlite3.Error) as exc:
-        said = str(getattr(exc, "orig", None) or exc)
-        message = f"the engine's database cannot be used: {one_line(said, 200)}"
+        text = str(getattr(exc, "orig", None) or exc)
+        message = f"the engine's database cannot be used: {one_line(text, 200)}"
         raise StoreUnavailable(message) from exc
 
 

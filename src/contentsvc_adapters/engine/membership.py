@@ -48,7 +48,7 @@ class Membership:
         self._alone = alone
         self._now = now
         #: The last heartbeat of each other executor, and how long it has been silent since, in observed seconds.
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._heartbeats: dict[str, tuple[int, float]] = {}
         self._last = 0.0
         self._turns = 0
         self.name: str | None = None
@@ -91,8 +91,8 @@ class Membership:
         # count, since turns take long under load, too.
         watched = min(now - self._last, self._patience_s / 4)
         self._last = now
-        seen, self._seen = self._seen, {}
+        previous, self._heartbeats = self._heartbeats, {}
         for id_, count in others.items():
-            last_count, silent = seen.get(id_, (None, 0.0))
-            self._seen[id_] = (count, silent + watched if last_count == count else 0.0)
-        return {id_: count for id_, (count, silent) in self._seen.items() if silent >= self._patience_s}
+            last_count, silent = previous.get(id_, (None, 0.0))
+            self._heartbeats[id_] = (count, silent + watched if last_count == count else 0.0)
+        return {id_: count for id_, (count, silent) in self._heartbeats.items() if silent >= self._patience_s}

@@ -235,8 +235,8 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
     """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and give them a moment to clean up."""
     if not tasks:
         return
-    left = max(0.0, deadline - asyncio.get_running_loop().time())
-    _done, late = await asyncio.wait(tasks, timeout=left)
+    remaining = max(0.0, deadline - asyncio.get_running_loop().time())
+    _done, late = await asyncio.wait(tasks, timeout=remaining)
     for task in late:
         task.cancel()
     if late:

@@ -21,12 +21,12 @@ class MemoryBrandIdentities:
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         refuse_unstorable(brand)
         self._state.refuse_stranger(brand.organization_id)
-        standing = self._state.brands.get(brand.id)
-        if standing is not None:
-            if standing.organization_id != brand.organization_id:
+        stored = self._state.brands.get(brand.id)
+        if stored is not None:
+            if stored.organization_id != brand.organization_id:
                 message = f"'{brand.id}' is the id of another one"
                 raise Unstorable(message)
-            return standing
+            return stored
         added = add_brand(await self.identities(brand.organization_id), brand)
         if isinstance(added, BrandIdentity):
             self._state.brands[brand.id] = added

@@ -48,25 +48,25 @@ class MemoryChangelogs:
         refuse_unstorable(changelog)
         owner = changelog.organization_id
         self._state.refuse_stranger(owner)
-        standing = self._state.changelogs.get(changelog.id)
+        stored = self._state.changelogs.get(changelog.id)
         own = self._state.changelogs_of(owner)
-        if standing is None and len(own) >= MAX_CHANGELOGS:
+        if stored is None and len(own) >= MAX_CHANGELOGS:
             return TOO_MANY_CHANGELOGS
         own_slugs = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
-        mine = {*own_slugs, *(each.slug for each in own)}
-        others = {each.slug for each in self._state.organizations.values() if each.id != owner} - mine
+        all_own_slugs = {*own_slugs, *(each.slug for each in own)}
+        others = {each.slug for each in self._state.organizations.values() if each.id != owner} - all_own_slugs
         others |= {each.slug for each in self._state.changelogs.values() if each.organization_id != owner}
         if changelog.slug in others or self._state.slugs.get(changelog.slug, (owner,))[0] != owner:
             return SLUG_TAKEN
         beside = [each for each in own if each.id != changelog.id]
         if any(changelog.slug == each.slug or own_slugs.get(changelog.slug) == each.id for each in beside):
             return SLUG_USED
-        new = public_slugs(standing, changelog) - own_slugs.keys()
+        new = public_slugs(stored, changelog) - own_slugs.keys()
         if new and len(own_slugs.keys() | new) > at_most:
             return too_many_slugs(at_most)
-        for slug in public_slugs(standing, changelog):
+        for slug in public_slugs(stored, changelog):
             self._state.slugs[slug] = (owner, changelog.id)
-        revision, images = (0, ()) if standing is None else (standing.revision + 1, standing.images)
+        revision, images = (0, ()) if stored is None else (stored.revision + 1, stored.images)
         self._state.changelogs[changelog.id] = evolve(changelog, revision=revision, images=images)
         return None
 
@@ -80,17 +80,17 @@ class MemoryChangelogs:
             self._state.images.pop((changelog.id, kind), None)
 
     async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
-        standing = self._state.changelogs.get(changelog.id)
-        if standing is None:
+        stored = self._state.changelogs.get(changelog.id)
+        if stored is None:
             return
-        marks = [mark for mark in standing.images if mark.kind is not kind]
+        marks = [mark for mark in stored.images if mark.kind is not kind]
         if image is None:
             self._state.images.pop((changelog.id, kind), None)
         else:
             marks.append(image.mark)
             self._state.images[changelog.id, kind] = image
         self._state.changelogs[changelog.id] = evolve(
-            standing, images=tuple(marks), updated_at=max(at, standing.updated_at), revision=standing.revision + 1
+            stored, images=tuple(marks), updated_at=max(at, stored.updated_at), revision=stored.revision + 1
         )
 
     async def image(self, changelog: PublicChangelog, kind: ImageKind) -> Image | None:

@@ -79,5 +79,5 @@ class MemoryDeliveryStore:
         return Belonging.UNKNOWN
 
     def _upserted(self, record: ContextRecord) -> ContextRecord:
-        standing = self._state.contexts.get((record.organization_id, record.custom_id))
-        return record if standing is None else evolve(record, id=standing.id, created_at=standing.created_at)
+        stored = self._state.contexts.get((record.organization_id, record.custom_id))
+        return record if stored is None else evolve(record, id=stored.id, created_at=stored.created_at)

@@ -36,9 +36,9 @@ class MemoryDirectory:
 
     async def add_organization(self, organization: Organization) -> bool:
         refuse_unstorable(organization)
-        standing = await self.organization(organization.slug)
-        if standing is not None:
-            return standing.id == organization.id
+        stored = await self.organization(organization.slug)
+        if stored is not None:
+            return stored.id == organization.id
         _refuse_another(self._state.organizations, organization)
         self._state.organizations[organization.id] = organization
         self._state.versions[organization.id] = 1
@@ -109,9 +109,11 @@ class MemoryDirectory:
             self._state.alerts,
         ):
             table.pop(integration_id, None)
-        left = [repository.id for each in await self.integrations(organization_id) for repository in each.repositories]
+        remaining = [
+            repository.id for each in await self.integrations(organization_id) for repository in each.repositories
+        ]
         self._raise_version(organization_id)
-        return self._state.disable(organization_id, removal_of_integration(integration, left))
+        return self._state.disable(organization_id, removal_of_integration(integration, remaining))
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         if await self.integration(organization_id, integration_id) is None:
@@ -180,11 +182,11 @@ class MemoryDirectory:
     async def fire_trigger(self, firing: Firing) -> bool:
         refuse_unstorable(firing)
         run = firing.run
-        standing = await self.trigger(run.organization_id, firing.schedule_id)
-        if standing is None or not standing.enabled or standing.due_at != firing.due_at:
+        stored = await self.trigger(run.organization_id, firing.schedule_id)
+        if stored is None or not stored.enabled or stored.due_at != firing.due_at:
             # A retry after an unknown outcome: if the run exists, this firing has moved the trigger.
             return run.id in self._state.runs
-        self._state.triggers[standing.id] = evolve(standing, due_at=firing.next_due_at, since=firing.slot)
+        self._state.triggers[stored.id] = evolve(stored, due_at=firing.next_due_at, since=firing.slot)
         self._state.put_run(run)
         return True
 
@@ -208,9 +210,9 @@ class MemoryApiKeys:
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         refuse_unstorable(key)
         self._state.refuse_stranger(key.organization_id)
-        standing = self._state.keys.get(key.prefix)
-        if standing is not None:
-            if standing.digest != key.digest:
+        stored = self._state.keys.get(key.prefix)
+        if stored is not None:
+            if stored.digest != key.digest:
                 message = f"'{key.prefix}' is the prefix of another key"
                 raise Unstorable(message)
             return None
@@ -246,8 +248,8 @@ class MemoryApiKeys:
             self._state.keys[prefix] = evolve(key, last_used_at=at)
 
 
-def _refuse_another(standing: dict[str, _Value], value: _Value) -> bool:
-    existing = standing.get(value.id)
+def _refuse_another(stored: dict[str, _Value], value: _Value) -> bool:
+    existing = stored.get(value.id)
     if existing is not None and existing != value:
         message = f"'{value.id}' is the id of another one"
         raise Unstorable(message)

@@ -24,7 +24,7 @@ class MemoryExecutors:
     async def running(self, executor: str) -> Sequence[Taken]:
         return [
             Taken(id=run.id, organization_id=run.organization_id, takes=run.takes)
-            for run in self._state.work_left(RunStatus.RUNNING)
+            for run in self._state.unfinished_runs(RunStatus.RUNNING)
             if run.executor == executor
         ]
 
@@ -34,7 +34,7 @@ class MemoryExecutors:
             if self._state.executors.get(id_) == beats:
                 del self._state.executors[id_]
         pending = failed = 0
-        for run in self._state.work_left(RunStatus.RUNNING):
+        for run in self._state.unfinished_runs(RunStatus.RUNNING):
             if run.executor in self._state.executors:
                 continue
             killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)

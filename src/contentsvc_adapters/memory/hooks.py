@@ -20,12 +20,12 @@ class MemoryHooks:
         refuse_unstorable(secret)
         if not self._is_there(organization_id, integration_id):
             return False
-        standing = self._state.secrets[integration_id]
-        if standing and self._sealer.open(standing[0].sealed) == secret:
+        stored = self._state.secrets[integration_id]
+        if stored and self._sealer.open(stored[0].sealed) == secret:
             return True
         ending = [
             evolve(each, expires_at=overlap_until if each.expires_at is None else min(each.expires_at, overlap_until))
-            for each in standing
+            for each in stored
         ]
         self._state.secrets[integration_id] = [
             Secret(sealed=self._sealer.seal(secret)),

@@ -29,5 +29,5 @@ class MemoryJobs:
         refuse_unstorable(*events)
         for event in events:
             job = self._state.jobs[event.job_id]
-            if all(event.id != known.id for known in job.events):
+            if all(event.id != each.id for each in job.events):
                 self._state.jobs[job.id] = evolve(job, events=(*job.events, event))

@@ -25,10 +25,10 @@ class MemoryJournal:
 
     async def finish(self, entry: LogEntry) -> None:
         refuse_unstorable(entry)
-        standing = self._state.log.get((entry.organization_id, entry.id))
-        if standing is not None:
+        stored = self._state.log.get((entry.organization_id, entry.id))
+        if stored is not None:
             self._state.log[entry.organization_id, entry.id] = evolve(
-                standing,
+                stored,
                 status=entry.status,
                 status_code=entry.status_code,
                 error_message=entry.error_message,

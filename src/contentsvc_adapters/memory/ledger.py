@@ -44,7 +44,7 @@ class MemoryRunLedger:
 
         due: list[Due] = []
         counted: Counter[str] = Counter()
-        for run in sorted(self._state.work_left(RunStatus.PENDING), key=order):
+        for run in sorted(self._state.unfinished_runs(RunStatus.PENDING), key=order):
             if run.due_at > now or run.organization_id in without or counted[run.organization_id] >= per_organization:
                 continue
             counted[run.organization_id] += 1
@@ -56,7 +56,7 @@ class MemoryRunLedger:
             return []
         runs = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
         pending = [run for run in runs if run.status is RunStatus.PENDING]
-        at_work = [run for run in self._state.work_left(RunStatus.RUNNING) if run.executor == executor]
+        at_work = [run for run in self._state.unfinished_runs(RunStatus.RUNNING) if run.executor == executor]
         if any(run.kills >= SUSPECT_KILLS for run in at_work):
             return []
         if pending and pending[0].kills >= SUSPECT_KILLS:
@@ -105,7 +105,7 @@ class MemoryRunLedger:
         enqueue(self._state, post_written(post))
         return Completion.COMPLETED
 
-    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+    async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
         return {key for key in keys if (organization_id, key) in self._state.once}
 
     async def of_releases(

@@ -52,14 +52,14 @@ class MemoryContextLibrary:
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        mine = [
+        own = [
             record
             for record in of_organization(self._state.contexts.values(), organization_id)
             if (record.provider, record.repository_id) == (provider, repository_id)
             and window.since <= record.created_at < window.until
         ]
-        records = _bounded(mine, limit, max_bytes)
-        return records, len(mine) - len(records)
+        records = _bounded(own, limit, max_bytes)
+        return records, len(own) - len(records)
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         return of_organization(self._state.contexts.values(), organization_id, limit=limit)
@@ -136,13 +136,13 @@ class MemoryPostLibrary:
         self._state.count_public(post)
         enqueue(self._state, post_written(post, by_editor=True))
 
-    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
+    async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
         refuse_unstorable(post, author)
-        standing = await self.post(post.organization_id, post.id)
-        if standing is None or standing.updated_at != seen or post.updated_at <= seen:
+        stored = await self.post(post.organization_id, post.id)
+        if stored is None or stored.updated_at != unchanged_since or post.updated_at <= unchanged_since:
             return False
         changed = evolve(
-            standing,
+            stored,
             title=post.title,
             content=post.content,
             markdown=post.markdown,
@@ -155,25 +155,25 @@ class MemoryPostLibrary:
             publish_at=post.publish_at,
         )
         self._state.posts[post.id] = changed
-        _, versions = versions_after(self._state.post_versions.get(post.id, ()), standing, changed, author)
+        _, versions = versions_after(self._state.post_versions.get(post.id, ()), stored, changed, author)
         self._state.post_versions[post.id] = tuple(versions)
         contain(self._state, post.organization_id, self._state.released.get(post.id, ()))
         self._state.address(post.id)
-        self._state.count_public(standing, changed)
-        if standing.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
+        self._state.count_public(stored, changed)
+        if stored.status is not PostStatus.PUBLISHED and changed.status is PostStatus.PUBLISHED:
             enqueue(self._state, [post_published(changed)])
         return True
 
     async def remove(
-        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+        self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        standing = await self.post(organization_id, post_id)
-        if standing is None or seen not in {None, standing.updated_at}:
+        stored = await self.post(organization_id, post_id)
+        if stored is None or unchanged_since not in {None, stored.updated_at}:
             return False
         del self._state.posts[post_id]
         self._state.post_versions.pop(post_id, None)
         contain(self._state, organization_id, self._state.released.pop(post_id, ()))
-        self._state.count_public(standing)
+        self._state.count_public(stored)
         for key in [key for key, holder in self._state.paths.items() if holder == post_id]:
             del self._state.paths[key]
         if at is not None:
@@ -194,7 +194,7 @@ def _has_facet(post: Post, facets: Sequence[str]) -> bool:
 
 def _has_words(post: Post, terms: Sequence[Term]) -> bool:
     words = set(post_words(post))
-    return all(term.holds(words) for term in terms)
+    return all(term.matches(words) for term in terms)
 
 
 def _brand(post: Post) -> str | None:

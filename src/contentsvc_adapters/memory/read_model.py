@@ -85,7 +85,7 @@ class MemoryReadModel:
         if entry is None:
             return []
         runs = of_organization(self._state.runs.values(), organization_id, newest_first=False)
-        return [listed_run(run) for run in runs if _came_with(run, entry)]
+        return [listed_run(run) for run in runs if _is_of_entry(run, entry)]
 
     async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
         runs = of_organization(self._state.runs.values(), organization_id)
@@ -94,7 +94,7 @@ class MemoryReadModel:
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
         stored = self._run(organization_id, run.id)
         entries = of_organization(self._state.log.values(), organization_id)
-        return next((entry.id for entry in entries if stored is not None and _came_with(stored, entry)), None)
+        return next((entry.id for entry in entries if stored is not None and _is_of_entry(stored, entry)), None)
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
         if post_id not in self._state.posts:
@@ -108,7 +108,7 @@ class MemoryReadModel:
 
     def _listed(self, entry: LogEntry) -> ListedEntry:
         runs = of_organization(self._state.runs.values(), entry.organization_id, newest_first=False)
-        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _came_with(run, entry)]
+        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _is_of_entry(run, entry)]
         posts = (self._state.posts[id_] for id_ in ids if id_ in self._state.posts)
         return listed_entry(entry, next((ResultingPost(post.id, post.title) for post in posts), None))
 
@@ -117,7 +117,7 @@ class MemoryReadModel:
         return run if run is not None and run.organization_id == organization_id else None
 
 
-def _came_with(run: WorkflowRun, entry: LogEntry) -> bool:
+def _is_of_entry(run: WorkflowRun, entry: LogEntry) -> bool:
     cause = run.cause
     return (
         isinstance(cause, Delivered)

@@ -37,9 +37,9 @@ class MemorySchedules:
         self._state.refuse_stranger(schedule.organization_id)
         if zone not in {None, self._zone(schedule.organization_id)}:
             return ZONE_CHANGED
-        standing = self._state.schedules.get(schedule.id)
-        if standing is not None:
-            if standing != schedule:
+        stored = self._state.schedules.get(schedule.id)
+        if stored is not None:
+            if stored != schedule:
                 message = f"'{schedule.id}' is the id of another one"
                 raise Unstorable(message)
             return schedule
@@ -68,12 +68,12 @@ class MemorySchedules:
         zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> Schedule | Refusal:
-        standing = await self.schedule(organization_id, schedule_id)
-        if standing is None:
+        stored = await self.schedule(organization_id, schedule_id)
+        if stored is None:
             return UNKNOWN_SCHEDULE
         if zone not in {None, self._zone(organization_id)}:
             return ZONE_CHANGED
-        changed = change(standing)
+        changed = change(stored)
         refuse_unstorable(changed)
         refused = refuse_schedule(await self.schedules(organization_id), changed)
         if refused is not None:
@@ -96,12 +96,12 @@ class MemorySchedules:
     async def fire(self, firing: Firing) -> bool:
         refuse_unstorable(firing)
         run = firing.run
-        standing = await self.schedule(run.organization_id, firing.schedule_id)
-        is_due = standing is not None and standing.due_at == firing.due_at
-        if standing is None or not is_due or self._zone(run.organization_id) != firing.zone:
+        stored = await self.schedule(run.organization_id, firing.schedule_id)
+        is_due = stored is not None and stored.due_at == firing.due_at
+        if stored is None or not is_due or self._zone(run.organization_id) != firing.zone:
             # A retry after an unknown outcome: if the run exists, this firing has moved the schedule.
             return run.id in self._state.runs
-        self._state.schedules[standing.id] = evolve(standing, due_at=firing.next_due_at, last_slot=firing.slot)
+        self._state.schedules[stored.id] = evolve(stored, due_at=firing.next_due_at, last_slot=firing.slot)
         self._state.put_run(run)
         return True
 

@@ -28,7 +28,7 @@ class MemorySearch:
             if (not search.repository or folded(record.repository) == search.repository)
             and (not search.event_types or record.event.type in search.event_types)
             and (search.since is None or record.created_at >= search.since)
-            and _holds(search.terms, record_words(record))
+            and _matches(search.terms, record_words(record))
         ]
         sizes = (len(event_to_json(record.event)) for record in records[:limit])
         fitting = how_many_fit(sizes, max_bytes)
@@ -43,7 +43,7 @@ class MemorySearch:
             if (not search.statuses or post.status in search.statuses)
             and (not search.content_types or post.content_type in search.content_types)
             and (search.since is None or post.created_at >= search.since)
-            and _holds(search.terms, post_words(post))
+            and _matches(search.terms, post_words(post))
         ]
         return Hits(found=posts[:limit], has_more=len(posts) > limit)
 
@@ -56,6 +56,6 @@ def _older(items: Sequence[_Item], before: Cursor | None) -> list[_Item]:
     return [item for item in items if before is None or place(item) < place(before)]
 
 
-def _holds(terms: Sequence[Term], words: Sequence[str]) -> bool:
+def _matches(terms: Sequence[Term], words: Sequence[str]) -> bool:
     having = frozenset(words)
-    return all(term.holds(having) for term in terms)
+    return all(term.matches(having) for term in terms)

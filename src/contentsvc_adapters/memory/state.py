@@ -147,7 +147,7 @@ class State:
                 self.posts[post.id] = evolve(post, path=path)
                 return
 
-    def work_left(self, status: RunStatus) -> list[WorkflowRun]:
+    def unfinished_runs(self, status: RunStatus) -> list[WorkflowRun]:
         return [run for id_ in self.unfinished if (run := self.runs[id_]).status is status]
 
     def owned_by_taker(self, run: WorkflowRun | Taken) -> WorkflowRun | None:
@@ -198,9 +198,9 @@ _Value = TypeVar("_Value", bound=_Dated)
 def of_organization(
     values: Iterable[_Value], organization_id: str, *, newest_first: bool = True, limit: int | None = None
 ) -> list[_Value]:
-    mine = [value for value in values if value.organization_id == organization_id]
-    mine.sort(key=place, reverse=newest_first)
-    return mine[:limit]
+    own = [value for value in values if value.organization_id == organization_id]
+    own.sort(key=place, reverse=newest_first)
+    return own[:limit]
 
 
 class _Placed(Protocol):

@@ -26,26 +26,26 @@ class SystemNames:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[list[IPAddress]] = loop.create_future()
 
-        def tell(settle: Callable[[Any], None], result: object) -> None:
+        def finish(settle: Callable[[Any], None], result: object) -> None:
             if not answer.done():
                 settle(result)
 
-        def ask() -> None:
+        def resolve() -> None:
             try:
-                settle, result = answer.set_result, _ask(host, port)
+                settle, result = answer.set_result, _addresses_of(host, port)
             except Exception as exc:  # noqa: BLE001  # whoever asked is told
                 settle, result = answer.set_exception, exc
             finally:
                 self._free.release()
             # The loop may have closed: then the result is not needed.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(tell, settle, result)
+                loop.call_soon_threadsafe(finish, settle, result)
 
         # Not a pool's thread: the interpreter waits for those at exit, and must not wait for a name server.
-        Thread(target=ask, name="site names", daemon=True).start()
+        Thread(target=resolve, name="site names", daemon=True).start()
         return await answer
 
 
-def _ask(host: str, port: int) -> list[IPAddress]:
+def _addresses_of(host: str, port: int) -> list[IPAddress]:
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(ip_address(address[0]) for *_, address in addresses))

@@ -123,7 +123,7 @@ class HttpSiteReader:
         failed = _no_site(site)
         for number in numbers:
             try:
-                return await self._ask(site, name, number)
+                return await self._fetch(site, name, number)
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
                 failed = _passing("the site cannot be reached")
                 if is_certificate_fault(exc):
@@ -134,7 +134,7 @@ class HttpSiteReader:
                 return _passing("the site's answer is no HTTP, too large a head, or was cut off")
         return failed
 
-    async def _ask(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
+    async def _fetch(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
         # No proxy of the environment, and a client for each request: a connection must serve one name only.
         async with (
@@ -174,11 +174,11 @@ def _refused(response: httpx.Response) -> NotRead | None:
 
 async def _beginning(response: httpx.Response) -> bytes:
     chunks: list[bytes] = []
-    left = MAX_PAGE
+    remaining = MAX_PAGE
     async for chunk in response.aiter_raw():
-        chunks.append(chunk[:left])
-        left -= len(chunks[-1])
-        if left == 0:
+        chunks.append(chunk[:remaining])
+        remaining -= len(chunks[-1])
+        if remaining == 0:
             break
     return b"".join(chunks)
 

@@ -32,7 +32,7 @@ def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -
     owners = sorted({post.organization_id for post in changed if post.published_at is not None})
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in owners:
-        dialect.hold(connection, f"paths/{owner}")
+        dialect.lock(connection, f"paths/{owner}")
     if owners:
         published = [post for post in changed if post.published_at is not None]
         values[posts.c.path] = {

@@ -39,7 +39,7 @@ async def backlog(database: Database, now: datetime) -> Backlog:
     return await database.read(read)
 
 
-async def given_up(database: Database) -> int:
+async def abandoned_documents(database: Database) -> int:
     """Return the number of documents that are not searchable, because their indexing never finished."""
     query = select(func.count()).select_from(search_pending).where(not_(WAITS))
     return await database.read(lambda connection: connection.scalar(query) or 0)

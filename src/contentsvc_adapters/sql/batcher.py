@@ -22,19 +22,19 @@ class Batcher(Generic[_Question, _Answer]):
     call. If a batch fails, each of its calls is tried again alone, so that one bad call does not fail the others.
     """
 
-    def __init__(self, ask: Callable[[Sequence[_Question]], Awaitable[Sequence[_Answer]]]) -> None:
-        self._ask = ask
+    def __init__(self, run: Callable[[Sequence[_Question]], Awaitable[Sequence[_Answer]]]) -> None:
+        self._run = run
         self._waiting: deque[tuple[_Question, asyncio.Future[_Answer]]] = deque()
-        self._asking: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, question: _Question) -> _Answer:
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, answer))
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._ask_all(), name="joint transaction")
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run_all(), name="joint transaction")
         return await answer
 
-    async def _ask_all(self) -> None:
+    async def _run_all(self) -> None:
         while self._waiting:
             # Callers that the same event woke add their questions in this turn of the loop, but after this task.
             await asyncio.sleep(0)
@@ -43,7 +43,7 @@ class Batcher(Generic[_Question, _Answer]):
 
     async def _answer(self, pending: Sequence[tuple[_Question, "asyncio.Future[_Answer]"]]) -> None:
         try:
-            answers = await self._ask([question for question, _ in pending]) if pending else ()
+            answers = await self._run([question for question, _ in pending]) if pending else ()
         except StoreUnavailable as exc:
             # The database is unavailable: trying each question alone would only multiply the waiting time.
             for _, answer in pending:

@@ -133,8 +133,8 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
 
 def _lock(connection: Connection, organization_id: str) -> None:
     # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
-    standing = update(organizations).where(organizations.c.id == organization_id)
-    connection.execute(standing.values(version=organizations.c.version))
+    stored = update(organizations).where(organizations.c.id == organization_id)
+    connection.execute(stored.values(version=organizations.c.version))
 
 
 def _named(organization_id: str, brand_id: str) -> ColumnElement[bool]:

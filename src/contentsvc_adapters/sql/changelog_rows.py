@@ -42,13 +42,13 @@ def save_changelog(
     if connection.execute(locking.with_for_update(key_share=True)).first() is None:
         message = f"there is no organization '{owner}'"
         raise Unstorable(message)
-    dialect.hold(connection, f"changelog/{changelog.slug}")
+    dialect.lock(connection, f"changelog/{changelog.slug}")
     found = connection.execute(_STANDING, {"changelog": changelog.id}).first()
-    standing = None if found is None else changelog_of(found)
+    stored = None if found is None else changelog_of(found)
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
     # NULL means the first changelog: nodes of older versions know no other.
     holders = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
-    if standing is None and len(own) >= MAX_CHANGELOGS:
+    if stored is None and len(own) >= MAX_CHANGELOGS:
         return TOO_MANY_CHANGELOGS
     if _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()}):
         return SLUG_TAKEN
@@ -58,7 +58,7 @@ def save_changelog(
     ):
         return SLUG_USED
     # The slugs of a deleted changelog led nowhere; now they redirect to this one.
-    new = {slug for slug in public_slugs(standing, changelog) if holders.get(slug) != changelog.id}
+    new = {slug for slug in public_slugs(stored, changelog) if holders.get(slug) != changelog.id}
     if new - holders.keys() and len(holders.keys() | new) > at_most:
         return too_many_slugs(at_most)
     row = _row(changelog)
@@ -108,8 +108,8 @@ def put_image(
 
 
 def note_change(connection: Connection, organization_id: str, at: datetime) -> None:
-    mine = (public_changelogs.c.owner_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
-    connection.execute(update(public_changelogs).where(*mine).values(updated_at=to_ms(at)))
+    own = (public_changelogs.c.owner_id == organization_id, public_changelogs.c.updated_at < to_ms(at))
+    connection.execute(update(public_changelogs).where(*own).values(updated_at=to_ms(at)))
 
 
 def changelog_of(row: AnyRow) -> PublicChangelog:

@@ -82,12 +82,12 @@ class SqlChangelogs:
             holder = connection.execute(held).first() if now is None else None
             if holder is None:
                 return now
-            mine = (
+            own = (
                 public_changelogs.c.organization_id == holder.organization_id
                 if holder.changelog_id is None
                 else public_changelogs.c.id == holder.changelog_id
             )
-            return connection.execute(select(public_changelogs).where(mine)).first()
+            return connection.execute(select(public_changelogs).where(own)).first()
 
         row = await self._database.read(read)
         return None if row is None else changelog_of(row)
@@ -98,11 +98,11 @@ class SqlChangelogs:
         )
 
     async def remove(self, changelog: PublicChangelog) -> None:
-        mine = (public_changelogs.c.id == changelog.id, public_changelogs.c.owner_id == changelog.organization_id)
+        own = (public_changelogs.c.id == changelog.id, public_changelogs.c.owner_id == changelog.organization_id)
 
         def remove(connection: Connection) -> None:
             connection.execute(delete(changelog_images).where(changelog_images.c.changelog_id == changelog.id))
-            connection.execute(delete(public_changelogs).where(*mine))
+            connection.execute(delete(public_changelogs).where(*own))
 
         await self._database.write(remove)
 
@@ -170,8 +170,8 @@ class SqlChangelogs:
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        mine = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
-        rows = await self._all(select(posts).where(*mine))
+        own = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
+        rows = await self._all(select(posts).where(*own))
         post = post_of(rows[0]) if rows else None
         return post if post is not None and changelog.shows(post) else None
 
@@ -287,14 +287,16 @@ def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None 
     def chosen(facets: ColumnElement[Any]) -> ColumnElement[bool]:
         conditions: list[ColumnElement[bool]] = []
         if label is not None:
-            conditions.append(dialect.holds(facets, f"\nlabel:{label.value}\n"))
+            conditions.append(dialect.contains(facets, f"\nlabel:{label.value}\n"))
         if changelog.scopes:
-            conditions.append(or_(*(dialect.holds(facets, f"\nscope:{folded(name)}\n") for name in changelog.scopes)))
+            conditions.append(
+                or_(*(dialect.contains(facets, f"\nscope:{folded(name)}\n") for name in changelog.scopes))
+            )
         if changelog.repositories:
             others: ColumnElement[Any] = facets
             for name in changelog.repositories:
                 others = func.replace(others, f"\nrepository:{folded(name)}\n", "\n")
-            conditions += [dialect.holds(facets, "\nrepository:"), ~dialect.holds(others, "\nrepository:")]
+            conditions += [dialect.contains(facets, "\nrepository:"), ~dialect.contains(others, "\nrepository:")]
         return and_(*conditions)
 
     return chosen
@@ -317,10 +319,12 @@ def _metadata(connection: Connection, condition: ColumnElement[bool]) -> Generat
         rows = connection.execute(query.where(behind)).all() if len(rows) == _PART else ()
 
 
-def _having(changelog: PublicChangelog, asked: Sequence[Month], chosen: _Chosen | None) -> Select[tuple[int]]:
+def _having(
+    changelog: PublicChangelog, requested_months: Sequence[Month], chosen: _Chosen | None
+) -> Select[tuple[int]]:
     months = (
         values(column("since", BigInteger), column("until", BigInteger), name="months")
-        .data([(to_ms(month.since), to_ms(month.until)) for month in asked])
+        .data([(to_ms(month.since), to_ms(month.until)) for month in requested_months])
         .cte("months")
     )
     within = (posts.c.occurred_at >= months.c.since, posts.c.occurred_at < months.c.until)

@@ -7,7 +7,7 @@ from attrs import frozen
 from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
 
 from contentsvc_adapters.sql.addressing import address
-from contentsvc_adapters.sql.containment import contain, hold, note_released
+from contentsvc_adapters.sql.containment import contain, lock, note_released
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.post_rows import once_digest, post_row
@@ -30,7 +30,7 @@ _SKIPPED: Final = (
     .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)))
     .values(status=RunStatus.SKIPPED.value, error=ALREADY_REPORTED, post_id=None)
 )
-_TOLD: Final = select(told_once.c.organization_id, told_once.c.once_key).where(
+_REPORTED: Final = select(told_once.c.organization_id, told_once.c.once_key).where(
     # The first column of the primary key: without it, the query would scan the whole table.
     told_once.c.organization_id.in_(bindparam("organizations", expanding=True)),
     told_once.c.once_key.in_(bindparam("keys", expanding=True)),
@@ -53,28 +53,28 @@ class Ending:
 def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> list[Completion]:
     """Complete runs that their executors still hold, each independently; return the result of each."""
     ids = [ending.run.id for ending in endings]
-    standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": ids})}
-    ours: dict[str, Ending] = {}
+    held = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": ids})}
+    own: dict[str, Ending] = {}
     for ending in endings:
         run = ending.run
-        if (run.id, run.organization_id, run.takes) in standing:
-            ours.setdefault(run.id, ending)
-    if not ours:
+        if (run.id, run.organization_id, run.takes) in held:
+            own.setdefault(run.id, ending)
+    if not own:
         return [Completion.GONE] * len(endings)
-    connection.execute(_completed({id_: ending.post.id for id_, ending in ours.items()}))
-    forget(connection, list(ours))
-    owners = {each.run.organization_id for each in ours.values() if each.pushes or each.once or push_id(each.run.cause)}
+    connection.execute(_completed({id_: ending.post.id for id_, ending in own.items()}))
+    forget(connection, list(own))
+    owners = {each.run.organization_id for each in own.values() if each.pushes or each.once or push_id(each.run.cause)}
     if owners:
-        hold(connection, owners, releases=any(ending.pushes or ending.once for ending in ours.values()))
-    written = _write(connection, dialect, list(ours.values()))
-    _contain(connection, dialect, owners, [ending for ending in ours.values() if ending.post.id in written])
-    unwritten = [id_ for id_, ending in ours.items() if ending.post.id not in written]
+        lock(connection, owners, releases=any(ending.pushes or ending.once for ending in own.values()))
+    written = _write(connection, dialect, list(own.values()))
+    _contain(connection, dialect, owners, [ending for ending in own.values() if ending.post.id in written])
+    unwritten = [id_ for id_, ending in own.items() if ending.post.id not in written]
     if unwritten:
         connection.execute(_SKIPPED, {"ids": unwritten})
-    posts_written = [ending.post for ending in ours.values() if ending.post.id in written]
+    posts_written = [ending.post for ending in own.values() if ending.post.id in written]
     enqueue(connection, dialect, [each for post in posts_written for each in post_written(post)])
     address(connection, dialect, posts_written)
-    return [_completion(ending, ours, written) for ending in endings]
+    return [_completion(ending, own, written) for ending in endings]
 
 
 def complete_together(connection: Connection, dialect: Dialect, ending: Ending, also: Collection[str]) -> Completion:
@@ -82,13 +82,13 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
     run = ending.run
     owner = run.organization_id
     # The same lock order as in `complete`: the run first.
-    standing = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": [run.id]})}
-    if (run.id, owner, run.takes) not in standing:
+    held = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": [run.id]})}
+    if (run.id, owner, run.takes) not in held:
         return Completion.GONE
     # All posts of releases wait for this lock: until the transaction ends, no other post reports these releases.
-    hold(connection, [owner], releases=True)
+    lock(connection, [owner], releases=True)
     keys = sorted({once_digest(key) for key in also})
-    if told(connection, owner, keys):
+    if reported_keys(connection, owner, keys):
         return Completion.OVERTAKEN
     (completion,) = complete(connection, dialect, [ending])
     if completion is Completion.COMPLETED:
@@ -97,8 +97,8 @@ def complete_together(connection: Connection, dialect: Dialect, ending: Ending, 
     return completion
 
 
-def told(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
-    deleted = connection.execute(_TOLD, {"organizations": [organization_id], "keys": list(keys)})
+def reported_keys(connection: Connection, organization_id: str, keys: Collection[bytes]) -> set[bytes]:
+    deleted = connection.execute(_REPORTED, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)
 
@@ -119,8 +119,8 @@ def _contain(connection: Connection, dialect: Dialect, owners: set[str], endings
     contain(connection, owners, [*(push for _, push, _ in released), *(push for push in reported if push is not None)])
 
 
-def _completion(ending: Ending, ours: dict[str, Ending], written: set[str]) -> Completion:
-    if ours.get(ending.run.id) is not ending:
+def _completion(ending: Ending, own: dict[str, Ending], written: set[str]) -> Completion:
+    if own.get(ending.run.id) is not ending:
         return Completion.GONE
     return Completion.COMPLETED if ending.post.id in written else Completion.ALREADY_REPORTED
 
@@ -137,12 +137,12 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) 
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
     # Read after the insert, which waits for a concurrent deletion.
     once_keys = [key for _, key in keys if key is not None]
-    told = (
-        connection.execute(_TOLD, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()
+    rows = (
+        connection.execute(_REPORTED, {"organizations": sorted({each for each, _ in keys}), "keys": once_keys}).all()
         if once_keys
         else ()
     )
-    again = {keys[row.organization_id, row.once_key] for row in told if (row.organization_id, row.once_key) in keys}
+    again = {keys[row.organization_id, row.once_key] for row in rows if (row.organization_id, row.once_key) in keys}
     if again:
         connection.execute(_UNTOLD, {"ids": sorted(again)})
     return written - again

@@ -43,13 +43,13 @@ _SETTING: Final = (
 _OF_RELEASE: Final = select(released_pushes.c.push_id).where(released_pushes.c.post_id == bindparam("release"))
 
 
-def hold(connection: Connection, owners: Collection[str], *, releases: bool) -> None:
+def lock(connection: Connection, owners: Collection[str], *, releases: bool) -> None:
     """Lock out other transactions of these organizations that change releases, before the first write to posts.
 
     Without ``releases``, transactions that write pushes do not wait for it.
     """
-    mine = select(organizations.c.id).where(organizations.c.id.in_(sorted(owners))).order_by(organizations.c.id)
-    connection.execute(mine.with_for_update(key_share=True) if releases else mine.with_for_update(read=True)).all()
+    rows = select(organizations.c.id).where(organizations.c.id.in_(sorted(owners))).order_by(organizations.c.id)
+    connection.execute(rows.with_for_update(key_share=True) if releases else rows.with_for_update(read=True)).all()
 
 
 def contain(connection: Connection, owners: Collection[str], pushes: Iterable[str]) -> None:

@@ -72,7 +72,7 @@ class Listing(Value, frozen=True, kw_only=True):
     def page(
         self,
         connection: Connection,
-        whole: Select[*tuple[Any, ...]],
+        full: Select[*tuple[Any, ...]],
         organization_id: str,
         filters: Filters,
         request: PageRequest,
@@ -84,7 +84,7 @@ class Listing(Value, frozen=True, kw_only=True):
 
         ``by`` is the time column for sorting: counts find pages by ``created_at`` only.
         """
-        question = _Question(self, connection, whole, organization_id, filters, ascending, by)
+        question = _Question(self, connection, full, organization_id, filters, ascending, by)
         longest = question.stretches(self.spans[0])
         pagination = paginate(request, sum(stretch.number for stretch in longest))
         if isinstance(pagination, Refusal):
@@ -109,20 +109,20 @@ class Listing(Value, frozen=True, kw_only=True):
 class _Question(Value, frozen=True):
     listing: Listing
     connection: Connection
-    whole: Select[*tuple[Any, ...]]
+    full: Select[*tuple[Any, ...]]
     organization_id: str
     filters: Filters
     ascending: bool
     by: str = "created_at"
 
-    def _mine(self, table: Table) -> list[ColumnElement[bool]]:
+    def _of_organization(self, table: Table) -> list[ColumnElement[bool]]:
         filters = (table.c[name].in_(values) for name, values in self.filters.items() if values)
         return [table.c.organization_id == self.organization_id, *filters]
 
     def stretches(self, span: int, within: Sequence[Stretch] | None = None) -> list[Stretch]:
         counts = self.listing.counts
         starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
-        counting = select(starts_at, number).where(*self._mine(counts), counts.c.span == span)
+        counting = select(starts_at, number).where(*self._of_organization(counts), counts.c.span == span)
         if within is not None:
             if not within:
                 return []
@@ -141,9 +141,11 @@ class _Question(Value, frozen=True):
         place = (rows.c[self.by], rows.c.id)
         order = place if self.ascending else [column.desc() for column in place]
         # Skipped rows cost only their keys, which an index holds; nothing is joined to them.
-        mine = select(*place).where(*self._mine(rows), *conditions).order_by(*order).limit(limit).offset(offset)
-        keys = mine.subquery("keys")
-        reading = self.whole.join(
+        keys_query = (
+            select(*place).where(*self._of_organization(rows), *conditions).order_by(*order).limit(limit).offset(offset)
+        )
+        keys = keys_query.subquery("keys")
+        reading = self.full.join(
             keys,
             and_(
                 rows.c.organization_id == self.organization_id,

@@ -87,7 +87,7 @@ class Database:
             refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
             refused.set_exception(StoreUnavailable("the database was closed"))
             return refused
-        writing = settler.run(work, self._told)
+        writing = settler.run(work, self._translated)
         self._running.add(writing)
         writing.add_done_callback(self._ended)
         writing.add_done_callback(lambda _: self._written())
@@ -180,11 +180,11 @@ class Database:
             # A random pause, so that conflicting transactions do not meet again.
             await asyncio.sleep(random.uniform(0, _PAUSE_S * 4**turn))  # noqa: S311  # no secret
 
-    def _told(self, exc: Exception) -> Exception:
+    def _translated(self, exc: Exception) -> Exception:
         try:
             self._raise_for(exc)
-        except ContentServiceError as told:
-            return told
+        except ContentServiceError as translated:
+            return translated
         return exc
 
     def _raise_for(self, exc: Exception) -> None:

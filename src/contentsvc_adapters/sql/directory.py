@@ -77,16 +77,16 @@ class SqlDirectory(SqlTriggers):
         return None if row is None else directory_rows.organization_of(row)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        mine = update(organizations).where(organizations.c.id == organization_id)
-        setting = mine.values(house_style=directory_rows.style_column(house_style))
+        own = update(organizations).where(organizations.c.id == organization_id)
+        setting = own.values(house_style=directory_rows.style_column(house_style))
         return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
         from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list needs none of it
         from contentsvc_adapters.sql.trigger_statements import move_windows  # noqa: PLC0415  # as above
 
-        mine = update(organizations).where(organizations.c.id == organization_id)
-        setting = mine.values(time_zone=zone.key, version=organizations.c.version + 1)
+        own = update(organizations).where(organizations.c.id == organization_id)
+        setting = own.values(time_zone=zone.key, version=organizations.c.version + 1)
 
         def move(connection: Connection) -> bool:
             if not connection.execute(setting).rowcount:
@@ -145,13 +145,13 @@ class SqlDirectory(SqlTriggers):
         return await self._connected(organization_id)
 
     async def _integrations_of(self, organization_ids: Sequence[str]) -> Sequence[Sequence[Integration]]:
-        theirs = integrations.c.organization_id.in_(set(organization_ids))
-        connected = await self._database.read(lambda connection: _integrations(connection, theirs))
+        of_organizations = integrations.c.organization_id.in_(set(organization_ids))
+        connected = await self._database.read(lambda connection: _integrations(connection, of_organizations))
         return [[each for each in connected if each.organization_id == id_] for id_ in organization_ids]
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        mine = _is(organization_id, integration_id)
-        connected = await self._database.read(lambda connection: _integrations(connection, mine))
+        own = _is(organization_id, integration_id)
+        connected = await self._database.read(lambda connection: _integrations(connection, own))
         return connected[0] if connected else None
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
@@ -211,8 +211,8 @@ def _remove(connection: Connection, organization_id: str, integration_id: str) -
     for table in (webhook_secrets, repositories):
         connection.execute(delete(table).where(table.c.integration_id == integration_id))
     connection.execute(delete(integrations).where(integrations.c.id == integration_id))
-    left = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
-    rule = removal_of_integration(integration, connection.scalars(left).all())
+    remaining = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
+    rule = removal_of_integration(integration, connection.scalars(remaining).all())
     return [disable(connection, organization_id, rule)]
 
 
@@ -220,8 +220,8 @@ def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
     return lambda connection: connection.execute(change).rowcount > 0
 
 
-def _same(standing: Sequence[Integration], value: Integration) -> None:
-    if value not in standing:
+def _same(stored: Sequence[Integration], value: Integration) -> None:
+    if value not in stored:
         raise Unstorable(_anothers(value.id))
 
 

@@ -57,17 +57,17 @@ def find_entry(
     The event of an entry has the same id and time. The id of an entry without an event contains about the entry's time.
     Only if both fail, all entries of the organization are searched.
     """
-    mine = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
+    own = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
     arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
     at = connection.scalar(arrived)
     if at is not None:
-        return connection.execute(mine.where(log_entries.c.created_at == at)).first()
+        return connection.execute(own.where(log_entries.c.created_at == at)).first()
     minted = minted_ms(log_id)
     if minted is not None:
         about = log_entries.c.created_at.between(minted - _ABOUT_MS, minted + _ABOUT_MS)
-        if (row := connection.execute(mine.where(about)).first()) is not None:
+        if (row := connection.execute(own.where(about)).first()) is not None:
             return row
-    return connection.execute(mine).first()
+    return connection.execute(own).first()
 
 
 def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None:

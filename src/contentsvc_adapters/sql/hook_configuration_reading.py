@@ -15,7 +15,7 @@ from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import Trigger
 
-Known: TypeAlias = tuple[int, tuple[Trigger, ...]]
+CachedTriggers: TypeAlias = tuple[int, tuple[Trigger, ...]]
 
 
 def _among(column: Column[Any], name: str) -> ColumnElement[bool]:
@@ -75,11 +75,11 @@ class Found:
 
 
 def read_hook_configurations(
-    addresses: Sequence[Address], known: Mapping[str, Known], connection: Connection
+    addresses: Sequence[Address], cached: Mapping[str, CachedTriggers], connection: Connection
 ) -> Sequence[Found | None]:
     """Read the configuration for hook addresses; ``None``: no such integration. The transaction must have one snapshot.
 
-    Remembered triggers in ``known`` are not read again if their version is current.
+    Remembered triggers in ``cached`` are not read again if their version is current.
     """
     parameters = {"integrations": sorted({address.integration_id for address in addresses})}
     connected = {row.id: row for row in connection.execute(_INTEGRATIONS, parameters)}
@@ -90,7 +90,7 @@ def read_hook_configurations(
         expires_at = None if row.expires_at is None else from_ms(row.expires_at)
         sealed[row.integration_id].append((row.sealed, expires_at))
     through = _through(addresses, connection)
-    enabled = _enabled({row.organization_id: row.version for row in connected.values()}, known, connection)
+    enabled = _enabled({row.organization_id: row.version for row in connected.values()}, cached, connection)
     configurations: list[Found | None] = []
     for address in addresses:
         row = connected.get(address.integration_id)
@@ -125,12 +125,12 @@ def _through(
 
 
 def _enabled(
-    versions: Mapping[str, int], cached: Mapping[str, Known], connection: Connection
+    versions: Mapping[str, int], cached: Mapping[str, CachedTriggers], connection: Connection
 ) -> Mapping[str, tuple[Trigger, ...]]:
     enabled: dict[str, tuple[Trigger, ...]] = {}
     for organization_id, version in versions.items():
-        known_version, triggers_then = cached.get(organization_id, (None, ()))
-        if known_version == version:
+        cached_version, triggers_then = cached.get(organization_id, (None, ()))
+        if cached_version == version:
             enabled[organization_id] = triggers_then
     organization_ids = sorted(versions.keys() - enabled.keys())
     read: dict[str, list[Trigger]] = {organization_id: [] for organization_id in organization_ids}

@@ -36,19 +36,19 @@ class HookConfigurations:
         self._sealer = sealer
         self._remembered = remembered
         #: Ordered by last use, the most recent last.
-        self._known: Final[OrderedDict[Address, _Known]] = OrderedDict()
+        self._cache: Final[OrderedDict[Address, _CachedHook]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
         self._reading: Final[Batcher[Address, Found | None]] = Batcher(self._read)
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
-        known = self._known.get(address)
+        entry = self._cache.get(address)
         # After a backward step of the clock, secrets could verify again that were omitted by the read.
-        if known is None or now < known.read_at:
+        if entry is None or now < entry.read_at:
             return None
-        self._known.move_to_end(address)
-        if known.until is not None and known.until <= now:
-            known = self._known[address] = known.at(now)
-        return known.hook
+        self._cache.move_to_end(address)
+        if entry.until is not None and entry.until <= now:
+            entry = self._cache[address] = entry.at(now)
+        return entry.hook
 
     async def read(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Read the configuration of a hook address and cache it if it exists; concurrent reads share a transaction."""
@@ -79,10 +79,10 @@ class HookConfigurations:
         )
         if organization is not None:
             organization.addresses.add(address)
-            self._known[address] = _Known(hook=hook, secrets=secrets, read_at=now)
-            self._known.move_to_end(address)
-            if len(self._known) > self._remembered:
-                self._drop(next(iter(self._known)))
+            self._cache[address] = _CachedHook(hook=hook, secrets=secrets, read_at=now)
+            self._cache.move_to_end(address)
+            if len(self._cache) > self._remembered:
+                self._drop(next(iter(self._cache)))
         return hook
 
     def _former(self, stored: Found, now: datetime) -> list[str]:
@@ -107,7 +107,7 @@ class HookConfigurations:
         if organization is not None and organization.version == version:
             del self._organizations[organization_id]
             for address in organization.addresses:
-                del self._known[address]
+                del self._cache[address]
 
     def _organization(self, address: Address, version: int) -> "_Organization | None":
         """Return the cache entry of an address's organization; ``None``: a later version has been read meanwhile."""
@@ -120,7 +120,7 @@ class HookConfigurations:
         return organization if organization.version == version else None
 
     def _drop(self, address: Address) -> None:
-        del self._known[address]
+        del self._cache[address]
         addresses = self._organizations[address.organization_id].addresses
         addresses.discard(address)
         if not addresses:
@@ -136,7 +136,7 @@ class _Secret:
 
 @final
 @frozen(kw_only=True)
-class _Known:
+class _CachedHook:
     hook: HookConfiguration
     #: The configuration's secrets, in their order.
     secrets: tuple[_Secret, ...] = field(converter=tuple)
@@ -146,11 +146,11 @@ class _Known:
     def earliest_end(self) -> datetime | None:
         return min((secret.expires_at for secret in self.secrets if secret.expires_at is not None), default=None)
 
-    def at(self, now: datetime) -> "_Known":
-        left = [secret for secret in self.secrets if secret.expires_at is None or secret.expires_at > now]
-        former = [*(secret.text for secret in self.secrets if secret not in left), *self.hook.former_secrets]
-        hook = evolve(self.hook, secrets=[secret.text for secret in left], former_secrets=former)
-        return _Known(hook=hook, secrets=left, read_at=now)
+    def at(self, now: datetime) -> "_CachedHook":
+        valid = [secret for secret in self.secrets if secret.expires_at is None or secret.expires_at > now]
+        former = [*(secret.text for secret in self.secrets if secret not in valid), *self.hook.former_secrets]
+        hook = evolve(self.hook, secrets=[secret.text for secret in valid], former_secrets=former)
+        return _CachedHook(hook=hook, secrets=valid, read_at=now)
 
 
 @final

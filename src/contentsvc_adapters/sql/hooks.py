@@ -38,7 +38,7 @@ class SqlHooks:
 
     def _rotate(
         self,
-        mine: ColumnElement[bool],
+        own: ColumnElement[bool],
         secret: str,
         sealed: str,
         connection: Connection,
@@ -46,7 +46,7 @@ class SqlHooks:
         at_ms: int,
         until_ms: int,
     ) -> bool:
-        id_ = connection.scalar(select(integrations.c.id).where(mine))
+        id_ = connection.scalar(select(integrations.c.id).where(own))
         if id_ is None:
             return False
         its = webhook_secrets.c.integration_id == id_

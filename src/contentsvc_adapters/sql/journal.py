@@ -67,9 +67,9 @@ class SqlJournal:
         return set(delivery_ids).intersection(ids)
 
     async def entries(self, organization_id: str, *, limit: int | None = None) -> Sequence[LogEntry]:
-        mine = WHOLE.where(log_entries.c.organization_id == organization_id)
+        own = WHOLE.where(log_entries.c.organization_id == organization_id)
         entry_rows = await self._database.read(
-            lambda connection: connection.execute(mine.order_by(*_NEWEST_FIRST).limit(limit)).all()
+            lambda connection: connection.execute(own.order_by(*_NEWEST_FIRST).limit(limit)).all()
         )
         return await _entries(entry_rows, {row.id: row for row in entry_rows})
 

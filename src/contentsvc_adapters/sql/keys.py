@@ -28,10 +28,10 @@ class SqlApiKeys:
 
         def add(connection: Connection) -> Refusal | None:
             _lock(connection, key.organization_id)
-            standing = connection.scalar(digest)
-            if standing is not None:
+            stored = connection.scalar(digest)
+            if stored is not None:
                 # The same key again, after an unknown outcome, changes nothing.
-                if standing != key.digest:
+                if stored != key.digest:
                     message = f"'{key.prefix}' is the prefix of another key"
                     raise Unstorable(message)
                 return None
@@ -83,8 +83,8 @@ class SqlApiKeys:
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
-    mine = select(organizations.c.id).where(organizations.c.id == organization_id)
-    connection.execute(mine.with_for_update(key_share=True))
+    own = select(organizations.c.id).where(organizations.c.id == organization_id)
+    connection.execute(own.with_for_update(key_share=True))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:

@@ -24,12 +24,12 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.batcher import Batcher
-from contentsvc_adapters.sql.completion import Ending, complete, complete_together, told
+from contentsvc_adapters.sql.completion import Ending, complete, complete_together, reported_keys
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
 from contentsvc_adapters.sql.post_rows import once_digest
-from contentsvc_adapters.sql.runs import changing, forget, has_status, listed_runs, owned_by_taker, whole_runs
+from contentsvc_adapters.sql.runs import changing, forget, full_runs, has_status, listed_runs, owned_by_taker
 from contentsvc_adapters.sql.schema import events, executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_core.content.posts import Post
@@ -55,7 +55,7 @@ class SqlRunLedger:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._events = SharedEvents(database)
-        self._runs = whole_runs(database.dialect)
+        self._runs = full_runs(database.dialect)
         self._listed = listed_runs(database.dialect)
         self._completing: Batcher[Ending, Completion] = Batcher(self._complete)
 
@@ -126,10 +126,10 @@ class SqlRunLedger:
             )
             .returning(workflow_runs.c.id)
         )
-        ours = connection.scalars(taken).all()
-        if not ours:
+        own = connection.scalars(taken).all()
+        if not own:
             return ()
-        run_rows = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(ours)))}
+        run_rows = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(own)))}
         return [run_rows[id_] for id_ in ids if id_ in run_rows]
 
     async def owns(self, run: WorkflowRun) -> bool:
@@ -151,11 +151,13 @@ class SqlRunLedger:
             return await self._database.write(lambda connection: complete_together(connection, dialect, ending, also))
         return await self._completing(ending)
 
-    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+    async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
         digests = {once_digest(key): key for key in keys}
         if not digests:
             return ()
-        reported = await self._database.read(lambda connection: told(connection, organization_id, list(digests)))
+        reported = await self._database.read(
+            lambda connection: reported_keys(connection, organization_id, list(digests))
+        )
         return {digests[each] for each in reported}
 
     async def of_releases(
@@ -270,12 +272,12 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     most = bindparam("most", type_=Integer)
 
     def first(outer: FromClause, number: BindParameter[int] | int) -> Subquery:
-        mine = has_status(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
+        owner = has_status(RunStatus.PENDING, runs), runs.c.organization_id == outer.c.organization_id
         inner = (
             select(runs.c.id, runs.c.organization_id, runs.c.kills, runs.c.created_at)
             # A sum cannot be an index condition: with the plain column, PostgreSQL would skip-scan the index columns
             # before it.
-            .where(*mine, runs.c.due_at + 0 <= bindparam("now"), *conditions)
+            .where(*owner, runs.c.due_at + 0 <= bindparam("now"), *conditions)
             .order_by(runs.c.kills, runs.c.created_at, runs.c.id)
             .limit(number)
             .correlate(outer)
@@ -293,10 +295,10 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
 
 def _organizations_with_pending_runs() -> CTE:
     """Jump from one organization to the next in the index: the cost grows with organizations, not with runs."""
-    mine = workflow_runs.c.organization_id
-    condition = has_status(RunStatus.PENDING) & mine.not_in(bindparam("without", expanding=True))
-    waiting = select(func.min(mine).label("organization_id")).where(condition).cte("waiting", recursive=True)
-    after = select(func.min(mine)).where(condition, mine > waiting.c.organization_id)
+    owner = workflow_runs.c.organization_id
+    condition = has_status(RunStatus.PENDING) & owner.not_in(bindparam("without", expanding=True))
+    waiting = select(func.min(owner).label("organization_id")).where(condition).cte("waiting", recursive=True)
+    after = select(func.min(owner)).where(condition, owner > waiting.c.organization_id)
     return waiting.union_all(
         select(after.correlate(waiting).scalar_subquery()).where(waiting.c.organization_id.is_not(None))
     )

@@ -39,13 +39,13 @@ class SqlContextLibrary:
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def before(self, record: ContextRecord, *, limit: int, max_bytes: int) -> Sequence[ContextRecord]:
-        mine = (
+        own = (
             context_records.c.organization_id == record.organization_id,
             context_records.c.provider == record.provider,
             context_records.c.repository_id == record.repository_id,
             tuple_(context_records.c.created_at, context_records.c.id) < tuple_(to_ms(record.created_at), record.id),
         )
-        return (await self._bounded(mine, limit, max_bytes))[0]
+        return (await self._bounded(own, limit, max_bytes))[0]
 
     async def within(
         self,
@@ -57,19 +57,19 @@ class SqlContextLibrary:
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        mine = (
+        own = (
             context_records.c.organization_id == organization_id,
             context_records.c.provider == provider,
             context_records.c.repository_id == repository_id,
             context_records.c.created_at >= to_ms(window.since),
             context_records.c.created_at < to_ms(window.until),
         )
-        counting = select(func.count()).select_from(context_records).where(*mine)
-        return await self._bounded(mine, limit, max_bytes, counting)
+        counting = select(func.count()).select_from(context_records).where(*own)
+        return await self._bounded(own, limit, max_bytes, counting)
 
     async def _bounded(
         self,
-        mine: Sequence[ColumnElement[bool]],
+        own: Sequence[ColumnElement[bool]],
         limit: int,
         max_bytes: int,
         counting: Select[int] | None = None,
@@ -78,26 +78,26 @@ class SqlContextLibrary:
             select(self._database.dialect.size_of(events.c.data))
             .select_from(context_records)
             .join(events, events.c.id == context_records.c.event_id)
-            .where(*mine)
+            .where(*own)
             .order_by(*_NEWEST_FIRST)
             .limit(limit)
         )
 
         def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], int]:
             fitting = how_many_fit(connection.scalars(sizes), max_bytes)
-            record_rows = connection.execute(_RECORDS.where(*mine).order_by(*_NEWEST_FIRST).limit(fitting)).all()
+            record_rows = connection.execute(_RECORDS.where(*own).order_by(*_NEWEST_FIRST).limit(fitting)).all()
             return record_rows, 0 if counting is None else (connection.scalar(counting) or 0) - len(record_rows)
 
-        record_rows, left_out = await self._database.read(read)
-        return await _records(record_rows), left_out
+        record_rows, remaining = await self._database.read(read)
+        return await _records(record_rows), remaining
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         # No index has this order, which one command needs. The keys are read from the index of repositories.
         key = (context_records.c.organization_id, context_records.c.custom_id)
-        mine = select(*key).where(context_records.c.organization_id == organization_id)
+        own = select(*key).where(context_records.c.organization_id == organization_id)
         # A literal: for an unknown limit, PostgreSQL would scan all joined rows.
         at_most = None if limit is None else literal_column(str(limit), Integer)
-        keys = mine.order_by(*_NEWEST_FIRST).limit(at_most).subquery("keys")
+        keys = own.order_by(*_NEWEST_FIRST).limit(at_most).subquery("keys")
         same = and_(*(column == keys.c[column.name] for column in key))
         return await self._read(_RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
 

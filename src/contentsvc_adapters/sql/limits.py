@@ -26,7 +26,7 @@ class SqlRateLimitStore:
     def _update(self, bucket: Bucket, transition: Transition, connection: Connection) -> Verdict:
         name = bucket.name
         # Not a row lock: at first there is no row, and locking a row would be a write.
-        self._database.dialect.hold(connection, name)
+        self._database.dialect.lock(connection, name)
         stored = connection.scalar(select(rate_windows.c.hits).where(rate_windows.c.bucket == name))
         before = Window() if stored is None else _window(name, stored)
         after, verdict = transition(before)

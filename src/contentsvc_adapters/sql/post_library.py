@@ -99,7 +99,7 @@ class SqlPostLibrary:
             ("repository", [folded(name) for name in query.repositories]),
         ):
             if names:
-                conditions.append(or_(*(dialect.holds(posts.c.facets, f"\n{kind}:{name}\n") for name in names)))
+                conditions.append(or_(*(dialect.contains(posts.c.facets, f"\n{kind}:{name}\n") for name in names)))
         if query.terms:
             conditions.append(posts.c.id.in_(await self._search().matching(organization_id, query.terms)))
         return conditions
@@ -127,10 +127,10 @@ class SqlPostLibrary:
         return [(row.organization_id, row.id) for row in post_rows]
 
     async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
-        mine = select(posts.c.id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        own = select(posts.c.id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
 
         def read(connection: Connection) -> Sequence[PostVersion]:
-            return versions_of(connection, post_id) if connection.execute(mine).first() else ()
+            return versions_of(connection, post_id) if connection.execute(own).first() else ()
 
         return await self._database.read(read)
 
@@ -168,8 +168,8 @@ class SqlPostLibrary:
 
         await self._database.write(add)
 
-    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
-        mine = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
+    async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
+        own = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
         values = {
             "title": post.title,
             "content": post.content,
@@ -184,12 +184,12 @@ class SqlPostLibrary:
         }
         changing = (
             update(posts)
-            .where(*mine, posts.c.updated_at == to_ms(seen), posts.c.updated_at < to_ms(post.updated_at))
+            .where(*own, posts.c.updated_at == to_ms(unchanged_since), posts.c.updated_at < to_ms(post.updated_at))
             .values(values)
         )
-        standing = select(*(posts.c[name] for name in values)).where(*mine)
+        current = select(*(posts.c[name] for name in values)).where(*own)
         # The update below replaces exactly the version that is read here, or nothing.
-        replaced = select(posts).where(*mine, posts.c.updated_at == to_ms(seen))
+        replaced = select(posts).where(*own, posts.c.updated_at == to_ms(unchanged_since))
         done = False
 
         def change(connection: Connection) -> bool:
@@ -200,39 +200,39 @@ class SqlPostLibrary:
             publishes = changes_status and post.status is PostStatus.PUBLISHED
             moves = changes_status and post.release_tag is not None
             if moves:
-                containment.hold(connection, [post.organization_id], releases=True)
+                containment.lock(connection, [post.organization_id], releases=True)
             if before is not None and connection.execute(changing).rowcount:
                 keep_versions(connection, before, post, author)
                 if moves:
                     containment.contain_again(connection, post.organization_id, post.id)
-                row = connection.execute(select(posts).where(*mine)).one()
+                row = connection.execute(select(posts).where(*own)).one()
                 addressing.address(connection, self._database.dialect, [post_of(row)])
                 if publishes:
                     from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
-                    row = connection.execute(select(posts).where(*mine)).one()
+                    row = connection.execute(select(posts).where(*own)).one()
                     enqueue(connection, self._database.dialect, [post_published(post_of(row))])
                 done = True
                 return True
             # If the transaction runs again after an unknown outcome, the stored values may be its own.
-            stored = connection.execute(standing).mappings().first() if done else None
+            stored = connection.execute(current).mappings().first() if done else None
             return stored is not None and dict(stored) == values
 
         return await self._database.write(change)
 
     async def remove(
-        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+        self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
         removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
-        if seen is not None:
-            removing = removing.where(posts.c.updated_at == to_ms(seen))
+        if unchanged_since is not None:
+            removing = removing.where(posts.c.updated_at == to_ms(unchanged_since))
         statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()
         done = False
 
         def remove(connection: Connection) -> bool:
             nonlocal done
-            containment.hold(connection, [organization_id], releases=True)
+            containment.lock(connection, [organization_id], releases=True)
             removed = connection.execute(removing.returning(posts.c.once_key)).first()
             if removed is not None:
                 if removed.once_key is not None:

@@ -59,7 +59,7 @@ class SqlReadModel:
             "integration_id": search.integration_ids,
             "status": [status.value for status in search.statuses],
         }
-        mine = [
+        own = [
             log_entries.c.organization_id == organization_id,
             *(log_entries.c[name].in_(values) for name, values in filters.items() if values),
             *_with_outcomes(search),
@@ -70,7 +70,7 @@ class SqlReadModel:
 
         def read(connection: Connection) -> list[rows.AnyRow]:
             if search == LogSearch():
-                return list(connection.execute(_listed(self._entries, log_entries, mine, limit)))
+                return list(connection.execute(_listed(self._entries, log_entries, own, limit)))
             entry_rows: list[rows.AnyRow] = []
             # Each day is one short statement, and days without matching entries are skipped.
             for day in LOG.days(connection, organization_id, filters):
@@ -79,7 +79,7 @@ class SqlReadModel:
                 if _is_outside(day, before, after):
                     continue
                 entry_rows += connection.execute(
-                    _listed(self._entries, log_entries, [*mine, *_inside(day)], limit - len(entry_rows))
+                    _listed(self._entries, log_entries, [*own, *_inside(day)], limit - len(entry_rows))
                 )
                 if len(entry_rows) >= limit:
                     break
@@ -138,15 +138,15 @@ class SqlReadModel:
         limit: int,
         before: Cursor | None = None,
     ) -> Sequence[ListedRun]:
-        mine = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
+        own = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
         if statuses:
             # In the order of the enum, not of the set, so that equal queries have equal statements.
-            mine.append(or_(*(has_status(status) for status in RunStatus if status in statuses)))
-        return await self._read_runs(_listed(self._runs, workflow_runs, mine, limit))
+            own.append(or_(*(has_status(status) for status in RunStatus if status in statuses)))
+        return await self._read_runs(_listed(self._runs, workflow_runs, own, limit))
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        mine = workflow_runs.c.organization_id == organization_id
-        runs = await self._read_runs(self._runs.where(mine, workflow_runs.c.id == run_id))
+        own = workflow_runs.c.organization_id == organization_id
+        runs = await self._read_runs(self._runs.where(own, workflow_runs.c.id == run_id))
         return runs[0] if runs else None
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
@@ -171,7 +171,7 @@ class SqlReadModel:
             at = connection.scalar(arrived)
             if at is None:
                 return ()
-            came = and_(
+            with_event = and_(
                 workflow_runs.c.organization_id == organization_id,
                 workflow_runs.c.created_at == at,
                 workflow_runs.c.event_id == log_id,
@@ -182,7 +182,7 @@ class SqlReadModel:
                 log_entries.c.id == log_id,
             )
             return connection.execute(
-                self._runs.join(log_entries, condition).where(came).order_by(workflow_runs.c.id)
+                self._runs.join(log_entries, condition).where(with_event).order_by(workflow_runs.c.id)
             ).all()
 
         return await _runs(await self._database.read(read))
@@ -198,13 +198,13 @@ class SqlReadModel:
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
         """Read the entry that came with a run's event: it has the run's time and the event's id."""
-        came = and_(
+        with_event = and_(
             log_entries.c.organization_id == workflow_runs.c.organization_id,
             log_entries.c.created_at == workflow_runs.c.created_at,
             log_entries.c.id == workflow_runs.c.event_id,
         )
-        mine = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
-        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, came).where(*mine)
+        own = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
+        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, with_event).where(*own)
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
@@ -212,8 +212,8 @@ class SqlReadModel:
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
-        mine = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
-        query = select(posts.c.id, posts.c.title).where(*mine)
+        own = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
+        query = select(posts.c.id, posts.c.title).where(*own)
         post_rows = await self._database.read(lambda connection: connection.execute(query).all())
         return {row.id: row.title for row in post_rows}
 
@@ -233,9 +233,9 @@ async def _runs(run_rows: Sequence[rows.AnyRow]) -> list[ListedRun]:
 def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
     conditions: list[ColumnElement[bool]] = []
     if search.event_word:
-        conditions.append(dialect.holds(log_entries.c.title, search.event_word))
+        conditions.append(dialect.contains(log_entries.c.title, search.event_word))
     if search.folded_text:
-        conditions.append(or_(*(dialect.holds(text, search.folded_text, folded=True) for text in _SEARCHED)))
+        conditions.append(or_(*(dialect.contains(text, search.folded_text, folded=True) for text in _SEARCHED)))
     return conditions
 
 
@@ -271,23 +271,23 @@ def _inside(stretch: Stretch) -> _Conditions:
 
 
 def _listed(
-    whole: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
+    full: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
 ) -> Select[*tuple[Any, ...]]:
-    """Create the statement that reads the newest matching rows of a table as ``whole`` does, newest first.
+    """Create the statement that reads the newest matching rows of a table as ``full`` does, newest first.
 
     Their keys are selected first, and joins apply to the selected rows only. The limit is a literal. PostgreSQL plans a
     repeated statement for unknown parameters, would assume a tenth of the table, and scan all joined rows.
     """
     place = (table.c.created_at, table.c.id)
     newest_first = [column.desc() for column in place]
-    mine = select(table.c.organization_id, *place).where(*conditions).order_by(*newest_first)
-    keys = mine.limit(literal_column(str(limit))).subquery("keys")
+    own = select(table.c.organization_id, *place).where(*conditions).order_by(*newest_first)
+    keys = own.limit(literal_column(str(limit))).subquery("keys")
     same = and_(
         table.c.organization_id == keys.c.organization_id,
         table.c.created_at == keys.c.created_at,
         table.c.id == keys.c.id,
     )
-    return whole.join(keys, same).order_by(*newest_first)
+    return full.join(keys, same).order_by(*newest_first)
 
 
 def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]:
@@ -303,7 +303,7 @@ def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]
 
 
 def _newest(
-    connection: Connection, whole: Select[*tuple[Any, ...]], organization_id: str, integration_id: str, day: int
+    connection: Connection, full: Select[*tuple[Any, ...]], organization_id: str, integration_id: str, day: int
 ) -> Select[*tuple[Any, ...]]:
     starts_at = log_counts.c.starts_at
     hours = (
@@ -321,5 +321,5 @@ def _newest(
         .limit(1)
     )
     hour = connection.execute(hours).scalar_one()
-    mine = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
-    return _listed(whole, log_entries, [*mine, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)
+    own = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
+    return _listed(full, log_entries, [*own, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)

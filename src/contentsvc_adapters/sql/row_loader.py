@@ -16,13 +16,13 @@ class RowLoader:
         self._database = database
         self._rows: Final = rows.where(key.in_(bindparam("keys", expanding=True)))
         self._key: Final = key.name
-        self._asking: Batcher[str, AnyRow | None] = Batcher(self._ask)
+        self._batcher: Batcher[str, AnyRow | None] = Batcher(self._load)
 
     async def find(self, organization_id: str, key: str) -> AnyRow | None:
-        row = await self._asking(key)
+        row = await self._batcher(key)
         return row if row is not None and row.organization_id == organization_id else None
 
-    async def _ask(self, keys: Sequence[str]) -> Sequence[AnyRow | None]:
+    async def _load(self, keys: Sequence[str]) -> Sequence[AnyRow | None]:
         parameters = {"keys": list(dict.fromkeys(keys))}
 
         def read(connection: Connection) -> Sequence[AnyRow]:

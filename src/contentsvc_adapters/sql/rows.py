@@ -111,7 +111,7 @@ def _summary(row: AnyRow, kind: str) -> EventSummary:
     return EventSummary(type=kind)
 
 
-def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, Any]:
+def request_row(run: WorkflowRun, request: Generation | SiteReading) -> dict[str, Any]:
     """Return the row that replaces an event if no delivery started the run; it has the run's id."""
     return {
         "id": run.id,
@@ -120,14 +120,14 @@ def asked_row(run: WorkflowRun, asked: Generation | SiteReading) -> dict[str, An
         "repository_id": 0,
         "repository": None,
         "delivery_id": None,
-        "type": asked.kind,
-        "data": payload_to_json(asked),
+        "type": request.kind,
+        "data": payload_to_json(request),
         "created_at": to_ms(run.created_at),
         "summary": None,
     }
 
 
-def _asked(row: AnyRow, data: str) -> Generation | SiteReading:
+def _request(row: AnyRow, data: str) -> Generation | SiteReading:
     try:
         return payload_from_json(row.type, data)
     except Exception as exc:
@@ -191,13 +191,13 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
 
 
 def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
-    cause = _asked(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
+    cause = _request(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
     return WorkflowRun(**_state(row), cause=cause)
 
 
 def listed_run(row: AnyRow) -> ListedRun:
     if row.type in REQUESTED_KINDS:
-        return ListedRun(**_state(row), cause=_asked(row, row.small_data))
+        return ListedRun(**_state(row), cause=_request(row, row.small_data))
     return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=_summary(row, row.type)))
 
 

@@ -26,7 +26,7 @@ def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
     return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
 
 
-def whole_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
+def full_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
     return _RUNS.add_columns(small_data(dialect))
 
 
@@ -61,7 +61,7 @@ def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
     request = run.cause
     assert isinstance(request, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
-    if connection.execute(asking, rows.asked_row(run, request)).first() is None:
+    if connection.execute(asking, rows.request_row(run, request)).first() is None:
         return False
     connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
     return True

@@ -50,9 +50,9 @@ class SqlSchedules:
         def add(connection: Connection) -> Schedule | Refusal:
             if zone not in {None, _lock(connection, schedule.organization_id)}:
                 return ZONE_CHANGED
-            standing = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
-            if standing is not None:
-                if read_row(Schedule, standing) != schedule:
+            stored = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
+            if stored is not None:
+                if read_row(Schedule, stored) != schedule:
                     message = f"'{schedule.id}' is the id of another one"
                     raise Unstorable(message)
                 return schedule
@@ -89,10 +89,10 @@ class SqlSchedules:
                 return UNKNOWN_SCHEDULE
             if zone not in {None, locked}:
                 return ZONE_CHANGED
-            standing = _one(connection, organization_id, schedule_id)
-            if standing is None:
+            stored = _one(connection, organization_id, schedule_id)
+            if stored is None:
                 return UNKNOWN_SCHEDULE
-            changed = change(standing)
+            changed = change(stored)
             refused = refuse_schedule(all_schedules(connection, organization_id), changed)
             if refused is not None:
                 return refused
@@ -105,14 +105,14 @@ class SqlSchedules:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        mine = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
+        own = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
         removed = False
 
         def remove(connection: Connection) -> bool:
             nonlocal removed
             # Waits for a concurrent firing: its run exists afterwards, or never will.
             _lock(connection, organization_id, may_miss=True)
-            gone = connection.execute(delete(schedules).where(mine)).rowcount > 0
+            gone = connection.execute(delete(schedules).where(own)).rowcount > 0
             removed = removed or gone
             return removed
 
@@ -174,8 +174,8 @@ def _lock(connection: Connection, organization_id: str, *, may_miss: bool = Fals
         Unstorable: The organization does not exist, and ``may_miss`` is false.
     """
     # Written with its own value: a SELECT would not lock out other writers, and the version must stay the same.
-    standing = update(organizations).where(organizations.c.id == organization_id)
-    locking = standing.values(version=organizations.c.version).returning(organizations.c.time_zone)
+    stored = update(organizations).where(organizations.c.id == organization_id)
+    locking = stored.values(version=organizations.c.version).returning(organizations.c.time_zone)
     zone: str | None = connection.scalar(locking)
     if zone is None and not may_miss:
         message = f"there is no organization '{organization_id}'"

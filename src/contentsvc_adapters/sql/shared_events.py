@@ -17,7 +17,7 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 @final
 @frozen
-class _Known:
+class _EventCache:
     """Events by id, and the reasons why others are unreadable."""
 
     events: dict[str, Event] = field(factory=dict[str, Event])
@@ -43,7 +43,7 @@ class SharedEvents:
         self._shared: WeakValueDictionary[str, Event] = WeakValueDictionary()
 
     async def runs(self, found: Sequence[rows.AnyRow]) -> tuple[list[WorkflowRun], dict[str, str]]:
-        cache = _Known()
+        cache = _EventCache()
         delivered = {row.event_id: row for row in found if row.type not in REQUESTED_KINDS}
         for event_id in delivered:
             if (event := self._shared.get(event_id)) is not None:
@@ -63,12 +63,12 @@ class SharedEvents:
         return await self._database.read(lambda connection: connection.scalars(query).one())
 
 
-def _decode(run_rows: Sequence[rows.AnyRow], cache: _Known) -> None:
+def _decode(run_rows: Sequence[rows.AnyRow], cache: _EventCache) -> None:
     for row in run_rows:
         cache.add(row, row.small_data)
 
 
-def _runs(run_rows: Sequence[rows.AnyRow], cache: _Known) -> tuple[list[WorkflowRun], dict[str, str]]:
+def _runs(run_rows: Sequence[rows.AnyRow], cache: _EventCache) -> tuple[list[WorkflowRun], dict[str, str]]:
     runs: list[WorkflowRun] = []
     unreadable: dict[str, str] = {}
     for row in run_rows:

@@ -14,7 +14,7 @@ _SMALL: Final = 64 * 1024
 
 def small_data(dialect: Dialect, *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
     """Return the column ``small_data``: the request, or a small event that meets all conditions, else NULL."""
-    was_asked = events.c.type.in_(sorted(REQUESTED_KINDS))
+    is_request = events.c.type.in_(sorted(REQUESTED_KINDS))
     # The conditions first: SQLite reads a text to measure it.
     is_small = and_(*conditions, dialect.size_of(events.c.data) <= _SMALL)
-    return case((or_(was_asked, is_small), events.c.data)).label("small_data")
+    return case((or_(is_request, is_small), events.c.data)).label("small_data")

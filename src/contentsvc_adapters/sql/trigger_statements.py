@@ -52,9 +52,9 @@ async def add(database: Database, trigger: Trigger, *, checks_brand: bool, at_mo
 
 
 def _add(trigger: Trigger, connection: Connection, *, checks_brand: bool, at_most: int) -> bool:
-    standing = connection.execute(select(triggers).where(triggers.c.id == trigger.id)).first()
-    if standing is not None:
-        if read_trigger(standing) != trigger:
+    stored = connection.execute(select(triggers).where(triggers.c.id == trigger.id)).first()
+    if stored is not None:
+        if read_trigger(stored) != trigger:
             message = f"'{trigger.id}' is the id of another one"
             raise Unstorable(message)
         return False
@@ -138,5 +138,5 @@ def read_trigger(row: AnyRow) -> Trigger:
 
 
 def all_triggers(connection: Connection, organization_id: str) -> list[Trigger]:
-    mine = select(triggers).where(triggers.c.organization_id == organization_id)
-    return [read_trigger(row) for row in connection.execute(mine.order_by(triggers.c.created_at, triggers.c.id))]
+    own = select(triggers).where(triggers.c.organization_id == organization_id)
+    return [read_trigger(row) for row in connection.execute(own.order_by(triggers.c.created_at, triggers.c.id))]

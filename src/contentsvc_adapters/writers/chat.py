@@ -112,19 +112,19 @@ class Chat:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def ask(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
+    async def request(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
         """Send a prompt, with retries, until an answer or a permanent fault, within the endpoint's time limit."""
         try:
             async with asyncio.timeout(self._endpoint.timeout_s):
-                return await self._ask(prompt)
+                return await self._request(prompt)
         except TimeoutError:
             return InvalidCompletion(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
 
-    async def _ask(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
+    async def _request(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
-            answer = await self._ask_once(self._question(prompt))
+            answer = await self._request_once(self._question(prompt))
             if isinstance(answer, _RetryWithout):
                 # At most three times: once for each parameter that can be omitted or renamed.
                 continue
@@ -153,7 +153,7 @@ class Chat:
             question["stream_options"] = {"include_usage": True}
         return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
-    async def _ask_once(self, question: dict[str, Any]) -> ModelAnswer | InvalidCompletion | _Later | _RetryWithout:
+    async def _request_once(self, question: dict[str, Any]) -> ModelAnswer | InvalidCompletion | _Later | _RetryWithout:
         url = f"{self._endpoint.base_url}/chat/completions"
         request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
         try:

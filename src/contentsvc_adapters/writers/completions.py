@@ -19,15 +19,15 @@ _WORD: Final = re.compile(r"[A-Za-z_]{1,64}")
 _TOKENS: Final = 10**9
 
 
-class _Said(msgspec.Struct):
+class _Message(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
 
 
 class _Choice(msgspec.Struct):
     index: int = 0
-    delta: _Said | None = None
-    message: _Said | None = None
+    delta: _Message | None = None
+    message: _Message | None = None
     finish_reason: str | None = None
 
 
@@ -139,7 +139,7 @@ class AnswerReader:
         for choice in chunk.choices or ():
             if choice.index:
                 continue
-            part = choice.delta or choice.message or _Said()
+            part = choice.delta or choice.message or _Message()
             if part.refusal:
                 return self._broken("is a refusal by the model")
             if part.content:

@@ -30,10 +30,10 @@ _PARSER: Final = _sees_everything()
 def inert(markdown: str) -> str | UnusableDraft:
     """Return Markdown with raw HTML as text and images as links; unusable: a link to another scheme than http(s)."""
     safe = _escaped(markdown)
-    if len(safe) <= MARKDOWN_LIMIT and _holds_markup(safe):
+    if len(safe) <= MARKDOWN_LIMIT and _has_markup(safe):
         # That part looked like code, but is not. Escape everything: code with HTML then shows backslashes, no more.
         safe = _EVERY.sub(_escape, markdown)
-        if _holds_markup(safe):
+        if _has_markup(safe):
             return UnusableDraft(reason="it holds HTML or an image")
     if len(safe) > MARKDOWN_LIMIT:
         return UnusableDraft(reason=f"it is longer than {MARKDOWN_LIMIT:,} characters")
@@ -91,7 +91,7 @@ def _escape(found: re.Match[str]) -> str:
             return kept
 
 
-def _holds_markup(markdown: str) -> bool:
+def _has_markup(markdown: str) -> bool:
     return any(kind in {"html_inline", "html_block", "image"} for kind, _ in _tokens(markdown))
 
 

@@ -40,20 +40,20 @@ class OpenAICompatibleWriter:
         if (reason := await asyncio.to_thread(silence, brief, translates=True)) is not None:
             return Silence(reason=reason)
         prompt = await asyncio.to_thread(prompt_for, brief, limit=self._endpoint.context_chars)
-        draft, usage = await self._ask(prompt, brief, steps)
+        draft, usage = await self._request(prompt, brief, steps)
         if isinstance(draft, UnusableDraft):
             # One correction only: a model that repeats a fault after it would repeat it again.
             fault = f"{draft.reason} ({draft.detail})" if draft.detail else draft.reason
-            draft, more = await self._ask(prompt.repaired(fault), brief, steps, last=True)
+            draft, more = await self._request(prompt.repaired(fault), brief, steps, last=True)
             usage = _together(usage, more)
         assert isinstance(draft, Draft)  # else the last answer has raised
         return evolve(draft, usage=usage)
 
-    async def _ask(
+    async def _request(
         self, prompt: Prompt, brief: Brief, steps: Steps, *, last: bool = False
     ) -> tuple[Draft | UnusableDraft, tuple[int, int] | None]:
-        async def ask() -> str:
-            answer = await self._chat.ask(prompt)
+        async def request() -> str:
+            answer = await self._chat.request(prompt)
             if isinstance(answer, InvalidCompletion):
                 raise self._unavailable(answer.reason)
             if last:
@@ -66,7 +66,7 @@ class OpenAICompatibleWriter:
         async def read(answer: ModelAnswer) -> Draft | UnusableDraft:
             return await asyncio.to_thread(_draft, answer.text, brief, prompt.facts)
 
-        answer = msgspec.json.decode(await steps.run(f"answer {_digest(prompt)}", ask), type=ModelAnswer)
+        answer = msgspec.json.decode(await steps.run(f"answer {_digest(prompt)}", request), type=ModelAnswer)
         return await read(answer), answer.usage
 
     def _unavailable(self, reason: str) -> WriterUnavailable:

@@ -155,14 +155,14 @@ def _trigger(body: dict[str, Any]) -> Trigger:
 def _verdict(trigger: Trigger, sample: _Sample, defaults: Collection[str]) -> dict[str, Any]:
     chosen, kinds = sample.event, trigger.event_types
     watched = "any repository" if trigger.options.all_repositories else ", ".join(map(str, trigger.repository_ids))
-    left = trigger.why_left_out(sample.read(defaults))
-    matches = trigger.enabled and (not kinds or chosen in kinds) and left is None
+    exclusion = trigger.why_left_out(sample.read(defaults))
+    matches = trigger.enabled and (not kinds or chosen in kinds) and exclusion is None
     if not trigger.enabled:
         why = "the trigger is disabled"
     elif kinds and chosen not in kinds:
         why = f"the trigger takes {' and '.join(kinds)}, not {chosen}"
     else:
-        why = f"a {chosen} to {watched} starts a run" if left is None else left.reason
+        why = f"a {chosen} to {watched} starts a run" if exclusion is None else exclusion.reason
     writes = f"a {'published' if trigger.auto_publish else 'draft'} {trigger.output_type.value}"
     return {"triggerId": trigger.id, "event": chosen, "matches": matches, "why": why, "writes": writes}
 

@@ -90,9 +90,9 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
         reconciled = await app.reconciler.reconcile(
             owner,
             integration_id,
-            look_back=timedelta(hours=hours),
+            lookback=timedelta(hours=hours),
             dry_run=dry_run,
-            told=shown.count,
+            on_progress=shown.count,
         )
         return to_builtins(ReconciledShape.of(accepted(reconciled)))
 

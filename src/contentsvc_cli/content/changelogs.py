@@ -141,8 +141,8 @@ def set_image(
     content = None if file is None else file.read_bytes()
 
     async def work(app: Application) -> dict[str, Any]:
-        _, standing = await _named(app, organization, which)
-        return _body(app, accepted(await app.changelog_editor.set_image(standing, ImageKind(kind), content)))
+        _, changelog = await _named(app, organization, which)
+        return _body(app, accepted(await app.changelog_editor.set_image(changelog, ImageKind(kind), content)))
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}/images/{kind}"
@@ -174,30 +174,30 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
 
 
 def _question_on_server(api: "Api", which: str | None) -> tuple[str, str]:
-    standing = _on_server(api, which)
-    if standing["isPublic"]:
+    changelog = _on_server(api, which)
+    if changelog["isPublic"]:
         return "", ""
-    exposure = api.get(f"{_PATH}/{part(standing['id'])}/exposure")
+    exposure = api.get(f"{_PATH}/{part(changelog['id'])}/exposure")
     return _confirmation(
-        standing["url"],
+        changelog["url"],
         exposure["posts"],
         [(row["repository"], row["posts"]) for row in exposure["repositories"]],
         [(post["occurredAt"][:10], post["title"]) for post in exposure["newest"]],
-        (standing["repositories"], standing["scopes"]),
+        (changelog["repositories"], changelog["scopes"]),
     )
 
 
 async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
-    owner, standing = await _named(app, organization, which)
-    if standing.is_public:
+    owner, changelog = await _named(app, organization, which)
+    if changelog.is_public:
         return "", ""
-    exposure, newest = await app.changelog_editor.preview(owner, standing)
+    exposure, newest = await app.changelog_editor.preview(owner, changelog)
     return _confirmation(
-        ChangelogLinks(base_url=app.base_url, slug=standing.slug).home,
+        ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home,
         exposure.posts,
         exposure.repositories,
         [(f"{post.occurred_at:%Y-%m-%d}", post.title) for post in newest],
-        (standing.repositories, standing.scopes),
+        (changelog.repositories, changelog.scopes),
     )
 
 
@@ -240,17 +240,17 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
     """Delete a changelog. Its posts stay. You can only hide the first changelog."""
 
     async def work(app: Application) -> dict[str, Any]:
-        _, standing = await _named(app, organization, which)
-        accepted(await app.changelog_editor.remove(standing))
-        return {"id": standing.id}
+        _, changelog = await _named(app, organization, which)
+        accepted(await app.changelog_editor.remove(changelog))
+        return {"id": changelog.id}
 
     show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")), as_json=as_json)
 
 
 def _change(organization: str, which: str | None, command: Struct, *, as_json: bool) -> None:
     async def work(app: Application) -> dict[str, Any]:
-        owner, standing = await _named(app, organization, which)
-        return _body(app, accepted(await app.changelog_editor.change(owner, command, standing)))
+        owner, changelog = await _named(app, organization, which)
+        return _body(app, accepted(await app.changelog_editor.change(owner, command, changelog)))
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}"

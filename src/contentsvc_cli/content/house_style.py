@@ -77,7 +77,7 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
 
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
-        return owner.house_style, await _standing(app, owner, trigger_id, schedule_id)
+        return owner.house_style, await _stored_style(app, owner, trigger_id, schedule_id)
 
     def remote(api: "Api") -> _Styles:
         owner = _read_stored(api.get("/v1/house-style"))
@@ -123,11 +123,11 @@ def set_style(
     if "headings" in chosen:
         chosen["headings"] = _headings(chosen["headings"])
     chosen = {name: _listed(value) for name, value in chosen.items()}
-    whole = None if file is None else _read(file)
+    combined = None if file is None else _read(file)
 
-    def changed(standing: HouseStyle | None) -> HouseStyle | None:
-        kept = {name: value for name, value in (style_body(standing) or {}).items() if name not in unset}
-        read = read_style({**kept, **chosen} if file is None else whole)
+    def changed(current: HouseStyle | None) -> HouseStyle | None:
+        kept = {name: value for name, value in (style_body(current) or {}).items() if name not in unset}
+        read = read_style({**kept, **chosen} if file is None else combined)
         if isinstance(read, Refusal):
             raise click.ClickException(style_fault(read))
         return read
@@ -156,7 +156,7 @@ def _change(
 ) -> None:
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
-        style = changed(await _standing(app, owner, trigger_id, schedule_id))
+        style = changed(await _stored_style(app, owner, trigger_id, schedule_id))
         if trigger_id is not None:
             accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=style)))
         elif schedule_id is not None:
@@ -203,7 +203,7 @@ def _read_stored(settings: Mapping[str, Any]) -> HouseStyle | None:
     return read
 
 
-async def _standing(
+async def _stored_style(
     app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
 ) -> HouseStyle | None:
     if trigger_id is not None:
@@ -218,12 +218,12 @@ async def _standing(
 
 
 def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json: bool) -> None:
-    whole = merged(organization, style)
-    effective = options_body(options_of(whole))
+    combined = merged(organization, style)
+    effective = options_body(options_of(combined))
     if as_json:
         click.echo(json_text({"houseStyle": style_body(style), "effective": effective}, indent=2))
         return
-    fields, inherited = style_body(style) or {}, style_body(whole) or {}
+    fields, inherited = style_body(style) or {}, style_body(combined) or {}
     rows = [
         {
             "field": name,

@@ -167,8 +167,8 @@ def edit(
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)
 
-    def change(standing: Cron) -> Struct:
-        cron = {"cron": _cron(standing, *times)} if moves else {}
+    def change(current: Cron) -> Struct:
+        cron = {"cron": _cron(current, *times)} if moves else {}
         return accepted(read_command(ChangeSchedule, {**changes, **cron}))
 
     _show(*_changed(schedule_id, change), as_json=as_json)
@@ -208,8 +208,8 @@ def delete(schedule_id: str, *, as_json: bool) -> None:
 def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
     async def work(app: Application) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
-        standing = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        known = accepted(standing or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        current = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
+        known = accepted(current or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
         changed = accepted(await app.planner.change(known.organization_id, schedule_id, change(known.cron)))
         return _body(changed), (await zone_of(app.stores.directory, known.organization_id)).key
 
@@ -253,13 +253,13 @@ def _missing(schedule_id: str) -> str:
 
 
 def _cron(
-    standing: Cron | None, frequency: str | None, at: str | None, day_of_week: str | None, day_of_month: int | None
+    current: Cron | None, frequency: str | None, at: str | None, day_of_week: str | None, day_of_month: int | None
 ) -> Cron:
     times: dict[str, Any] = {}
-    if standing is not None:
-        times = {"frequency": standing.frequency, "hour": standing.hour, "minute": standing.minute}
-        if frequency in {None, standing.frequency.value}:
-            times |= {"day_of_week": standing.day_of_week, "day_of_month": standing.day_of_month}
+    if current is not None:
+        times = {"frequency": current.frequency, "hour": current.hour, "minute": current.minute}
+        if frequency in {None, current.frequency.value}:
+            times |= {"day_of_week": current.day_of_week, "day_of_month": current.day_of_month}
     if frequency is not None:
         times["frequency"] = Frequency(frequency)
     if at is not None:

@@ -258,8 +258,8 @@ class Checkout:
                 assert process.stdout is not None
                 rest = b""
                 while chunk := os.read(process.stdout.fileno(), _CHUNK):
-                    *whole, rest = (rest + chunk).split(end)
-                    yield from whole
+                    *complete, rest = (rest + chunk).split(end)
+                    yield from complete
                 if rest:
                     yield rest
             if process.returncode:

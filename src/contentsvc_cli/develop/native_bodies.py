@@ -137,5 +137,5 @@ def _native_commit(repository: HostedRepository, commit: LocalCommit) -> dict[st
 
 def _native_person(person: Person) -> dict[str, Any]:
     account = username(person)
-    known = {"name": person.name, "email": person.email}
-    return known if account is None else known | {"username": account}
+    identity = {"name": person.name, "email": person.email}
+    return identity if account is None else identity | {"username": account}

@@ -64,7 +64,7 @@ class _Body:
 _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
-def _nobody(answer: DeliveryAnswer) -> None:
+def _ignore(answer: DeliveryAnswer) -> None:
     del answer
 
 
@@ -78,7 +78,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     timeout_s: float = TIMEOUT_S,
     retries: int = RETRIES,
     client: httpx.AsyncClient | None = None,
-    on_answer: Callable[[DeliveryAnswer], None] = _nobody,
+    on_answer: Callable[[DeliveryAnswer], None] = _ignore,
     sleep: _Sleep = asyncio.sleep,
 ) -> list[DeliveryAnswer]:
     """Sign and send ``deliveries``; return the answers in order.

@@ -89,8 +89,8 @@ def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: A
     change = accepted(read_command(ChangeOrganization, given(fields)))
 
     async def work(app: Application) -> dict[str, object]:
-        standing = await organization_named(app, organization)
-        return _body(accepted(await app.operator.change_organization(standing, change)))
+        current = await organization_named(app, organization)
+        return _body(accepted(await app.operator.change_organization(current, change)))
 
     body = to_builtins(change)
     show(

@@ -91,7 +91,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
     signal.signal(signal.SIGTERM, _give_up)
     server = start(settings, folder, port, keep=keep)
     try:
-        faults = asyncio.run(_tell(settings, folder, history, console, outcome))
+        faults = asyncio.run(_perform(settings, folder, history, console, outcome))
         _print_links(console, outcome)
         if not keep:
             # Check the printed links: open each page and use the sign-in link.
@@ -172,7 +172,7 @@ class _DemoOutcome:
     links: dict[str, str] = field(factory=dict[str, str])
 
 
-async def _tell(
+async def _perform(
     settings: Settings, folder: Path, history: DemoHistory, console: Console, outcome: _DemoOutcome
 ) -> list[str]:
     with waiting("starting a server"):
@@ -229,19 +229,21 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
     )
     accepted(await app.stores.brands.add(brand))
     await app.stores.directory.set_house_style(organization.id, HouseStyle({AUDIENCE: Audience.PUBLIC.value}))
-    mine = [history.repository_id]
+    repository_ids = [history.repository_id]
     create = app.trigger_editor.create
     accepted(
         await create(
             organization.id,
-            CreateTrigger(repository_ids=mine, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"),
+            CreateTrigger(
+                repository_ids=repository_ids, event_types=_RELEASES, auto_publish=True, name="Changelog of releases"
+            ),
         )
     )
     accepted(
         await create(
             organization.id,
             CreateTrigger(
-                repository_ids=mine,
+                repository_ids=repository_ids,
                 event_types=_RELEASES,
                 output_type=ContentType.LINKEDIN_POST,
                 name="LinkedIn drafts",
@@ -254,7 +256,7 @@ async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization
             CreateSchedule(
                 name="What was new this week",
                 cron=Cron(frequency=Frequency.WEEKLY, hour=9, minute=0, day_of_week=1),
-                repository_ids=mine,
+                repository_ids=repository_ids,
                 output_type=ContentType.BLOG_POST,
             ),
         )

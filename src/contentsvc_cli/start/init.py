@@ -135,36 +135,36 @@ def init(  # noqa: PLR0913  # one parameter an option
         message = "there is no terminal to ask on: add --yes, and options to change the defaults"
         raise click.UsageError(message)
     checkout_found = _checkout(checkout)
-    ask = _Asking(yes)
-    name = ask.text(
+    prompts = _Prompts(yes)
+    name = prompts.text(
         "Repository (owner/name)", "--repository", repository, checkout_found and checkout_found.full_name, _full_name
     )
-    host = ask.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
+    host = prompts.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
     provider = _HOSTS[host]
     if not provider.is_full_name(name):
         message = f"--repository: '{name}' is not of the form OWNER/NAME"
         raise click.UsageError(message)
     form = provider.hosts[host]
     if form and api_url is None and api_variable(provider.slug) not in os.environ:
-        api_url = ask.text(f"API of {host.title()} ({form})", "--api-url", None, None)
+        api_url = prompts.text(f"API of {host.title()} ({form})", "--api-url", None, None)
     suggested = suggested_start(
         [1] if checkout_found is None or checkout_found.has_releases else [], is_checkout=checkout_found is not None
     )
-    started = Start(ask.choice("What starts a post", start, suggested.value, [start.value for start in Start]))
-    settings = _settings(ask, base_url, None if api_url is None else {provider.slug: api_url}, port)
+    started = Start(prompts.choice("What starts a post", start, suggested.value, [start.value for start in Start]))
+    settings = _settings(prompts, base_url, None if api_url is None else {provider.slug: api_url}, port)
     answers = SetupAnswers(
-        organization=ask.text("Organization", "--organization", organization, name.partition("/")[0]),
-        time_zone=ask.text("Time zone", "--time-zone", time_zone or machine_zone(), None, _time_zone),
+        organization=prompts.text("Organization", "--organization", organization, name.partition("/")[0]),
+        time_zone=prompts.text("Time zone", "--time-zone", time_zone or machine_zone(), None, _time_zone),
         repository=name,
         provider=provider.slug,
         repository_id=repository_id,
         token=token,
         start=started,
-        publishes=ask.confirm("Publish posts at once", publishes),
-        is_public=ask.confirm("Open a public changelog", is_public),
+        publishes=prompts.confirm("Publish posts at once", publishes),
+        is_public=prompts.confirm("Open a public changelog", is_public),
         may_expose=is_public is True,
         history=checkout_found.repository
-        if checkout_found is not None and ask.confirm("Write posts about the checkout's last releases now", history)
+        if checkout_found is not None and prompts.confirm("Write posts about the checkout's last releases now", history)
         else None,
     )
     try:
@@ -172,7 +172,7 @@ def init(  # noqa: PLR0913  # one parameter an option
             done = asyncio.run(_run(settings, answers, port))
     except GitFailed as exc:
         raise click.ClickException(str(exc)) from exc
-    written = _write(env_file, settings, done, ask, overwrite=overwrite)
+    written = _write(env_file, settings, done, prompts, overwrite=overwrite)
     if as_json:
         click.echo(json_text(_body(done, env_file if written else None), indent=2))
     else:
@@ -180,7 +180,7 @@ def init(  # noqa: PLR0913  # one parameter an option
 
 
 @final
-class _Asking:
+class _Prompts:
     def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
         self._yes = yes
 
@@ -216,7 +216,7 @@ class _Asking:
         return click.confirm(f"{question}?", default=default, err=True)
 
     @property
-    def asks(self) -> bool:
+    def is_interactive(self) -> bool:
         return not self._yes
 
 
@@ -248,13 +248,13 @@ def _time_zone(text: str) -> str:
     return read.key
 
 
-def _settings(ask: _Asking, base_url: str | None, api_urls: dict[str, str] | None, port: int) -> Settings:
+def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] | None, port: int) -> Settings:
     settings = load_settings()
     changes: dict[str, Any] = {}
     if settings.is_sqlite:
         changes["database_url"] = f"sqlite+aiosqlite:///{settings.database_file.absolute()}"
     default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port}"
-    changes["base_url"] = ask.text("Address of this service from outside", "--base-url", base_url, default)
+    changes["base_url"] = prompts.text("Address of this service from outside", "--base-url", base_url, default)
     if api_urls is not None:
         changes["api_urls"] = {**settings.api_urls, **api_urls}
     return attrs.evolve(settings, **changes)
@@ -265,22 +265,22 @@ async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
 
     await migrate(settings)
     async with open_app(settings) as app:
-        return await set_up(app, settings, answers, known_key=os.environ.get(KEY_VARIABLE), port=port)
+        return await set_up(app, settings, answers, stored_key=os.environ.get(KEY_VARIABLE), port=port)
 
 
-def _write(path: Path, settings: Settings, done: Done, ask: _Asking, *, overwrite: bool) -> bool:
-    standing = read_settings_file(path)
-    key = done.new_key or standing.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
+def _write(path: Path, settings: Settings, done: Done, prompts: _Prompts, *, overwrite: bool) -> bool:
+    current = read_settings_file(path)
+    key = done.new_key or current.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
     variables = {
-        **standing,
+        **current,
         variable("database_url"): settings.database_url,
         variable("base_url"): settings.base_url,
         **{api_variable(slug): url for slug, url in settings.api_urls.items() if url != Settings().api_urls[slug]},
         KEY_VARIABLE: key,
     }
-    if standing == variables:
+    if current == variables:
         return True
-    if path.exists() and not overwrite and not (ask.asks and click.confirm(f"Replace {path}?", err=True)):
+    if path.exists() and not overwrite and not (prompts.is_interactive and click.confirm(f"Replace {path}?", err=True)):
         return False
     try:
         write_settings_file(path, variables)

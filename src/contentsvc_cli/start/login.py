@@ -35,7 +35,7 @@ def login(url: str, *, delete: bool, as_json: bool) -> None:
     this server in each folder without a database of its own.
     """
     url = checked_url(url)
-    others = {known: key for known, key in read_logins().items() if known != url}
+    others = {other_url: key for other_url, key in read_logins().items() if other_url != url}
     if delete:
         write_logins(others)
         show({"server": url, "deleted": True}, as_json=as_json)

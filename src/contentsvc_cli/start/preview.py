@@ -151,7 +151,7 @@ def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> 
     from rich.rule import Rule  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from contentsvc_cli.terminal.markdown import LeftMarkdown  # noqa: PLC0415
+    from contentsvc_cli.terminal.markdown import PlainMarkdown  # noqa: PLC0415
     from contentsvc_cli.terminal.output import printable  # noqa: PLC0415
 
     console = Console()
@@ -161,7 +161,7 @@ def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> 
         console.print(Text(printable(title(preview), sys.stdout), style="bold cyan"), width=width)
         console.print(Text(printable(range_line(preview), sys.stdout), style="dim"), width=width)
         console.print()
-        console.print(LeftMarkdown(printable(text(preview), sys.stdout)), width=width)
+        console.print(PlainMarkdown(printable(text(preview), sys.stdout)), width=width)
         console.print()
     posts = f"{len(shown)} post" + ("s" if len(shown) > 1 else "")
     console.print(

@@ -150,14 +150,14 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
 
 def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[PreviewRange]:
     """Return the parts of a history between release tags, newest first; ``start`` is the last excluded commit."""
-    known = [] if start is None else [start[1]]
+    excluded = [] if start is None else [start[1]]
     first_name = None if start is None else start[0]
     if not tags or tags[-1].commit_id != tip:
         name = tags[-1].name if tags else first_name
         yield PreviewRange(
             range=f"{name}..{tip_name}" if name else tip_name,
             tip=tip,
-            without=[*known, *(tag.commit_id for tag in tags)],
+            without=[*excluded, *(tag.commit_id for tag in tags)],
         )
     for place in reversed(range(len(tags))):
         tag = tags[place]
@@ -165,7 +165,7 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
         yield PreviewRange(
             range=f"{previous}..{tag.name}" if previous else tag.name,
             tip=tag.commit_id,
-            without=[*known, *(tag.commit_id for tag in tags[:place])],
+            without=[*excluded, *(tag.commit_id for tag in tags[:place])],
             tag=tag,
             previous=previous,
         )

@@ -92,7 +92,7 @@ class Done:
 
 
 async def set_up(
-    app: Application, settings: Settings, answers: SetupAnswers, *, known_key: str | None, port: int
+    app: Application, settings: Settings, answers: SetupAnswers, *, stored_key: str | None, port: int
 ) -> Done:
     """Create missing objects; existing ones stay unchanged. After a refused step, the next run continues."""
     existing: list[str] = []
@@ -122,7 +122,7 @@ async def set_up(
     if new is not None and answers.history is not None:
         received = await _receive(app, settings, connected, new.secret, answers.history, answers.start)
     is_public, unexposed, url = await _publish(app, organization, answers, existing)
-    key, new_key = await _key(app, organization, known_key, existing)
+    key, new_key = await _key(app, organization, stored_key, existing)
     return Done(
         organization=organization,
         key=key,
@@ -228,9 +228,9 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 async def _publish(
     app: Application, organization: Organization, answers: SetupAnswers, existing: list[str]
 ) -> tuple[bool, int, str]:
-    standing = await app.changelog_editor.standing(organization)
-    url = ChangelogLinks(base_url=app.base_url, slug=standing.slug).home
-    if standing.is_public:
+    changelog = await app.changelog_editor.standing(organization)
+    url = ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
+    if changelog.is_public:
         existing.append("public changelog")
         return True, 0, url
     if not answers.is_public:
@@ -239,7 +239,7 @@ async def _publish(
     if exposure.posts and not answers.may_expose:
         return False, exposure.posts, url
     fields: dict[str, Any] = {"is_public": True}
-    if standing.title == organization.name:
+    if changelog.title == organization.name:
         # Readers know the product, not the account at its code host.
         fields["title"] = f"{answers.repository.rpartition('/')[2][:_TITLE]} changelog"
     changed = await app.changelog_editor.change(organization, ChangeChangelog(**fields))
@@ -250,9 +250,9 @@ async def _publish(
 
 
 async def _key(
-    app: Application, organization: Organization, known: str | None, existing: list[str]
+    app: Application, organization: Organization, stored_key: str | None, existing: list[str]
 ) -> tuple[ApiKey, str | None]:
-    prefix = None if known is None else key_prefix(known)
+    prefix = None if stored_key is None else key_prefix(stored_key)
     key = None if prefix is None else await app.stores.keys.key(prefix)
     if key is not None and key.organization_id == organization.id and is_active(key, app.clock.now()):
         existing.append(f"key {key.prefix}…")

@@ -20,10 +20,10 @@ _TIMEOUT_S: Final = 1.0
 
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def look(directory: "Directory") -> Sequence[_Named]:
+    async def read(directory: "Directory") -> Sequence[_Named]:
         return [(organization.slug, organization.name) for organization in await directory.organizations()]
 
-    return _beginning_with(incomplete, look)
+    return _beginning_with(incomplete, read)
 
 
 def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
@@ -35,29 +35,29 @@ def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[
 
 
 def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def look(directory: "Directory") -> Sequence[_Named]:
+    async def read(directory: "Directory") -> Sequence[_Named]:
         return [
             (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
             for owner in await _owners(directory, ctx)
             for integration in await directory.integrations(owner.id)
         ]
 
-    return _beginning_with(incomplete, look)
+    return _beginning_with(incomplete, read)
 
 
 def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def look(directory: "Directory") -> Sequence[_Named]:
+    async def read(directory: "Directory") -> Sequence[_Named]:
         return [
             (trigger.id, trigger.name or trigger.output_type.value)
             for owner in await _owners(directory, ctx)
             for trigger in await directory.triggers(owner.id)
         ]
 
-    return _beginning_with(incomplete, look)
+    return _beginning_with(incomplete, read)
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def look(directory: "Directory") -> Sequence[_Named]:
+    async def read(directory: "Directory") -> Sequence[_Named]:
         return [
             (str(repository.id), repository.full_name)
             for owner in await _owners(directory, ctx)
@@ -65,7 +65,7 @@ def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete:
             for repository in integration.repositories
         ]
 
-    return _beginning_with(incomplete, look)
+    return _beginning_with(incomplete, read)
 
 
 async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organization]":
@@ -75,7 +75,7 @@ async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organ
 
 
 def _beginning_with(
-    incomplete: str, look: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
+    incomplete: str, read: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
 ) -> "list[CompletionItem[str]]":
     # Imported here: only a shell calls this.
     import asyncio  # noqa: PLC0415
@@ -84,7 +84,7 @@ def _beginning_with(
 
     candidates: Sequence[_Named] = ()
     with contextlib.suppress(Exception):
-        candidates = asyncio.run(_read(look))
+        candidates = asyncio.run(_read(read))
     return [
         CompletionItem(value, help=one_line(name, _HELP_LENGTH) or None)
         for value, name in candidates
@@ -92,7 +92,7 @@ def _beginning_with(
     ]
 
 
-async def _read(look: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> Sequence[_Named]:
+async def _read(read: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> Sequence[_Named]:
     import asyncio  # noqa: PLC0415  # as above
 
     from contentsvc_http.settings import load_settings  # noqa: PLC0415  # as above
@@ -102,4 +102,4 @@ async def _read(look: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> S
     if settings.is_sqlite and not settings.database_file.exists():
         return ()
     async with open_as_it_is(settings, patience_s=_TIMEOUT_S) as database, asyncio.timeout(_TIMEOUT_S):
-        return await look(database.stores.directory)
+        return await read(database.stores.directory)

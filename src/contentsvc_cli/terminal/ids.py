@@ -23,7 +23,7 @@ _KINDS: Final = {
 }
 _COMPLETED: Final = {"integration": integration_ids, "trigger": trigger_ids}
 #: An id that this service generates: the prefix of its kind and a UUIDv7.
-WHOLE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+COMPLETE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 #: Hexadecimal digits that a beginning needs, as in git.
 _FEWEST: Final = 4
 _BEGUN: Final = re.compile(rf"(?:[a-z]+_)?[0-9a-f]{{{_FEWEST},8}}(?:-[0-9a-f-]*)?", re.ASCII)
@@ -54,7 +54,7 @@ class ShortId(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the whole id; an unknown id is returned unchanged, for the error of the command."""
-        if WHOLE.fullmatch(value) or not _BEGUN.fullmatch(value):
+        if COMPLETE.fullmatch(value) or not _BEGUN.fullmatch(value):
             return value
         beginning = value if value.startswith(self._prefix) else f"{self._prefix}{value}"
         candidates = _ids_beginning_with(self.kind, beginning)
@@ -82,10 +82,10 @@ def take_short_ids(command: click.Command) -> click.Command:
 
 def shortened(ids: Sequence[str]) -> dict[str, str]:
     """Return the shortest beginnings that tell ids apart, by id. Other texts are not shortened."""
-    whole = sorted({id_ for id_ in ids if WHOLE.fullmatch(id_)})
+    complete = sorted({id_ for id_ in ids if COMPLETE.fullmatch(id_)})
     short_ids: dict[str, str] = {}
-    for place, id_ in enumerate(whole):
-        beside = [*whole[max(0, place - 1) : place], *whole[place + 1 : place + 2]]
+    for place, id_ in enumerate(complete):
+        beside = [*complete[max(0, place - 1) : place], *complete[place + 1 : place + 2]]
         shared = max((_shared(id_, other) for other in beside), default=0)
         short_ids[id_] = id_[: max(id_.find("_") + 1 + _SHORTEST, shared + 1)]
     return short_ids
@@ -106,11 +106,11 @@ def _ids_beginning_with(kind: str, beginning: str) -> Sequence[str]:
     if not has_database:
         return ()
 
-    async def look() -> Sequence[str]:
+    async def read_ids() -> Sequence[str]:
         async with open_as_it_is(settings) as database, asyncio.timeout(_TIMEOUT_S):
             return await database.ids(kind, beginning, limit=_MOST + 1)
 
-    return asyncio.run(look())
+    return asyncio.run(read_ids())
 
 
 def _listed_beginning_with(server: Server, kind: str, beginning: str) -> Sequence[str]:

@@ -6,12 +6,12 @@ from rich.text import Text
 
 
 @final
-class _LeftHeading(Heading):
+class _PlainHeading(Heading):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         _ = console, options
         yield Text.assemble(self.text, style="bold")
 
 
 @final
-class LeftMarkdown(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _LeftHeading}
+class PlainMarkdown(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _PlainHeading}

@@ -185,7 +185,7 @@ def cell(column: str, value: object, *, limit: int | None = None) -> "Text":
     from rich.text import Text  # noqa: PLC0415  # see above
 
     text = _text(column, value, limit)
-    return Text(text, style=look(column, text))
+    return Text(text, style=style_of(column, text))
 
 
 def _text(column: str, value: object, limit: int | None = None) -> str:
@@ -200,7 +200,7 @@ def _text(column: str, value: object, limit: int | None = None) -> str:
     return text
 
 
-def look(column: str, text: str) -> str:
+def style_of(column: str, text: str) -> str:
     """Return the terminal style of a cell; empty if the column is not a state."""
     if column not in _STATES:
         return ""

@@ -26,7 +26,7 @@ class LogFollower:
         #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
         self._newest: Cursor | None = None
         self._shown: dict[str, tuple[Cursor, LogStatus]] = {}
-        self._looks = 0
+        self._polls = 0
 
     async def start(self, earlier: int) -> Sequence[ListedEntry]:
         """Return the newest existing entries, oldest first. Later calls return newer entries."""
@@ -40,8 +40,8 @@ class LogFollower:
 
     async def new(self) -> Sequence[ListedEntry]:
         newest = await self._find_newest()
-        self._looks += 1
-        far = self._looks % _LONG_EVERY == 0
+        self._polls += 1
+        far = self._polls % _LONG_EVERY == 0
         entries = await self._since(self._newest, _LONG if far else _SHORTLY)
         fresh = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
         for entry in fresh:

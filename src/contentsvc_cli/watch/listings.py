@@ -86,8 +86,8 @@ def list_log(  # noqa: PLR0917  # its options
             return [{**log_body(entry), "reason": entry.reason} for entry in entries]
         lines = await app.stores.read_model.log(owner, search, limit=at_most or _ALL)
         if as_json:
-            whole = [(line, await app.stores.journal.entry(owner, line.id)) for line in lines]
-            return [{**log_body(entry), "reason": line.reason} for line, entry in whole if entry is not None]
+            full = [(line, await app.stores.journal.entry(owner, line.id)) for line in lines]
+            return [{**log_body(entry), "reason": line.reason} for line, entry in full if entry is not None]
         # Tables show no payloads, so none are read.
         return [log_row(line) for line in lines]
 

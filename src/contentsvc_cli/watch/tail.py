@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from contentsvc_cli.searching import SINCE, newer_than
-from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, look, say
+from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, say, style_of
 from contentsvc_cli.watch.following_log import EVERY_S, LogFollower
 from contentsvc_cli.watch.listings import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
 from contentsvc_cli.wiring import organization_named, with_app
@@ -96,13 +96,13 @@ def tail(  # noqa: PLR0917  # its options
 
 
 def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
-    known: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     terminal = console()
     first = True
     while True:
         newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST) if first else _NEWEST, **filters)
-        fresh = [entry for entry in newest if known.get(entry["id"]) != entry["status"]]
-        known |= {entry["id"]: entry["status"] for entry in newest}
+        fresh = [entry for entry in newest if statuses.get(entry["id"]) != entry["status"]]
+        statuses |= {entry["id"]: entry["status"] for entry in newest}
         for entry in reversed(newer_than(since, fresh[:earlier] if first else fresh)):
             if as_json:
                 click.echo(json_text(entry))
@@ -129,10 +129,10 @@ class _Lines:
             if entry.id not in rows:
                 continue
             if self._as_json:
-                whole = await self._app.stores.journal.entry(self._organization_id, entry.id)
+                full = await self._app.stores.journal.entry(self._organization_id, entry.id)
                 # The entry may have been swept meanwhile.
-                if whole is not None:
-                    click.echo(json_text({**log_body(whole), **line_body(entry), "reason": entry.reason}))
+                if full is not None:
+                    click.echo(json_text({**log_body(full), **line_body(entry), "reason": entry.reason}))
             else:
                 name = await self._name(entry.integration_id)
                 self._console.print(_line(rows[entry.id], name), soft_wrap=True)
@@ -164,8 +164,8 @@ def _line(row: Mapping[str, Any], name: str) -> Text:
         part
         for part in (
             cell("createdAt", row["createdAt"]),
-            Text(f"{status:{_STATUS_WIDTH}}", style=look("status", status)),
-            Text(f"{code:3}", style=look("statusCode", code)),
+            Text(f"{status:{_STATUS_WIDTH}}", style=style_of("status", status)),
+            Text(f"{code:3}", style=style_of("statusCode", code)),
             Text(one_line(row["title"], _TEXT)),
             Text(one_line(name, _TEXT), style="bold"),
             Text(one_line(about, _TEXT)),

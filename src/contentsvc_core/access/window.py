@@ -59,9 +59,9 @@ def hit(window: Window, rate: Rate, now: datetime) -> tuple[Window, Verdict]:
         if hits[-1] > now_ms:
             hits = tuple(min(hit_ms, now_ms) for hit_ms in hits)
             window = _ordered(hits)
-        left_ms = now_ms - rate.window_ms
-        if hits[0] <= left_ms:
-            hits = hits[bisect_right(hits, left_ms) :]
+        start_ms = now_ms - rate.window_ms
+        if hits[0] <= start_ms:
+            hits = hits[bisect_right(hits, start_ms) :]
     limit = rate.limit
     remaining = limit - len(hits) - 1
     if admitted := remaining >= 0:

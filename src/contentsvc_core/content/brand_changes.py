@@ -67,21 +67,21 @@ class BrandChange:
     values: Mapping[str, Any]
     at: datetime
 
-    def of(self, standing: BrandIdentity) -> BrandIdentity | Refusal:
+    def of(self, current: BrandIdentity) -> BrandIdentity | Refusal:
         """Return the changed identity. The default identity can lose that role only to another one (decisions)."""
-        if standing.is_default and self.values.get("is_default") is False:
+        if current.is_default and self.values.get("is_default") is False:
             return LEAVES_NO_DEFAULT_BRAND
-        return evolve(standing, **self.values, updated_at=self.at)
+        return evolve(current, **self.values, updated_at=self.at)
 
 
 def read_brand_change(
-    given: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
+    changes: Mapping[str, Any], *, at: datetime, opened: Collection[SiteHost] = ()
 ) -> BrandChange | Refusal:
     """Check the changes that a client requests, by attributes; a website may be at a non-public host in ``opened``."""
-    if not given:
+    if not changes:
         return Refusal(RefusalKind.INVALID, "Nothing to change: give at least one field")
     values: dict[str, Any] = {}
-    for attribute, value in given.items():
+    for attribute, value in changes.items():
         read = _read(attribute, value, opened)
         if isinstance(read, Refusal):
             return read
@@ -123,43 +123,43 @@ def _text(attribute: str, text: str, limit: int) -> str | Refusal:
     return cleaned
 
 
-def add_brand(standing: Collection[BrandIdentity], brand: BrandIdentity) -> BrandIdentity | Refusal:
+def add_brand(brands: Collection[BrandIdentity], brand: BrandIdentity) -> BrandIdentity | Refusal:
     """Return the identity to store: the first one is the default. An identity of the same id is returned unchanged."""
-    same = _with_id(standing, brand.id)
+    same = _with_id(brands, brand.id)
     if same is not None:
         return same
-    if _is_taken(standing, brand):
+    if _is_taken(brands, brand):
         return BRAND_NAME_TAKEN
-    return evolve(brand, is_default=not any(each.is_default for each in standing))
+    return evolve(brand, is_default=not any(each.is_default for each in brands))
 
 
 def change_brand(
-    standing: Collection[BrandIdentity], brand_id: str, change: BrandChange
+    brands: Collection[BrandIdentity], brand_id: str, change: BrandChange
 ) -> Sequence[BrandIdentity] | Refusal:
     """Return the identities to store: a former default that loses the role, and last the changed identity."""
-    brand = _with_id(standing, brand_id)
+    brand = _with_id(brands, brand_id)
     if brand is None:
         return UNKNOWN_BRAND
     changed = change.of(brand)
     if isinstance(changed, Refusal):
         return changed
-    if _is_taken(standing, changed):
+    if _is_taken(brands, changed):
         return BRAND_NAME_TAKEN
-    former = [each for each in standing if each.is_default and changed.is_default and each.id != brand_id]
+    former = [each for each in brands if each.is_default and changed.is_default and each.id != brand_id]
     return [*(evolve(each, is_default=False) for each in former), changed]
 
 
-def remove_brand(standing: Iterable[BrandIdentity], brand_id: str) -> Refusal | None:
+def remove_brand(brands: Iterable[BrandIdentity], brand_id: str) -> Refusal | None:
     """Return the refusal of a deletion: an unknown identity, or the default identity."""
-    brand = _with_id(standing, brand_id)
+    brand = _with_id(brands, brand_id)
     if brand is None:
         return UNKNOWN_BRAND
     return DELETES_DEFAULT_BRAND if brand.is_default else None
 
 
-def _with_id(standing: Iterable[BrandIdentity], brand_id: str) -> BrandIdentity | None:
-    return next((each for each in standing if each.id == brand_id), None)
+def _with_id(brands: Iterable[BrandIdentity], brand_id: str) -> BrandIdentity | None:
+    return next((each for each in brands if each.id == brand_id), None)
 
 
-def _is_taken(standing: Iterable[BrandIdentity], brand: BrandIdentity) -> bool:
-    return any(each.id != brand.id and name_key(each.name) == name_key(brand.name) for each in standing)
+def _is_taken(brands: Iterable[BrandIdentity], brand: BrandIdentity) -> bool:
+    return any(each.id != brand.id and name_key(each.name) == name_key(brand.name) for each in brands)

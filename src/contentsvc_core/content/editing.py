@@ -99,22 +99,22 @@ def changed_post(post: Post, values: Mapping[str, Any], *, content: str, at: dat
     return _unscheduled(changed.status, publish_at, at) or _dated(evolve(changed, publish_at=publish_at), post)
 
 
-def new_post(wanted: CreatePost, *, post_id: str, organization_id: str, content: str, at: datetime) -> Post | Refusal:
-    repositories = {} if wanted.repository is None else {"repositories": [wanted.repository]}
-    publish_at = None if wanted.publish_at is None else read_iso(wanted.publish_at)
-    return _unscheduled(wanted.status, publish_at, at) or Post(
+def new_post(command: CreatePost, *, post_id: str, organization_id: str, content: str, at: datetime) -> Post | Refusal:
+    repositories = {} if command.repository is None else {"repositories": [command.repository]}
+    publish_at = None if command.publish_at is None else read_iso(command.publish_at)
+    return _unscheduled(command.status, publish_at, at) or Post(
         id=post_id,
         organization_id=organization_id,
-        title=wanted.title,
+        title=command.title,
         content=content,
-        markdown=wanted.markdown,
-        content_type=wanted.content_type,
+        markdown=command.markdown,
+        content_type=command.content_type,
         source_metadata={"writer": BY_HAND, **repositories},
-        status=wanted.status,
+        status=command.status,
         created_at=at,
         updated_at=at,
-        summary=wanted.summary,
-        labels=wanted.labels,
+        summary=command.summary,
+        labels=command.labels,
         publish_at=publish_at,
     )
 

@@ -72,8 +72,8 @@ def decode_page(body: bytes, content_type: str) -> str:
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, "replace")
-    said = _CHARSET.search(content_type) or _CHARSET.search(body[:_SNIFFED].decode("latin-1"))
-    return body.decode("utf-8" if said is None else _encoding(said[1]), "replace")
+    charset = _CHARSET.search(content_type) or _CHARSET.search(body[:_SNIFFED].decode("latin-1"))
+    return body.decode("utf-8" if charset is None else _encoding(charset[1]), "replace")
 
 
 def site_facts(html: str) -> SiteFacts:
@@ -181,10 +181,10 @@ def _organization(script: str, facts: dict[str, Any]) -> None:
         data = msgspec.json.decode(script)
     except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError):
         return
-    left = _OBJECTS
+    remaining = _OBJECTS
     waiting: list[tuple[object, int]] = [(data, 0)]
-    while waiting and left:
-        left -= 1
+    while waiting and remaining:
+        remaining -= 1
         value, depth = waiting.pop(0)
         if isinstance(value, list):
             inside = cast("list[object]", value)

@@ -81,8 +81,8 @@ def _own_name(facts: SiteFacts, host: str) -> str | None:
 
 
 def _language(facts: SiteFacts) -> str | None:
-    for said in (facts.language, facts.locale):
-        tag = None if said is None else _TAG.fullmatch(said)
+    for tag_text in (facts.language, facts.locale):
+        tag = None if tag_text is None else _TAG.fullmatch(tag_text)
         if tag is not None and tag[1].lower() in _LANGUAGES:
             return _LANGUAGES[tag[1].lower()]
     return None

@@ -118,13 +118,13 @@ STYLE_FIELDS: Final = (
 _BY_NAME: Final = {each.name: each for each in STYLE_FIELDS}
 
 
-def read_style(given: object) -> HouseStyle | Refusal | None:
+def read_style(value: object) -> HouseStyle | Refusal | None:
     """Read a house style from JSON; ``None``: the value sets nothing, so that the defaults hold."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, Mapping):
+    if not isinstance(value, Mapping):
         return invalid(None, "must be an object of fields")
-    fields = cast("Mapping[object, object]", given)
+    fields = cast("Mapping[object, object]", value)
     unknown = next((name for name in fields if name not in _BY_NAME), None)
     if unknown is not None:
         return invalid(one_line(storable(str(unknown)), 64), "is not a field of the house style")

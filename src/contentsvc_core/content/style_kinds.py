@@ -106,7 +106,7 @@ class Choice:
 @final
 @frozen
 class Texts:
-    made: Callable[[Iterable[str]], Any]
+    factory: Callable[[Iterable[str]], Any]
     at_most: int = LIST_LIMIT
     longest: int = TEXT_LIMIT
 
@@ -125,7 +125,7 @@ class Texts:
         return list(dict.fromkeys(_line(each, self.longest, "has an entry that") for each in texts))
 
     def option(self, value: Sequence[str]) -> Any:  # noqa: ANN401  # a tuple or a set
-        return self.made(value)
+        return self.factory(value)
 
     def written(self, option: Iterable[str]) -> list[str]:
         """Return the texts; those of a set in alphabetical order."""

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final, final
 
 from contentsvc_core.lists.parameters import bad_query
-from contentsvc_core.lists.words import asked_words
+from contentsvc_core.lists.words import query_words
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.values import Value
 
@@ -24,10 +24,10 @@ class Term(Value, frozen=True, kw_only=True):
     is_prefix: bool = False
     is_excluded: bool = False
 
-    def holds(self, words: Collection[str]) -> bool:
-        *whole, last = self.words
+    def matches(self, words: Collection[str]) -> bool:
+        *complete, last = self.words
         ends = any(word.startswith(last) for word in words) if self.is_prefix else last in words
-        return (ends and all(word in words for word in whole)) is not self.is_excluded
+        return (ends and all(word in words for word in complete)) is not self.is_excluded
 
 
 def read_terms(text: str) -> tuple[Term, ...] | Refusal:
@@ -43,7 +43,7 @@ def read_terms(text: str) -> tuple[Term, ...] | Refusal:
 
 
 def _term(part: str) -> Term | None:
-    words = asked_words(part.strip(_MARKS))
+    words = query_words(part.strip(_MARKS))
     if not words:
         return None
     bare = part.strip("\"'")

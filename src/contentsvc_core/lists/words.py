@@ -33,21 +33,21 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
     beside its numbers, and so is each part of ``DeliveryStore``. Of a large document, the beginning counts.
     """
     words: dict[str, None] = {}
-    room, left = ROOM, TEXT_LIMIT
+    room, remaining = ROOM, TEXT_LIMIT
     for text in texts:
-        for word in _words(text[:left]):
+        for word in _words(text[:remaining]):
             if word not in words:
                 room -= len(word.encode()) + 1
                 if room < 0:
                     return tuple(words)
                 words[word] = None
-        left -= len(text)
-        if left <= 0:
+        remaining -= len(text)
+        if remaining <= 0:
             break
     return tuple(words)
 
 
-def asked_words(text: str) -> tuple[str, ...]:
+def query_words(text: str) -> tuple[str, ...]:
     """Return the words that a document must contain to match ``text``, which has no spaces."""
     normal = compatible(text)
     version = _VERSION.fullmatch(normal)

@@ -2,6 +2,7 @@ from datetime import datetime
 from typing import Protocol, Self
 
 from contentsvc_core.code_hosts import (
+    CommitRange,
     Hook,
     HookAccess,
     HostAnswer,
@@ -10,7 +11,6 @@ from contentsvc_core.code_hosts import (
     HostPullRequests,
     HostRefusal,
     RemoteRepository,
-    WantedCommits,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
 
@@ -61,7 +61,7 @@ class CodeHost(Protocol):
         """Request another attempt of a delivery. The code host sends it a little later, with the same delivery id."""
         ...
 
-    async def commits(self, full_name: str, wanted: WantedCommits, *, token: str) -> HostCommits:
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         """Read the commits of a push, in a bounded number of calls."""
         ...
 

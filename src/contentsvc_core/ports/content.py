@@ -61,20 +61,22 @@ class PostLibrary(Protocol):
         """
         ...
 
-    async def change(self, post: Post, *, seen: datetime, author: str | None = None) -> bool:
-        """Store a changed post, if the stored post's last change was at ``seen`` and is earlier than this one.
+    async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
+        """Store a changed post, if the stored post's last change was at ``unchanged_since``, before this one.
 
         Of concurrent changes of one version, one is written. A change of the text adds a version by ``author``. If the
         change publishes a draft, messages for the organization's webhook endpoints are written in the same transaction.
-        ``False``: the post is deleted, or was changed since ``seen``. Do not repeat a call that succeeded: its own
-        change makes ``seen`` outdated.
+        ``False``: the post is deleted, or was changed since. Do not repeat a call that succeeded: its own change makes
+        ``unchanged_since`` outdated.
         """
         ...
 
     async def remove(
-        self, organization_id: str, post_id: str, *, seen: datetime | None = None, at: datetime | None = None
+        self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        """Delete a post if its last change was at ``seen`` (``None``: always); ``False``: it was changed, or is gone.
+        """Delete a post if its last change was at ``unchanged_since`` (``None``: always).
+
+        ``False``: the post was changed, or is gone.
 
         ``at`` is the time of the deletion, and counts as a change of the organization's public changelog. The run stays
         completed, and no other run writes about the same event (:meth:`~contentsvc_core.ports.RunLedger.complete`).

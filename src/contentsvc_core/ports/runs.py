@@ -73,7 +73,7 @@ class RunLedger(Protocol):
         """
         ...
 
-    async def told(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
+    async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
         """Return the keys that posts of the organization carry, deleted posts included."""
         ...
 

@@ -132,4 +132,4 @@ def _best(parts: Iterator[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...
 
 def _score(part: Excerpt, terms: Sequence[Term]) -> int:
     words = frozenset(words_of((part.text, part.ref or "")))
-    return sum(term.holds(words) for term in terms)
+    return sum(term.matches(words) for term in terms)

@@ -71,14 +71,14 @@ class Briefs:
             case Push():
                 delivery_ids, since = (cause.delivery_id,), None
                 reverts = RevertHistory()
-                reverts.add(cause.event, told=True)
+                reverts.add(cause.event, finds_reverts=True)
                 if reverts.is_open:
-                    await self._look_for(await self.library.record(organization_id, key), reverts)
+                    await self._search_targets(await self.library.record(organization_id, key), reverts)
                 chapter = Chapter(repository=cause.repository, events=(cause.event,), undone=reverts.found)
                 brief = Brief(chapters=(chapter,))
             case Release():
                 since = ReleaseHistory(cause.event, {each.delivery_id: each.tag for each in companions})
-                await self._look_back(await self.library.record(organization_id, key), since)
+                await self._search_back(await self.library.record(organization_id, key), since)
                 delivery_ids = (*(each.delivery_id for each in companions), cause.delivery_id)
                 brief = since.brief(cause.repository)
             case _:
@@ -92,7 +92,7 @@ class Briefs:
 
     async def build_for_release(self, record: ContextRecord, release: Release) -> Brief:
         since = ReleaseHistory(release)
-        await self._look_back(record, since)
+        await self._search_back(record, since)
         return since.brief(record.repository)
 
     async def build_for_window(
@@ -106,19 +106,19 @@ class Briefs:
         chapters: list[Chapter] = []
         sources: list[Source] = []
         delivery_ids: list[str] = []
-        left_out = 0
+        omitted = 0
         for source in cause.sources:
             arrived, more = await self._arrived(organization_id, cause, source)
             records = [record for record in arrived if selects(record.event)]
-            left_out += more
+            omitted += more
             if records:
                 delivery_ids += [record.delivery_id for record in records]
                 name = records[-1].repository
                 events = tuple(record.event for record in records)
                 reverts = RevertHistory()
                 for event in reversed(events):
-                    reverts.add(event, told=True)
-                await self._look_for(records[0], reverts)
+                    reverts.add(event, finds_reverts=True)
+                await self._search_targets(records[0], reverts)
                 chapters.append(Chapter(repository=name, events=events, undone=reverts.found))
                 sources.append(source)
         if not chapters:
@@ -126,7 +126,7 @@ class Briefs:
         brief = Brief(
             content_type=cause.content_type,
             chapters=tuple(chapters),
-            left_out=left_out,
+            left_out=omitted,
             window=cause.window,
             brand=brand,
         )
@@ -135,7 +135,7 @@ class Briefs:
     async def _arrived(
         self, organization_id: str, cause: Generation, source: Source
     ) -> tuple[list[ContextRecord], int]:
-        records, left_out = await self.library.within(
+        records, omitted = await self.library.within(
             organization_id,
             provider=source.provider,
             repository_id=source.repository_id,
@@ -144,22 +144,22 @@ class Briefs:
             max_bytes=max(_MOST // len(cause.sources), _LEAST),
         )
         included = {Push: cause.include_commits, Release: cause.include_releases}
-        return [record for record in reversed(records) if included[type(record.event)]], left_out
+        return [record for record in reversed(records) if included[type(record.event)]], omitted
 
-    async def _look_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
-        seen = weight = 0
+    async def _search_back(self, record: ContextRecord | None, since: ReleaseHistory) -> None:
+        count = weight = 0
         while record is not None and (
-            since.is_missing or (not since.is_closed and seen < _LOOK_BACK and weight < _MOST)
+            since.is_missing or (not since.is_closed and count < _LOOK_BACK and weight < _MOST)
         ):
             step = await self.library.before(record, limit=_STEP, max_bytes=_STEP_BYTES)
             for each in step:
                 since.add(each)
-            seen += len(step)
+            count += len(step)
             weight += sum(_weight(each.event) for each in step)
             record = step[-1] if step else None
-        await self._look_for(record, since.reverts)
+        await self._search_targets(record, since.reverts)
 
-    async def _look_for(self, record: ContextRecord | None, reverts: RevertHistory) -> None:
+    async def _search_targets(self, record: ContextRecord | None, reverts: RevertHistory) -> None:
         for _ in range(_REVERT_STEPS):
             if record is None or not reverts.is_open:
                 break

@@ -85,8 +85,8 @@ class CodeHostService:
         async def create() -> HostAnswer[str] | HostRefusal:
             answer = await reach.host.create_hook(repository.full_name, hook, token=reach.token)
             if isinstance(answer, HostRefusal) and answer.fault.is_unknown:
-                left = await self.take_back(reach, integration, repository)
-                if left is not None:
+                refusal = await self.take_back(reach, integration, repository)
+                if refusal is not None:
                     advice = f"a webhook may be left there: remove the one that delivers to {hook.url}"
                     return evolve(answer, reason=f"{answer.reason}; {advice}")
             return answer

@@ -8,8 +8,8 @@ from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.ports import ContextLibrary, RunLedger
 from contentsvc_core.workflows.causes import Delivered, ListedDelivery, once_key
 from contentsvc_core.workflows.context import ContextRecord, custom_id
-from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, teller
-from contentsvc_core.workflows.runs import ALREADY_REPORTED, TOLD_TOGETHER, ListedRun, WorkflowRun
+from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arrival, ReleaseRun, companions, reporting_run
+from contentsvc_core.workflows.runs import ALREADY_REPORTED, REPORTED_TOGETHER, ListedRun, WorkflowRun
 
 #: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
 _AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
@@ -32,7 +32,7 @@ class Companions:
         own = cause.once_key
         if own is None or not cause.shares_a_post:
             return ()
-        if await self._ledger.told(run.organization_id, [own]):
+        if await self._ledger.reported(run.organization_id, [own]):
             return ALREADY_REPORTED
         key = custom_id(cause.provider, cause.repository_id, cause.delivery_id)
         record = await self._library.record(run.organization_id, key)
@@ -47,12 +47,12 @@ class Companions:
         arrivals = _arrivals([*reversed(before), *after[1:]], runs, cause)
         if not any(each.run is not None and each.run.id == run.id for each in arrivals):
             return ()
-        other = teller(arrivals, run.id)
+        other = reporting_run(arrivals, run.id)
         if other is not None:
-            return TOLD_TOGETHER.format(run=other.id, tag=other.tag)
-        mine = companions(arrivals, run.id)
-        reported = await self._ledger.told(run.organization_id, [each.key for each in mine])
-        return tuple(each for each in mine if each.key not in reported)
+            return REPORTED_TOGETHER.format(run=other.id, tag=other.tag)
+        own_releases = companions(arrivals, run.id)
+        reported = await self._ledger.reported(run.organization_id, [each.key for each in own_releases])
+        return tuple(each for each in own_releases if each.key not in reported)
 
     async def _before(self, record: ContextRecord) -> list[ContextRecord]:
         read = [record]
@@ -69,8 +69,8 @@ class Companions:
         while not _is_over(read):
             since = runs[-1].created_at if runs else run.created_at
             page = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
-            known_ids = {each.id for each in runs}
-            runs += [each for each in page if each.id not in known_ids]
+            ids = {each.id for each in runs}
+            runs += [each for each in page if each.id not in ids]
             if page:
                 _extend(read, await self._between(read[-1], runs[-1]))
             if len(page) < limit:
@@ -80,7 +80,7 @@ class Companions:
         return read, runs
 
     async def _between(self, record: ContextRecord, run: ListedRun) -> Sequence[ContextRecord]:
-        records, left_out = await self._library.within(
+        records, remaining = await self._library.within(
             record.organization_id,
             provider=record.provider,
             repository_id=record.repository_id,
@@ -89,10 +89,10 @@ class Companions:
             max_bytes=_STEP_BYTES,
         )
         read = list(records)
-        while left_out > 0 and read:
+        while remaining > 0 and read:
             step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
             read += step
-            left_out -= len(step)
+            remaining -= len(step)
         place = record.created_at, record.id
         return [each for each in reversed(read) if (each.created_at, each.id) > place]
 

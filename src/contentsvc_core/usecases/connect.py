@@ -83,7 +83,7 @@ class Connector:
         if repository_id is not None and token is None:
             repository = Repository(id=repository_id, full_name=full_name, branch=branch)
         else:
-            repository = await _asked(host, full_name, repository_id, branch, token)
+            repository = await _fetch_repository(host, full_name, repository_id, branch, token)
         if isinstance(repository, HostRefusal):
             return repository.refusal
         if isinstance(repository, Refusal):
@@ -180,7 +180,7 @@ def _fault(
     return None
 
 
-async def _asked(
+async def _fetch_repository(
     host: CodeHost | HostRefusal,
     full_name: str,
     repository_id: int | None,

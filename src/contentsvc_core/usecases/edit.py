@@ -107,21 +107,21 @@ class PostEditor:
         if (fault := post_fault(values)) is not None:
             return fault
         for _ in range(_TURNS):
-            seen = await self._post(organization_id, post_id)
-            if seen is None:
+            stored = await self._post(organization_id, post_id)
+            if stored is None:
                 return UNKNOWN_POST
-            if not if_(seen):
+            if not if_(stored):
                 return POST_CHANGED
-            content = seen.content
+            content = stored.content
             if "markdown" in values:
                 rendered = await self._rendered(organization_id, values["markdown"])
                 if rendered is None:
                     return CONTENT_TOO_LONG
                 content = rendered
-            changed = changed_post(seen, values, content=content, at=self._clock.now())
+            changed = changed_post(stored, values, content=content, at=self._clock.now())
             if isinstance(changed, Refusal):
                 return changed
-            if await self._library.change(changed, seen=seen.updated_at, author=author):
+            if await self._library.change(changed, unchanged_since=stored.updated_at, author=author):
                 return changed
         raise _too_busy()
 
@@ -129,12 +129,14 @@ class PostEditor:
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
     ) -> Refusal | None:
         for _ in range(_TURNS):
-            seen = await self._post(organization_id, post_id)
-            if seen is None:
+            stored = await self._post(organization_id, post_id)
+            if stored is None:
                 return UNKNOWN_POST
-            if not if_(seen):
+            if not if_(stored):
                 return POST_CHANGED
-            if await self._library.remove(organization_id, post_id, seen=seen.updated_at, at=self._clock.now()):
+            if await self._library.remove(
+                organization_id, post_id, unchanged_since=stored.updated_at, at=self._clock.now()
+            ):
                 return None
         raise _too_busy()
 
@@ -187,10 +189,10 @@ class PostEditor:
         if action is BulkAction.DELETE:
             return await self.remove(organization_id, post_id)
         status = PostStatus.PUBLISHED if action is BulkAction.PUBLISH else PostStatus.DRAFT
-        seen = await self._post(organization_id, post_id)
-        if seen is None:
+        stored = await self._post(organization_id, post_id)
+        if stored is None:
             return UNKNOWN_POST
-        if seen.status is status and seen.publish_at is None:
+        if stored.status is status and stored.publish_at is None:
             return None
         answer = await self.change(organization_id, post_id, ChangePost(status=status), author=author)
         return answer if isinstance(answer, Refusal) else None
@@ -226,11 +228,13 @@ class Publisher:
         return published
 
     async def _publish(self, organization_id: str, post_id: str) -> bool:
-        seen = await self._library.post(organization_id, post_id)
-        published = None if seen is None else due_post(seen, self._clock.now())
+        stored = await self._library.post(organization_id, post_id)
+        published = None if stored is None else due_post(stored, self._clock.now())
         # Of concurrent processes and editors, one changes this version. A changed post is due again in the next turn.
         return (
-            seen is not None and published is not None and await self._library.change(published, seen=seen.updated_at)
+            stored is not None
+            and published is not None
+            and await self._library.change(published, unchanged_since=stored.updated_at)
         )
 
 

@@ -60,13 +60,17 @@ class JobStarter:
         self._notify = notify
 
     async def start(
-        self, organization_id: str, asked: Callable[[str], Generation | SiteReading], *, queued: str
+        self, organization_id: str, cause_for: Callable[[str], Generation | SiteReading], *, queued: str
     ) -> Job:
-        """Start a job; ``asked`` returns the cause of the run for the job's id; ``queued`` is the first event."""
+        """Start a job; ``cause_for`` returns the cause of the run for the job's id; ``queued`` is the first event."""
         now = self._clock.now()
         job_id = self._ids.new_id("job_")
         run = WorkflowRun(
-            id=self._ids.new_id(""), organization_id=organization_id, cause=asked(job_id), created_at=now, due_at=now
+            id=self._ids.new_id(""),
+            organization_id=organization_id,
+            cause=cause_for(job_id),
+            created_at=now,
+            due_at=now,
         )
 
         def event(kind: JobEventType, message: str) -> JobEvent:
@@ -111,7 +115,7 @@ class Generator:
         zone = await zone_of(self._directory, organization_id)
         window = window_at(command.lookback, self._clock.now(), zone)
 
-        def asked(job_id: str) -> Generation:
+        def cause_for(job_id: str) -> Generation:
             return Generation(
                 job_id=job_id,
                 content_type=command.content_type,
@@ -124,7 +128,7 @@ class Generator:
             )
 
         return await self._starter.start(
-            organization_id, asked, queued=f"A {command.content_type.value} was requested: {command.lookback.value}"
+            organization_id, cause_for, queued=f"A {command.content_type.value} was requested: {command.lookback.value}"
         )
 
 
@@ -140,13 +144,13 @@ def _chosen(integrations: Sequence[Integration], request: GeneratePost) -> list[
         # An empty choice does not mean all repositories.
         fault = "No repository is chosen: name one at least, or leave the choice out for all"
         return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
-    known_ids = {source.repository_id for source in connected}
-    known_names = {(source.provider, source.full_name.lower()) for source in connected}
+    connected_ids = {source.repository_id for source in connected}
+    connected_names = {(source.provider, source.full_name.lower()) for source in connected}
     for number in ids:
-        if number not in known_ids:
+        if number not in connected_ids:
             return unknown_repository(number)
     for provider, name in names:
-        if (provider, name) not in known_names:
+        if (provider, name) not in connected_names:
             return unknown_repository(f"'{one_line(name, 201)}'", f" at {provider}")
     return [
         source

@@ -36,11 +36,11 @@ class Connection:
 
 
 def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
-    known_provider = provider_named(provider)
-    if known_provider is None:
-        slugs = ", ".join(known.slug for known in PROVIDERS)
+    dialect = provider_named(provider)
+    if dialect is None:
+        slugs = ", ".join(each.slug for each in PROVIDERS)
         return Refusal(RefusalKind.UNSUITABLE, f"unknown provider '{one_line(provider, 64)}': {slugs}", "provider")
-    if not known_provider.is_full_name(full_name):
+    if not dialect.is_full_name(full_name):
         fault = f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME"
         return Refusal(RefusalKind.UNSUITABLE, fault, "full_name")
     if repository_id is not None and not 1 <= repository_id <= MAX_REPOSITORY_ID:

@@ -48,7 +48,7 @@ _NO_SITES: Final = "websites are not read here"
 COSTLY_ATTEMPTS: Final = 3
 
 
-def _nobody_told(_status: RunStatus) -> None:
+def _ignore_end(_status: RunStatus) -> None:
     pass
 
 
@@ -102,7 +102,7 @@ class Performer:
         renderer: MarkupRenderer,
         clock: Clock,
         ids: IdSource,
-        ended: Callable[[RunStatus], None] = _nobody_told,
+        ended: Callable[[RunStatus], None] = _ignore_end,
     ) -> None:
         """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times."""
         self._ledger = ledger

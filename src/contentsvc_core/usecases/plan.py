@@ -60,13 +60,13 @@ class Planner:
 
     async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
-        standing = await self._schedules.schedule(organization_id, schedule_id) if is_own_id(schedule_id) else None
-        if standing is None:
+        current = await self._schedules.schedule(organization_id, schedule_id) if is_own_id(schedule_id) else None
+        if current is None:
             return UNKNOWN_SCHEDULE
         changes = values_of(change)
         looked_at = changes
         if changes.get("enabled"):
-            uses = {"repository_ids": standing.repository_ids, "brand_identity_id": standing.brand_identity_id}
+            uses = {"repository_ids": current.repository_ids, "brand_identity_id": current.brand_identity_id}
             looked_at = {**uses, **changes}
         if (refused := await self._refused(organization_id, looked_at)) is not None:
             return refused

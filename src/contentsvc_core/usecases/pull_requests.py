@@ -8,7 +8,7 @@ from typing import Final, final
 import msgspec
 from attrs import evolve, field, frozen
 
-from contentsvc_core.code_hosts import HostRefusal, WantedCommits
+from contentsvc_core.code_hosts import CommitRange, HostRefusal
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, named_pull_requests
 from contentsvc_core.events.normalized import Commit, Event, Push
 from contentsvc_core.organizations import Integration, Repository
@@ -34,7 +34,7 @@ _LONG_PAUSE: Final = timedelta(hours=1)
 
 @final
 @frozen(kw_only=True)
-class _Asked:
+class _Question:
     source: Source
     full_name: str
     named: NamedPullRequests
@@ -76,7 +76,7 @@ class PullRequestReader:
         if not any(mentions):
             return gathered, None
         integrations = await self._directory.integrations(run.organization_id)
-        questions: list[_Asked] = []
+        questions: list[_Question] = []
         missing: str | None = None
         for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
             reached = await self._reach(integrations, source, chapter.repository) if mentioned else None
@@ -85,7 +85,7 @@ class PullRequestReader:
             elif reached is not None:
                 integration, reach = reached
                 questions.append(
-                    _Asked(
+                    _Question(
                         source=source,
                         full_name=chapter.repository,
                         named=mentioned,
@@ -96,10 +96,10 @@ class PullRequestReader:
         if not questions:
             return gathered, missing
 
-        async def ask() -> str:
-            return msgspec.json.encode(await self._ask(questions)).decode()
+        async def fetch() -> str:
+            return msgspec.json.encode(await self._fetch(questions)).decode()
 
-        result = msgspec.json.decode(await steps.run(_STEP, ask), type=_Kept)
+        result = msgspec.json.decode(await steps.run(_STEP, fetch), type=_Kept)
         chapters = [
             evolve(
                 chapter, pull_requests={mentioned.number: mentioned for mentioned in result.found.get(_key(source), ())}
@@ -122,7 +122,7 @@ class PullRequestReader:
             return f"the integration of {full_name} has no token"
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
-    async def _ask(self, questions: Sequence[_Asked]) -> _Kept:
+    async def _fetch(self, questions: Sequence[_Question]) -> _Kept:
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
@@ -172,16 +172,19 @@ class PullRequestReader:
         if not any(_is_cut(event) for chapter in chapters for event in chapter.events):
             return gathered
 
-        async def ask() -> str:
+        async def fetch() -> str:
             integrations = await self._directory.integrations(run.organization_id)
             return msgspec.json.encode(await self._listed(integrations, gathered)).decode()
 
-        listed = msgspec.json.decode(await steps.run(_COMMITS_STEP, ask), type=dict[str, _Listed])
-        whole = [
-            evolve(chapter, events=[_whole(event, listed.get(_push_key(source, event))) for event in chapter.events])
+        listed = msgspec.json.decode(await steps.run(_COMMITS_STEP, fetch), type=dict[str, _Listed])
+        completed = [
+            evolve(
+                chapter,
+                events=[_with_listed_commits(event, listed.get(_push_key(source, event))) for event in chapter.events],
+            )
             for chapter, source in zip(chapters, gathered.sources, strict=True)
         ]
-        return evolve(gathered, brief=evolve(gathered.brief, chapters=whole))
+        return evolve(gathered, brief=evolve(gathered.brief, chapters=completed))
 
     async def _listed(self, integrations: Sequence[Integration], gathered: BriefSources) -> "dict[str, _Listed]":
         listed: dict[str, _Listed] = {}
@@ -196,7 +199,7 @@ class PullRequestReader:
             for push in pushes:
                 if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
                     continue
-                commit_range = WantedCommits(head=push.head_commit.id, before=push.before, limit=room)
+                commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=room)
                 read = await host.commits(chapter.repository, commit_range, token=reach.token)
                 if read.refusal is not None:
                     await self._refused(
@@ -234,7 +237,7 @@ def _push_key(source: Source, event: Event) -> str:
     return f"{_key(source)}:{head.id}" if head is not None else ""
 
 
-def _whole(event: Event, listed: _Listed | None) -> Event:
+def _with_listed_commits(event: Event, listed: _Listed | None) -> Event:
     if (
         not isinstance(event, Push)
         or listed is None

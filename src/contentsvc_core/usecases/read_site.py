@@ -19,7 +19,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.receive import run_inline
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.jobs import Job, JobEventType, job_event, made_brand_id
+from contentsvc_core.workflows.jobs import Job, JobEventType, brand_id_of, job_event
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 #: The attempts to read a site: fewer than other runs have, since a user waits for the result.
@@ -32,7 +32,7 @@ _STEP: Final = "page"
 
 @final
 @frozen(kw_only=True)
-class _Seen:
+class _SiteResult:
     url: str
     facts: SiteFacts = field(factory=SiteFacts)
     error: str | None = None
@@ -98,19 +98,19 @@ class BrandReader:
         async def read() -> str:
             page = await self._sites.read(cause.website_url)
             if isinstance(page, SitePage):
-                seen = _Seen(url=page.url, facts=await self._offload(partial(site_facts, page.html)))
+                site = _SiteResult(url=page.url, facts=await self._offload(partial(site_facts, page.html)))
             elif page.fault is SiteFault.PASSING and run.attempts < SITE_ATTEMPTS:
                 # Raised inside the step, so that it is not stored: the next attempt asks the site again.
                 raise SiteNotRead(page.error)
             else:
-                seen = _Seen(url=cause.website_url, error=page.error)
-            return msgspec.json.encode(seen).decode()
+                site = _SiteResult(url=cause.website_url, error=page.error)
+            return msgspec.json.encode(site).decode()
 
-        seen = msgspec.json.decode(await steps.run(_STEP, read), type=_Seen)
-        if seen.error is not None:
-            return await self._fail(run, f"{cause.website_url} cannot be read: {seen.error}")
-        await self._note(run, JobEventType.EXTRACTING, f"Reading what {seen.url} says of itself")
-        proposed = self._proposed(run, cause, seen)
+        site = msgspec.json.decode(await steps.run(_STEP, read), type=_SiteResult)
+        if site.error is not None:
+            return await self._fail(run, f"{cause.website_url} cannot be read: {site.error}")
+        await self._note(run, JobEventType.EXTRACTING, f"Reading what {site.url} says of itself")
+        proposed = self._proposed(run, cause, site)
         if not await self._ledger.owns(run):
             return None
         await self._note(run, JobEventType.SAVING, f"Saving the brand identity '{proposed.name}'")
@@ -126,12 +126,12 @@ class BrandReader:
             await self._note(run, JobEventType.COMPLETED, f"The brand identity '{saved.name}' was made", metadata)
         return RunStatus.COMPLETED
 
-    def _proposed(self, run: WorkflowRun, cause: SiteReading, seen: _Seen) -> BrandIdentity:
-        host = urlsplit(seen.url).hostname or ""
-        proposal = propose_brand(seen.facts, host, name=cause.name)
+    def _proposed(self, run: WorkflowRun, cause: SiteReading, site: _SiteResult) -> BrandIdentity:
+        host = urlsplit(site.url).hostname or ""
+        proposal = propose_brand(site.facts, host, name=cause.name)
         now = self._clock.now()
         return BrandIdentity(
-            id=made_brand_id(run),
+            id=brand_id_of(run),
             organization_id=run.organization_id,
             name=proposal.name,
             website_url=cause.website_url,

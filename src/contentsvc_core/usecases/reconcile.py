@@ -22,14 +22,14 @@ _BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
-    ASKED = "redelivery asked"
+    REQUESTED = "redelivery asked"
     #: It would have been requested (dry run).
     FOUND = "would be asked"
     #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
     REFUSED = "refused"
     #: Not requested: the code host's rate limit is reached.
-    NOT_ASKED = "not asked"
+    NOT_REQUESTED = "not asked"
 
 
 @final
@@ -49,7 +49,7 @@ class Reconciled:
     complete: bool
 
 
-def _nobody_told(_done: int, _of: int) -> None:
+def _ignore_progress(_done: int, _of: int) -> None:
     pass
 
 
@@ -66,15 +66,15 @@ class Reconciler:
         organization_id: str,
         integration_id: str,
         *,
-        look_back: timedelta = timedelta(hours=LOOK_BACK_HOURS),
+        lookback: timedelta = timedelta(hours=LOOK_BACK_HOURS),
         dry_run: bool = False,
         patient: bool = True,
-        told: Callable[[int, int], None] = _nobody_told,
+        on_progress: Callable[[int, int], None] = _ignore_progress,
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that arrived meanwhile.
 
-        A second request within 24 hours is harmless, since the delivery's claim is held. ``look_back`` is the age of
-        the oldest delivery to check. Unless ``patient``, all calls together have the time of one request. ``told``
+        A second request within 24 hours is harmless, since the delivery's claim is held. ``lookback`` is the age of
+        the oldest delivery to check. Unless ``patient``, all calls together have one request's time. ``on_progress``
         receives the number of requested deliveries, and their total.
         """
         integration = None
@@ -89,7 +89,7 @@ class Reconciler:
             case HostRefusal():
                 return reach.refusal
             case Reach():
-                since = self._clock.now() - look_back
+                since = self._clock.now() - lookback
                 missed: list[Missed] = []
                 complete = True
                 for repository in integration.repositories:
@@ -101,7 +101,9 @@ class Reconciler:
                     missed += (
                         of_repository.missed
                         if dry_run
-                        else await self._ask(reach, integration, repository, hook_id, of_repository.missed, told)
+                        else await self._request(
+                            reach, integration, repository, hook_id, of_repository.missed, on_progress
+                        )
                     )
                 return Reconciled(missed=missed, complete=complete)
 
@@ -133,7 +135,7 @@ class Reconciler:
             complete=listed.value.complete,
         )
 
-    async def _ask(
+    async def _request(
         self,
         reach: Reach,
         integration: Integration,
@@ -149,11 +151,11 @@ class Reconciler:
             if delivery.end is not MissedEnd.FOUND:
                 ended.append(delivery)
             elif limited is not None:
-                ended.append(evolve(delivery, end=MissedEnd.NOT_ASKED, refusal=limited))
+                ended.append(evolve(delivery, end=MissedEnd.NOT_REQUESTED, refusal=limited))
             else:
                 answered = await self._calls.redeliver(reach, integration, repository, hook_id, delivery.attempt)
                 if not isinstance(answered, HostRefusal):
-                    ended.append(evolve(delivery, end=MissedEnd.ASKED))
+                    ended.append(evolve(delivery, end=MissedEnd.REQUESTED))
                     continue
                 ended.append(evolve(delivery, end=MissedEnd.REFUSED, refusal=answered))
                 if answered.fault in {HostFault.RATE_LIMITED, HostFault.UNREACHABLE}:

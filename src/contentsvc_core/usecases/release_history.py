@@ -18,7 +18,7 @@ _SUBJECT: Final = 200
 
 @final
 @frozen
-class _Seen:
+class _OlderPush:
     record: ContextRecord
     #: The packages of the reported releases; ``None`` is the series of tags without a package.
     open: frozenset[str | None]
@@ -48,8 +48,8 @@ class RevertHistory:
         """Return whether the target of a revert was not added yet."""
         return bool(self._open)
 
-    def add(self, event: Event, *, told: bool = False) -> None:
-        """Add the next older event; ``told``: search for the targets of a push's reverts."""
+    def add(self, event: Event, *, finds_reverts: bool = False) -> None:
+        """Add the next older event; ``finds_reverts``: search for the targets of a push's reverts."""
         if isinstance(event, Release):
             if event.action in RELEASE_ACTIONS and not event.draft and _series(event) in self._series:
                 for revert in self._open:
@@ -57,7 +57,7 @@ class RevertHistory:
                     revert.tag = revert.tag if revert.tag and event.prerelease else event.tag_name
             return
         for commit in reversed(event.commits):
-            may_revert = told and "revert" in commit.message[:_SUBJECT].casefold()
+            may_revert = finds_reverts and "revert" in commit.message[:_SUBJECT].casefold()
             if not (may_revert or self._open):
                 continue
             message = parse(commit.message)
@@ -89,8 +89,8 @@ class ReleaseHistory:
         #: A final release ignores pre-releases before it, because they have other readers.
         self._pre = release.prerelease
         self._other: str | None = None
-        self._known: set[str] = set()
-        self._seen: list[_Seen] = []
+        self._packages_found: set[str] = set()
+        self._older_pushes: list[_OlderPush] = []
         self.reverts = RevertHistory(self._previous.keys())
 
     @property
@@ -104,16 +104,18 @@ class ReleaseHistory:
     @property
     def contained(self) -> tuple[str, ...]:
         """Return the custom ids of the pushes that are reported whole, oldest first."""
-        return tuple(seen.record.custom_id for seen, push, whole in self._told if push is not None and whole)
+        return tuple(
+            older.record.custom_id for older, push, is_complete in self._contents if push is not None and is_complete
+        )
 
     def add(self, record: ContextRecord) -> None:
         event = record.event
         if isinstance(event, Push) and event.off_default:
             return
-        self.reverts.add(event, told=not self.is_closed)
+        self.reverts.add(event, finds_reverts=not self.is_closed)
         if isinstance(event, Push):
             still = frozenset(series for series, before in self._previous.items() if before is None)
-            self._seen.append(_Seen(record, still, self._other is None))
+            self._older_pushes.append(_OlderPush(record, still, self._other is None))
             return
         tag = event.tag_name
         if self._missing.pop(record.delivery_id, None) is not None and tag not in self._releases:
@@ -124,7 +126,7 @@ class ReleaseHistory:
             return
         series = _series(event)
         if series is not None:
-            self._known.add(series)
+            self._packages_found.add(series)
         if event.prerelease and not self._pre:
             return
         self._other = self._other or tag
@@ -132,7 +134,7 @@ class ReleaseHistory:
             self._previous[series] = tag
 
     def brief(self, repository: str) -> Brief:
-        events = [push for _, push, _ in self._told if push is not None]
+        events = [push for _, push, _ in self._contents if push is not None]
         chapter = Chapter(
             repository=repository, events=events, packages=self._packages().names, undone=self.reverts.found
         )
@@ -147,32 +149,32 @@ class ReleaseHistory:
         return Brief(chapters=(chapter,), release=release, previous_tag=self._previous[_series(release)])
 
     def _packages(self) -> Packages:
-        return Packages(self._known | {series for series in self._previous if series is not None})
+        return Packages(self._packages_found | {series for series in self._previous if series is not None})
 
     @cached_property
-    def _told(self) -> list[tuple[_Seen, Push | None, bool]]:
+    def _contents(self) -> list[tuple[_OlderPush, Push | None, bool]]:
         packages = self._packages()
-        told: list[tuple[_Seen, Push | None, bool]] = []
-        for seen in reversed(self._seen):
-            push = seen.record.event
+        contents: list[tuple[_OlderPush, Push | None, bool]] = []
+        for older in reversed(self._older_pushes):
+            push = older.record.event
             assert isinstance(push, Push)
-            common = seen.newest if self._previous.get(None) is None else None in seen.open
+            common = older.newest if self._previous.get(None) is None else None in older.open
             if not packages:
-                told.append((seen, push if common else None, True))
+                contents.append((older, push if common else None, True))
                 continue
             commits: list[Commit] = []
-            whole = True
+            is_complete = True
             for commit in push.commits:
                 owners = packages.owners([commit])
                 if not owners:
                     if common or (commits and not (commit.added or commit.modified or commit.removed)):
                         commits.append(commit)
-                elif owners & seen.open:
+                elif owners & older.open:
                     commits.append(commit)
                 elif not owners & self._previous.keys():
-                    whole = False
-            told.append((seen, evolve(push, commits=commits) if commits else None, whole))
-        return told
+                    is_complete = False
+            contents.append((older, evolve(push, commits=commits) if commits else None, is_complete))
+        return contents
 
 
 def _series(release: Release) -> str | None:

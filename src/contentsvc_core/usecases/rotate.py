@@ -60,10 +60,12 @@ class Rotator:
         )
         if not rotated:
             return UNKNOWN
-        secret, at_host = await self._tell(integration, secret)
+        secret, at_host = await self._change_at_host(integration, secret)
         return Rotated(integration=integration, secret=secret, overlap_until=now + overlap, at_host=at_host)
 
-    async def _tell(self, integration: Integration, secret: str) -> tuple[str, HostAnswer[None] | HostRefusal | None]:
+    async def _change_at_host(
+        self, integration: Integration, secret: str
+    ) -> tuple[str, HostAnswer[None] | HostRefusal | None]:
         reach = await self._calls.reach(integration)
         match reach:
             case ByHand():

@@ -65,15 +65,17 @@ class DeliveryTrails:
     async def record_trail(self, entry: ListedEntry) -> RecordTrail | None:
         if entry.event is None or entry.reference_id is None:
             return None
-        mine = entry.organization_id
+        organization_id = entry.organization_id
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
-        repository = await self._contexts.repository(mine, key)
-        runs = await self._read_model.runs_of(mine, entry.id)
-        triggers = {trigger.id: trigger for trigger in (await self._directory.triggers(mine) if runs else ())}
+        repository = await self._contexts.repository(organization_id, key)
+        runs = await self._read_model.runs_of(organization_id, entry.id)
+        triggers = {
+            trigger.id: trigger for trigger in (await self._directory.triggers(organization_id) if runs else ())
+        }
         found: list[tuple[ListedRun, str, Post | None]] = []
         for run in runs[:_MOST_RUNS]:
             trigger = triggers.get(run.cause.started_by)
             name = "" if trigger is None else trigger.name or f"{trigger.output_type.value} for each event"
-            written = None if run.post_id is None else await self._posts.post(mine, run.post_id)
+            written = None if run.post_id is None else await self._posts.post(organization_id, run.post_id)
             found.append((run, name, written))
         return RecordTrail(custom_id=key, repository=repository, runs=found, number=len(runs))

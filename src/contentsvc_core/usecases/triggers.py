@@ -51,16 +51,16 @@ class TriggerEditor:
             return refused
         provider: str | None = values.pop("provider")
         if command.all_repositories:
-            whose = ANY_SOURCE if provider is None else source_type(provider)
+            source = ANY_SOURCE if provider is None else source_type(provider)
         else:
-            whose = await self._source(organization_id, command.repository_ids, provider=provider)
-        if isinstance(whose, Refusal):
-            return whose
+            source = await self._source(organization_id, command.repository_ids, provider=provider)
+        if isinstance(source, Refusal):
+            return source
         now = self._clock.now()
         trigger = Trigger(
             id=self._ids.new_id("trg_"),
             organization_id=organization_id,
-            source_type=whose,
+            source_type=source,
             created_at=now,
             **_fields(values, NO_OPTIONS),
         )
@@ -71,40 +71,40 @@ class TriggerEditor:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
         changes = values_of(change)
         for _ in range(_TURNS):
-            standing = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
-            if standing is None:
+            current = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
+            if current is None:
                 return UNKNOWN_TRIGGER
-            answer = await self._change(standing, changes)
+            answer = await self._change(current, changes)
             if answer is not TRIGGER_CHANGED:
                 return answer
         return TRIGGER_CHANGED
 
-    async def _change(self, standing: Trigger, changes: Mapping[str, Any]) -> Trigger | Refusal:
-        organization_id = standing.organization_id
+    async def _change(self, current: Trigger, changes: Mapping[str, Any]) -> Trigger | Refusal:
+        organization_id = current.organization_id
         if (refused := await self._refused(organization_id, changes)) is not None:
             return refused
         changes = dict(changes)
         provider: str | None = changes.pop("provider", None)
-        watches_all = changes.get("all_repositories", standing.options.all_repositories)
+        watches_all = changes.get("all_repositories", current.options.all_repositories)
         if changes.get("all_repositories"):
             changes["repository_ids"] = ()
         elif "repository_ids" in changes:
             watches_all = changes["all_repositories"] = False
         looked_at: tuple[str, tuple[int, ...]] | None = None
-        whose: str | None = None
+        source: str | None = None
         if watches_all:
-            if provider is not None or not standing.options.all_repositories:
-                whose = ANY_SOURCE if provider is None else source_type(provider)
+            if provider is not None or not current.options.all_repositories:
+                source = ANY_SOURCE if provider is None else source_type(provider)
         elif provider is not None or changes.keys() & {"repository_ids", "all_repositories"} or changes.get("enabled"):
             found = await self._source(
                 organization_id,
-                changes.get("repository_ids", standing.repository_ids),
+                changes.get("repository_ids", current.repository_ids),
                 provider=provider,
-                usually=standing.source_type,
+                usually=current.source_type,
             )
             if isinstance(found, Refusal):
                 return found
-            whose, looked_at = found, (standing.source_type, standing.repository_ids)
+            source, looked_at = found, (current.source_type, current.repository_ids)
         now = self._clock.now()
         zone = await zone_of(self._directory, organization_id)
 
@@ -112,12 +112,12 @@ class TriggerEditor:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
-            moved = {} if whose is None else {"source_type": whose}
+            moved = {} if source is None else {"source_type": source}
             return collecting(evolve(trigger, **_fields(changes, trigger.options), **moved), now, zone, was=trigger)
 
         return await self._directory.change_trigger(
             organization_id,
-            standing.id,
+            current.id,
             change,
             checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
         )
@@ -149,7 +149,7 @@ class TriggerEditor:
             for integration in await self._directory.integrations(organization_id)
             for repository in integration.repositories
         }
-        slugs = [known.slug for known in PROVIDERS if provider in {None, known.slug}]
+        slugs = [each.slug for each in PROVIDERS if provider in {None, each.slug}]
         for id_ in repository_ids:
             if not any((slug, id_) in connected for slug in slugs):
                 where = "" if provider is None else f" at {provider}"
@@ -173,4 +173,4 @@ def _fields(values: Mapping[str, Any], options: TriggerOptions) -> dict[str, Any
 
 
 def provider_of(source: str) -> str | None:
-    return next((known.slug for known in PROVIDERS if source_type(known.slug) == source), None)
+    return next((each.slug for each in PROVIDERS if source_type(each.slug) == source), None)

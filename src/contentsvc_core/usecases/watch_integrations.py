@@ -22,11 +22,11 @@ class IntegrationWatch:
         self._read_model = read_model
         self._clock = clock
         #: The newest entry of each integration at the last turn: without a newer entry, nothing has changed.
-        self._seen: dict[str, str] = {}
+        self._newest_ids: dict[str, str] = {}
 
     async def turn(self) -> int:
         changed = 0
-        seen: dict[str, str] = {}
+        newest_ids: dict[str, str] = {}
         for organization_id in await self._alerts.watched():
             newest = await self._read_model.newest_entries(organization_id)
             alerts = await self._alerts.alerts(organization_id)
@@ -34,10 +34,10 @@ class IntegrationWatch:
                 entry = newest.get(integration.id)
                 if entry is None or not integration.enabled:
                     continue
-                if self._seen.get(integration.id) != entry.id:
+                if self._newest_ids.get(integration.id) != entry.id:
                     changed += await self._judge(integration, alerts.get(integration.id))
-                seen[integration.id] = entry.id
-        self._seen = seen
+                newest_ids[integration.id] = entry.id
+        self._newest_ids = newest_ids
         return changed
 
     async def _judge(self, integration: Integration, alert: IntegrationAlert | None) -> bool:

@@ -174,7 +174,7 @@ class EventFilter:
         if self.scopes is None or (effort is not None and effort.is_spent):
             return True
         if effort is not None:
-            effort.left -= 1
+            effort.remaining -= 1
         match = _SCOPE.match(commit.message)
         if match is None:
             return self.scopes.is_open

@@ -26,11 +26,11 @@ _WILD: Final = re.compile(r"\*\*+/?|[*?]")
 class Effort:
     """The comparisons, and the characters that patterns read, that are left for one event."""
 
-    left: int = MAX_EFFORT
+    remaining: int = MAX_EFFORT
 
     @property
     def is_spent(self) -> bool:
-        return self.left <= 0
+        return self.remaining <= 0
 
 
 @final
@@ -60,13 +60,13 @@ class Glob:
 
     def matches(self, text: str, effort: Effort | None = None) -> bool:
         if effort is not None:
-            effort.left -= 1
+            effort.remaining -= 1
         if self._automaton is None:
             return text == self.text
         if not (self._literal in text and text.startswith(self._head) and text.endswith(self._tail)):
             return False
         if effort is not None:
-            effort.left -= len(text)
+            effort.remaining -= len(text)
         return self._automaton.accepts(text[:_LONGEST])
 
 

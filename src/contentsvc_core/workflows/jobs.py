@@ -52,7 +52,7 @@ class Job:
     events: tuple[JobEvent, ...] = field(converter=tuple, factory=tuple)
 
     @property
-    def asked(self) -> Generation | SiteReading:
+    def request(self) -> Generation | SiteReading:
         request = self.run.cause
         assert isinstance(request, Generation | SiteReading)
         return request
@@ -92,7 +92,7 @@ class JobBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # fields of a subclass
-        last, status = _last_heard_of(job), job_status(job)
+        last, status = _last_change_of(job), job_status(job)
         ended = status in _ENDS
         fields: dict[str, Any] = {
             "id": job.id,
@@ -122,7 +122,7 @@ class GenerationJobBody(JobBody, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # as above
-        request = job.asked
+        request = job.request
         assert isinstance(request, Generation)
         fields: dict[str, Any] = {
             "content_type": request.content_type,
@@ -148,7 +148,7 @@ class BrandJobBody(JobBody, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, job: Job, **changes: Any) -> Self:  # noqa: ANN401  # as above
-        request = job.asked
+        request = job.request
         assert isinstance(request, SiteReading)
         reached = [_BRAND_STEPS.index(event.type) for event in job.events if event.type in _BRAND_STEPS]
         step = reached[-1] if reached else 0
@@ -158,12 +158,12 @@ class BrandJobBody(JobBody, frozen=True, kw_only=True):
             "step": _BRAND_STEPS[step].value,
             "current_step": step + 1,
             "total_steps": len(_BRAND_STEPS),
-            "brand_identity_id": made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None,
+            "brand_identity_id": brand_id_of(job.run) if job.run.status is RunStatus.COMPLETED else None,
         }
         return super().of(job, **fields | changes)
 
 
-def made_brand_id(run: RunState) -> str:
+def brand_id_of(run: RunState) -> str:
     """Return the id of the identity that a run creates. It is derived from the run: a repeated run has the same id."""
     return f"brand_{run.id}"
 
@@ -180,7 +180,7 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
             job_id=job.id,
             type=end,
             message=job.run.error or "The work has ended",
-            created_at=_last_heard_of(job),
+            created_at=_last_change_of(job),
         ),
     )
 
@@ -213,7 +213,7 @@ class JobEventBody(Struct, frozen=True, kw_only=True, rename="camel"):
         return cls(**fields)
 
 
-def _last_heard_of(job: Job) -> datetime:
+def _last_change_of(job: Job) -> datetime:
     return job.events[-1].created_at if job.events else job.run.created_at
 
 

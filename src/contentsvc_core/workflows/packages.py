@@ -42,7 +42,7 @@ class Arrival:
     commit: str = ""
 
 
-def teller(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
+def reporting_run(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
     """Return the run that also reports the release of run ``run_id``; ``None``: the run reports it itself."""
     runs = companions(arrivals, run_id)
     place = _place(arrivals, run_id)

@@ -34,8 +34,8 @@ def _converter() -> "Converter":
     return converter
 
 
-def payload_to_json(asked: Generation | SiteReading) -> str:
-    return msgspec.json.encode(_converter().unstructure(asked)).decode()
+def payload_to_json(cause: Generation | SiteReading) -> str:
+    return msgspec.json.encode(_converter().unstructure(cause)).decode()
 
 
 def payload_from_json(kind: str, text: str | bytes) -> Generation | SiteReading:

@@ -111,8 +111,8 @@ def _content(schedule: Schedule) -> tuple[object, ...]:
     )
 
 
-def refuse_schedule(standing: Iterable[Schedule], schedule: Schedule, *, at_most: int | None = None) -> Refusal | None:
-    others = [each for each in standing if each.id != schedule.id]
+def refuse_schedule(existing: Iterable[Schedule], schedule: Schedule, *, at_most: int | None = None) -> Refusal | None:
+    others = [each for each in existing if each.id != schedule.id]
     if any(each.does_the_same_as(schedule) for each in others):
         return DUPLICATE_SCHEDULE
     return None if at_most is None or len(others) < at_most else too_many("schedules", at_most)

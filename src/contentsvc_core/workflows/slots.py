@@ -50,7 +50,7 @@ def cron_fault(
             day_of_month is not None and day_of_month not in _DAYS_OF_MONTH,
         ),
     )
-    return next((Refusal(RefusalKind.INVALID, fault, at_fault) for at_fault, fault, holds in faults if holds), None)
+    return next((Refusal(RefusalKind.INVALID, fault, at_fault) for at_fault, fault, applies in faults if applies), None)
 
 
 @final

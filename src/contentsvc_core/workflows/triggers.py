@@ -150,21 +150,21 @@ ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identi
 TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
 
 
-def refuse_trigger(standing: Collection[Trigger], trigger: Trigger, *, at_most: int) -> Refusal | None:
-    if any(trigger.does_the_same_as(other) for other in standing):
+def refuse_trigger(existing: Collection[Trigger], trigger: Trigger, *, at_most: int) -> Refusal | None:
+    if any(trigger.does_the_same_as(other) for other in existing):
         return DUPLICATE_TRIGGER
-    return too_many("event triggers", at_most) if len(standing) >= at_most else None
+    return too_many("event triggers", at_most) if len(existing) >= at_most else None
 
 
-def change_trigger(standing: Collection[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
-    current = next((trigger for trigger in standing if trigger.id == trigger_id), None)
+def change_trigger(existing: Collection[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
+    current = next((trigger for trigger in existing if trigger.id == trigger_id), None)
     if current is None:
         return UNKNOWN_TRIGGER
     changed = change(current)
     if isinstance(changed, Refusal):
         return changed
     # A trigger may keep its function: duplicates may be older than this rule.
-    if not changed.does_the_same_as(current) and any(changed.does_the_same_as(other) for other in standing):
+    if not changed.does_the_same_as(current) and any(changed.does_the_same_as(other) for other in existing):
         return DUPLICATE_TRIGGER
     return changed
 
@@ -211,7 +211,7 @@ def collecting(trigger: Trigger, now: datetime, zone: ZoneInfo, *, was: Trigger 
     batch = trigger.options.batch
     if batch is Batch.NONE or not trigger.enabled:
         return evolve(trigger, due_at=None, since=None)
-    goes_on = was if was is not None and was.enabled and was.since is not None else None
-    if goes_on is not None and goes_on.options.batch is batch:
-        return evolve(trigger, due_at=goes_on.due_at, since=goes_on.since)
-    return evolve(trigger, due_at=window_end(batch, now, zone), since=now if goes_on is None else goes_on.since)
+    open_window = was if was is not None and was.enabled and was.since is not None else None
+    if open_window is not None and open_window.options.batch is batch:
+        return evolve(trigger, due_at=open_window.due_at, since=open_window.since)
+    return evolve(trigger, due_at=window_end(batch, now, zone), since=now if open_window is None else open_window.since)

@@ -83,7 +83,7 @@ def _tags(request: Request[Any, Any, Any]) -> Tags | None:
 
 def _key(view: Shown, page: PublicPage) -> str:
     changelog = view.changelog
-    made_of = (
+    identity = (
         TEMPLATES,
         view.links.base_url,
         page.part,
@@ -95,4 +95,4 @@ def _key(view: Shown, page: PublicPage) -> str:
         to_ms(view.last_change),
         view.zone.key,
     )
-    return blake2b(msgspec.json.encode(made_of), digest_size=16).hexdigest()
+    return blake2b(msgspec.json.encode(identity), digest_size=16).hexdigest()

@@ -15,7 +15,7 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
-from contentsvc_core.content.public.html import EXCERPT, nested, shown_whole, summary_of
+from contentsvc_core.content.public.html import EXCERPT, nested, shown_in_full, summary_of
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
@@ -77,8 +77,8 @@ def front(
         label=label,
         preview=is_preview,
         months=by_month(part.posts, shown.zone),
-        whole=shown_whole(part.posts),
-        goes_on=next_part(here, part),
+        in_full=shown_in_full(part.posts),
+        next=next_part(here, part),
         archive=by_year(months),
         description=shown.changelog.description or _LEAD,
     )
@@ -101,7 +101,7 @@ def mail_page(title: str, text: str, *, action: str = "", at: str = "", back: st
 
 
 def next_part(here: str, part: ListPart) -> str | None:
-    return None if part.goes_on is None else _from(here, part.goes_on)
+    return None if part.next is None else _from(here, part.next)
 
 
 def own_address(here: str, part: ListPart) -> str:

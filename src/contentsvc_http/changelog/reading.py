@@ -110,7 +110,7 @@ class Shown:
         )
         posts = listed[:length]
         return ListPart(
-            posts=posts, goes_on=PublishedCursor.of(posts[-1]) if len(listed) > length else None, before=before
+            posts=posts, next=PublishedCursor.of(posts[-1]) if len(listed) > length else None, before=before
         )
 
     async def post(self, post_id: str) -> Post:
@@ -148,7 +148,7 @@ class Shown:
 @frozen(kw_only=True)
 class ListPart:
     posts: tuple[Post, ...] = field(converter=tuple)
-    goes_on: PublishedCursor | None
+    next: PublishedCursor | None
     before: PublishedCursor | None
 
 

@@ -11,7 +11,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
-from contentsvc_core.content.public.html import shown_whole, summary_of
+from contentsvc_core.content.public.html import shown_in_full, summary_of
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_year
@@ -167,8 +167,8 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
                 here=own_address(here, part),
                 month=chosen,
                 posts=part.posts,
-                whole=shown_whole(part.posts),
-                goes_on=next_part(here, part),
+                in_full=shown_in_full(part.posts),
+                next=next_part(here, part),
                 later=next((other for other in reversed(months) if other > chosen), None),
                 earlier=next((other for other in months if other < chosen), None),
                 archive=by_year(months),
@@ -184,15 +184,15 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         async def read() -> Callable[[], bytes]:
             part = await view.part(RELEASES_LENGTH, before, released=True)
-            known = by_release(part.posts)
+            releases = by_release(part.posts)
             return lambda: render(
                 "releases.html",
                 view,
                 title="Releases",
                 here=own_address(here, part),
-                releases=known,
-                several=len({release.repository for release in known}) > 1,
-                goes_on=next_part(here, part),
+                releases=releases,
+                several=len({release.repository for release in releases}) > 1,
+                next=next_part(here, part),
             )
 
         return await answer(view, _page("releases", before), read)

@@ -11,7 +11,7 @@ from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, C
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.jobs import made_brand_id
+from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -74,7 +74,7 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         return await page(await visit(dashboard, request), None)
 
     @post(f"{ROOT}/brands", name="dashboard_brand_ask")
-    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         if (refused := await counting.refusal(session, *_MAKING)) is not None:
             return await page(session, form, error=refused, status=429)
@@ -89,10 +89,10 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.asked
+        cause = None if job is None else job.request
         if job is None or not isinstance(cause, SiteReading):
             raise Refused(404, {"error": "There is no such request for a brand identity."})
-        brand_id = made_brand_id(job.run) if job.run.status is RunStatus.COMPLETED else None
+        brand_id = brand_id_of(job.run) if job.run.status is RunStatus.COMPLETED else None
         return job_page(
             pages,
             session,
@@ -101,11 +101,11 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
             title="Reading a website",
             section=_SECTION,
             facts=[("Website", cause.website_url), *([] if cause.name is None else [("Name", cause.name)])],
-            made=None if brand_id is None else (f"/brands/{brand_id}", "See the brand identity"),
+            result=None if brand_id is None else (f"/brands/{brand_id}", "See the brand identity"),
             again=("/brands", "To the brand identities"),
         )
 
-    return [listed, ask, follow]
+    return [listed, create, follow]
 
 
 @final
@@ -115,8 +115,10 @@ class _Editor:
         self._pages = pages
 
     async def brand(self, session: DashboardSession, brand_id: str) -> BrandIdentity:
-        known = is_own_id(brand_id)
-        brand = await self._dashboard.app.stores.brands.identity(session.organization_id, brand_id) if known else None
+        is_valid_id = is_own_id(brand_id)
+        brand = (
+            await self._dashboard.app.stores.brands.identity(session.organization_id, brand_id) if is_valid_id else None
+        )
         if brand is None:
             raise Refused(404, {"error": "There is no such brand identity."})
         return brand
@@ -130,20 +132,24 @@ class _Editor:
         faults: Mapping[str, str] | None = None,
         error: str | None = None,
     ) -> Response[Any]:
-        stores, mine = self._dashboard.app.stores, session.organization_id
+        stores, organization_id = self._dashboard.app.stores, session.organization_id
         id_ = None if brand is None else brand.id
         context = {
             "brand": brand,
-            "typed": (_NEW if brand is None else _standing(brand))
+            "typed": (_NEW if brand is None else _stored_fields(brand))
             if form is None
             else {name: form.raw(name) for name in _FIELDS},
             "makes_default": form is not None and form.is_on("isDefault"),
             "tones": [tone.value for tone in ToneProfile],
             "triggers": [
-                trigger for trigger in await stores.directory.triggers(mine) if trigger.brand_identity_id == id_
+                trigger
+                for trigger in await stores.directory.triggers(organization_id)
+                if trigger.brand_identity_id == id_
             ],
             "schedules": [
-                schedule for schedule in await stores.schedules.schedules(mine) if schedule.brand_identity_id == id_
+                schedule
+                for schedule in await stores.schedules.schedules(organization_id)
+                if schedule.brand_identity_id == id_
             ],
             "faults": by_field(faults),
             "error": error,
@@ -203,7 +209,7 @@ def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [begin, create, shown, save, delete]
 
 
-def _standing(brand: BrandIdentity) -> dict[str, str]:
+def _stored_fields(brand: BrandIdentity) -> dict[str, str]:
     return {
         "name": brand.name,
         "websiteUrl": brand.website_url,

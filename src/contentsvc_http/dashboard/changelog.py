@@ -68,50 +68,50 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     """Return the routes. The first changelog of an organization is at an address without its id."""
 
     async def which(session: DashboardSession) -> PublicChangelog:
-        standing = await dashboard.app.changelog_editor.find(
+        stored = await dashboard.app.changelog_editor.find(
             session.organization, session.request.path_params.get("changelog_id")
         )
-        if standing is None:
+        if stored is None:
             raise Refused(404, {"error": "There is no such changelog."})
-        return standing
+        return stored
 
     async def page(
         session: DashboardSession,
-        standing: PublicChangelog,
+        stored: PublicChangelog,
         form: Form | None = None,
         refused: Refusal | None = None,
         *,
         added: Form | None = None,
     ) -> Response[Any]:
-        links = ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug)
+        links = ChangelogLinks(base_url=dashboard.app.base_url, slug=stored.slug)
         faults = by_field(None if refused is None else _REFUSALS.faults(refused))
         several = await dashboard.app.changelog_editor.all_of(session.organization)
         integrations = await dashboard.app.stores.directory.integrations(session.organization_id)
         connected = (repository.full_name for integration in integrations for repository in integration.repositories)
-        names = dict.fromkeys((*connected, *standing.repositories))
+        names = dict.fromkeys((*connected, *stored.repositories))
         context = {
-            "changelog": standing,
-            "at": _at(standing),
+            "changelog": stored,
+            "at": _at(stored),
             "changelogs": [(changelog, _at(changelog)) for changelog in several],
             "may_add": len(several) < MAX_CHANGELOGS,
             "links": links,
-            "typed": _standing(standing) if form is None else _typed(form),
+            "typed": _fields_of(stored) if form is None else _typed(form),
             "choices": content_choices(),
             "repositories": [Option(value=name, label=name) for name in names],
-            "pictures": [(choice, standing.image(ImageKind(choice.value))) for choice in _PICTURES],
+            "pictures": [(choice, stored.image(ImageKind(choice.value))) for choice in _PICTURES],
             "faults": by_field(None) if added is not None else faults,
             "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
             "add_faults": by_field(None) if added is None else faults,
             # On this server, independent of the public base URL.
-            "see": ChangelogLinks(slug=standing.slug).home,
+            "see": ChangelogLinks(slug=stored.slug).home,
             "snippet": _SNIPPET.format(links.embed),
             "widget": _WIDGET.format(links.widget),
             "subscribers": (await dashboard.app.stores.subscribers.confirmed(session.organization.id)).get(
-                standing.id, 0
+                stored.id, 0
             ),
             "badge": _BADGE.format(links.badge, links.home),
         }
-        title = _TITLE if standing.is_first else standing.title
+        title = _TITLE if stored.is_first else stored.title
         return pages.page(
             session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
         )
@@ -124,11 +124,11 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     @post([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog_save")
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        standing = await which(session)
-        done = await dashboard.app.changelog_editor.change(session.organization, _command_of(form), standing)
+        stored = await which(session)
+        done = await dashboard.app.changelog_editor.change(session.organization, _command_of(form), stored)
         if isinstance(done, Refusal):
-            return await page(session, standing, form, done)
-        return go(_at(standing), notice="saved")
+            return await page(session, stored, form, done)
+        return go(_at(stored), notice="saved")
 
     @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -145,15 +145,15 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     )
     async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form, content = await upload(dashboard, request)
-        standing = await which(session)
+        stored = await which(session)
         kind = named(ImageKind, form.text("kind"))
         if not content and not form.is_on("delete"):
             empty = invalid(kind.value, "must be a file: choose one")
-            return await page(session, standing, refused=empty)
-        done = await dashboard.app.changelog_editor.set_image(standing, kind, None if form.is_on("delete") else content)
+            return await page(session, stored, refused=empty)
+        done = await dashboard.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
         if isinstance(done, Refusal):
-            return await page(session, standing, refused=done)
-        return go(_at(standing), notice="saved")
+            return await page(session, stored, refused=done)
+        return go(_at(stored), notice="saved")
 
     @get(
         [f"{ROOT}/changelog/images/{{kind:str}}", f"{ROOT}/changelogs/{{changelog_id:str}}/images/{{kind:str}}"],
@@ -161,8 +161,8 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     )
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
-        standing = await which(session)
-        image = await dashboard.app.stores.changelogs.image(standing, named(ImageKind, kind))
+        stored = await which(session)
+        image = await dashboard.app.stores.changelogs.image(stored, named(ImageKind, kind))
         if image is None:
             raise Refused(404, {"error": "There is no such picture."})
         headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
@@ -174,12 +174,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     )
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
-        standing = await which(session)
-        posts, months = await dashboard.app.changelog_editor.page(standing, PAGE_LENGTH, session.organization.time_zone)
-        links = ChangelogLinks(slug=standing.slug, pictures=f"{ROOT}{_at(standing)}/images")
+        stored = await which(session)
+        posts, months = await dashboard.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
+        links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
         body = front(
-            _Preview(changelog=standing, links=links, zone=session.organization.time_zone),
-            ListPart(posts=posts, goes_on=None, before=None),
+            _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
+            ListPart(posts=posts, next=None, before=None),
             months,
             is_preview=True,
         )
@@ -187,16 +187,16 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         return Response(body, media_type=HTML, headers=headers)
 
     async def question(
-        session: DashboardSession, standing: PublicChangelog, *, error: str | None = None, status: int = 200
+        session: DashboardSession, stored: PublicChangelog, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
-        exposure, newest = await dashboard.app.changelog_editor.preview(session.organization, standing)
+        exposure, newest = await dashboard.app.changelog_editor.preview(session.organization, stored)
         context = {
-            "changelog": standing,
-            "at": _at(standing),
-            "links": ChangelogLinks(base_url=dashboard.app.base_url, slug=standing.slug),
+            "changelog": stored,
+            "at": _at(stored),
+            "links": ChangelogLinks(base_url=dashboard.app.base_url, slug=stored.slug),
             "exposure": exposure,
             "newest": newest,
-            "seen": _tag(standing, exposure),
+            "seen": _tag(stored, exposure),
             "error": error,
         }
         title = "Switch the public changelog on"
@@ -206,10 +206,10 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         [f"{ROOT}/changelog/publish", f"{ROOT}/changelogs/{{changelog_id:str}}/publish"],
         name="dashboard_changelog_publish",
     )
-    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
-        standing = await which(session)
-        return go(_at(standing)) if standing.is_public or not session.may_write else await question(session, standing)
+        stored = await which(session)
+        return go(_at(stored)) if stored.is_public or not session.may_write else await question(session, stored)
 
     @post(
         [f"{ROOT}/changelog/switch", f"{ROOT}/changelogs/{{changelog_id:str}}/switch"],
@@ -217,27 +217,27 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
     )
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        standing = await which(session)
+        stored = await which(session)
         is_public = form.text("to") == "on"
         if is_public:
-            exposure, _ = await dashboard.app.changelog_editor.preview(session.organization, standing)
-            if form.text("seen") != _tag(standing, exposure):
-                return await question(session, standing, error=_CHANGED if form.text("seen") else None, status=409)
+            exposure, _ = await dashboard.app.changelog_editor.preview(session.organization, stored)
+            if form.text("seen") != _tag(stored, exposure):
+                return await question(session, stored, error=_CHANGED if form.text("seen") else None, status=409)
         command = ChangeChangelog(is_public=is_public)
-        done = await dashboard.app.changelog_editor.change(session.organization, command, standing)
+        done = await dashboard.app.changelog_editor.change(session.organization, command, stored)
         if isinstance(done, Refusal):
             # Another organization has taken the slug meanwhile.
-            return await page(session, standing, refused=done)
-        return go(_at(standing), notice="enabled" if is_public else "disabled")
+            return await page(session, stored, refused=done)
+        return go(_at(stored), notice="enabled" if is_public else "disabled")
 
     @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        standing = await which(session)
-        refused = await dashboard.app.changelog_editor.remove(standing)
-        return go("/changelog", notice="deleted") if refused is None else await page(session, standing, refused=refused)
+        stored = await which(session)
+        refused = await dashboard.app.changelog_editor.remove(stored)
+        return go("/changelog", notice="deleted") if refused is None else await page(session, stored, refused=refused)
 
-    return [shown, save, add, picture, shown_picture, preview, ask, switch, delete]
+    return [shown, save, add, picture, shown_picture, preview, confirm, switch, delete]
 
 
 def _at(changelog: PublicChangelog) -> str:
@@ -250,7 +250,7 @@ def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _standing(changelog: PublicChangelog) -> dict[str, Any]:
+def _fields_of(changelog: PublicChangelog) -> dict[str, Any]:
     return {
         "slug": changelog.slug,
         "title": changelog.title,

@@ -121,11 +121,11 @@ def round_up(value: int) -> int:
     return next(step * power for step in _STEPS if step * power >= value)
 
 
-def share(part: int, whole: int) -> str:
-    """Return a share in percent: a dash if ``whole`` is 0, and 100 % only if the share is complete."""
-    if not whole:
+def share(part: int, total: int) -> str:
+    """Return a share in percent: a dash if ``total`` is 0, and 100 % only if the share is complete."""
+    if not total:
         return "–"
-    percent = 100 * part / whole
-    if part < whole:
+    percent = 100 * part / total
+    if part < total:
         percent = min(percent, 99.9)
     return f"{percent:.0f} %" if percent in {0, 100} else f"{percent:.1f} %"

@@ -112,9 +112,9 @@ def content_choices() -> list[Option]:
     return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
-def differing(fields: Mapping[str, Any], standing: object) -> dict[str, Any]:
+def differing(fields: Mapping[str, Any], current: object) -> dict[str, Any]:
     """Return the fields whose values differ from the stored ones: only these need new checks."""
-    return {name: value for name, value in fields.items() if getattr(standing, name) != value}
+    return {name: value for name, value in fields.items() if getattr(current, name) != value}
 
 
 def settings_from(form: Form, command: type[Struct]) -> dict[str, Any]:

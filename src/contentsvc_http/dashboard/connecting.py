@@ -91,11 +91,13 @@ def connecting_routes(
     @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        mine, directory = session.organization_id, dashboard.app.stores.directory
-        integration = await directory.integration(mine, integration_id) if is_own_id(integration_id) else None
+        organization_id, directory = session.organization_id, dashboard.app.stores.directory
+        integration = (
+            await directory.integration(organization_id, integration_id) if is_own_id(integration_id) else None
+        )
         gone = None
         if integration is not None:
-            gone = await dashboard.app.connector.disconnect(mine, integration_id)
+            gone = await dashboard.app.connector.disconnect(organization_id, integration_id)
         if integration is None or gone is None:
             raise Refused(404, {"error": f"{UNKNOWN.message()}."})
         context = {
@@ -107,7 +109,7 @@ def connecting_routes(
             ],
             "gone": gone,
             "hook": gone.hook.name,
-            **await _went_with_it(dashboard, mine, gone),
+            **await _removed_objects(dashboard, organization_id, gone),
         }
         return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
 
@@ -131,7 +133,7 @@ async def _connect(dashboard: Dashboard, session: DashboardSession, form: Form) 
     )
 
 
-async def _went_with_it(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
+async def _removed_objects(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
     triggers = {disabled.id for disabled in gone.removed.disabled_events}
     schedules = {disabled.id for disabled in gone.removed.disabled_schedules}
     return {

@@ -81,9 +81,11 @@ def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
 
 
 async def rows(dashboard: Dashboard, session: DashboardSession) -> dict[str, Any]:
-    mine = session.organization_id
-    connected = await dashboard.app.stores.directory.integrations(mine)
-    newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
+    organization_id = session.organization_id
+    connected = await dashboard.app.stores.directory.integrations(organization_id)
+    newest = await dashboard.app.shares.lists(
+        organization_id, lambda: dashboard.app.stores.read_model.newest_entries(organization_id)
+    )
     passed = await traffic(dashboard, session.organization)
     none = no_traffic(dashboard, session.organization)
     return {
@@ -215,10 +217,10 @@ async def _page(
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    mine = session.organization_id
+    organization_id = session.organization_id
     search = LogSearch(integration_ids=(integration.id,))
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
+        organization_id, lambda: dashboard.app.stores.read_model.log(organization_id, search, limit=_NEWEST)
     )
     passed = await traffic(dashboard, session.organization)
     context = {

@@ -30,10 +30,10 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
     title: str,
     section: str,
     facts: Sequence[tuple[str, str]],
-    made: tuple[str, str] | None,
+    result: tuple[str, str] | None,
     again: tuple[str, str],
 ) -> Response[Any]:
-    """Return the page of a job, whose script polls each second; ``made`` and ``again`` are path and text of links."""
+    """Return the page of a job, whose script polls each second; ``result`` and ``again`` are path and text of links."""
     status, events = job_status(job), job_events(job)
     version = f"{status}-{len(events)}"
     if session.is_partial and session.query.get("seen") == version and status in _UNDER_WAY:
@@ -48,7 +48,7 @@ def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
         "reason": None if status in _UNDER_WAY else job.run.error,
         "run_id": job.run.id,
         "facts": facts,
-        "made": made,
+        "made": result,
         "again": again,
     }
     if session.is_partial:

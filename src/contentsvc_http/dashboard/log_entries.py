@@ -81,18 +81,18 @@ async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed
 
 
 async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
-    whole = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id)
-    if whole is None or whole.detail is None:
+    full = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id)
+    if full is None or full.detail is None:
         raise Refused(404, {"error": "This entry has no payload."})
-    return await asyncio.to_thread(lambda: payload_text(whole.payload))
+    return await asyncio.to_thread(lambda: payload_text(full.payload))
 
 
 async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, ShownPayload | None]:
     """Read the whole entry, unless it is too large, and how a page shows its payload."""
-    whole = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
-    if whole is None or whole.detail is None:
-        return whole, None
-    return whole, await asyncio.to_thread(lambda: shown(whole.payload))
+    full = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
+    if full is None or full.detail is None:
+        return full, None
+    return full, await asyncio.to_thread(lambda: shown(full.payload))
 
 
 async def _listed(dashboard: Dashboard, session: DashboardSession, log_id: str) -> ListedEntry:
@@ -117,7 +117,7 @@ async def _page(
     if is_message:
         endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    whole, payload = await dashboard.app.shares.heavy(session.organization_id, lambda: _shown(dashboard, entry))
+    full, payload = await dashboard.app.shares.heavy(session.organization_id, lambda: _shown(dashboard, entry))
     explained = await dashboard.app.diagnoses.explain(entry)
     context: dict[str, Any] = {
         "entry": entry,
@@ -131,8 +131,8 @@ async def _page(
         "repository": _repository(integration, entry.repository_id),
         "payload": payload,
         "most": SHOWN,
-        "event": None if whole is None else _event(whole),
-        "left_out": 0 if whole is None else whole.left_out,
+        "event": None if full is None else _event(full),
+        "left_out": 0 if full is None else full.left_out,
         "led": await dashboard.app.delivery_trails.record_trail(entry),
         "can_be_replayed": session.may_write and (is_message or entry.event is not None),
         "error": error,

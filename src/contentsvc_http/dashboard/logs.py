@@ -44,16 +44,18 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 async def _entries_of(
     dashboard: Dashboard, session: DashboardSession, filters: LogFilters, fault: str | None
 ) -> dict[str, Any]:
-    mine = session.organization_id
+    organization_id = session.organization_id
     entries: Sequence[ListedEntry] = ()
     # An invalid filter matches nothing.
     if fault is None:
         entries = await dashboard.app.shares.lists(
-            mine,
-            lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, before=filters.before),
+            organization_id,
+            lambda: dashboard.app.stores.read_model.log(
+                organization_id, filters.search, limit=_PAGE + 1, before=filters.before
+            ),
         )
     shown = list(entries[:_PAGE])
-    names = await all_names(dashboard, mine)
+    names = await all_names(dashboard, organization_id)
     is_first = filters.before is None
     return {
         "path": _PATH,
@@ -73,9 +75,12 @@ async def _entries_of(
 
 async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, filters: LogFilters) -> Response[Any]:
     """Return the new entries: rows to prepend, or the whole list if they are too many."""
-    mine = session.organization_id
+    organization_id = session.organization_id
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.read_model.log(mine, filters.search, limit=_PAGE + 1, after=filters.after)
+        organization_id,
+        lambda: dashboard.app.stores.read_model.log(
+            organization_id, filters.search, limit=_PAGE + 1, after=filters.after
+        ),
     )
     if not entries:
         return nothing_new()
@@ -90,7 +95,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
     context = {
         "path": _PATH,
         "entries": entries,
-        "names": await all_names(dashboard, mine),
+        "names": await all_names(dashboard, organization_id),
         "polls": filters.newer(Cursor.of(entries[0]), filters.rows + number),
         "new_notice": notice,
     }

@@ -34,8 +34,8 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     @get(ROOT, name="dashboard_overview")
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
-        mine = session.organization_id
-        context = await dashboard.app.shares.lists(mine, lambda: _shown(dashboard, session.organization))
+        organization_id = session.organization_id
+        context = await dashboard.app.shares.lists(organization_id, lambda: _shown(dashboard, session.organization))
         if session.is_partial:
             return pages.part(session, "overview_now.html", context)
         return pages.page(session, "overview.html", context, title="Overview", section="overview")
@@ -44,33 +44,33 @@ def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
 
 
 async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, Any]:
-    mine = organization.id
+    organization_id = organization.id
     now = dashboard.app.clock.now()
     zone, read_model = organization.time_zone, dashboard.app.stores.read_model
     hours, days = last_hours(now, _HOURS), last_days(now, _DAYS, zone)
-    by_hour = await read_model.log_counts(mine, since=hours[0], span=HOUR)
+    by_hour = await read_model.log_counts(organization_id, since=hours[0], span=HOUR)
     hourly = columns(_arrived(by_hour), hours, zone, label="%H:%M")
-    by_day = await read_model.log_counts(mine, since=days[0], span=span_of(zone))
+    by_day = await read_model.log_counts(organization_id, since=days[0], span=span_of(zone))
     daily = columns(_arrived(by_day), days, zone, label="%d %b")
-    page = await dashboard.app.stores.posts.page(mine, PostQuery(), _ONE)
+    page = await dashboard.app.stores.posts.page(organization_id, PostQuery(), _ONE)
     posts_total = 0 if isinstance(page, Refusal) else page[1].total_items
     received = sum(daily.totals.values())
-    integrations = await dashboard.app.stores.directory.integrations(mine)
-    arrived = await _has_delivered(dashboard, mine, else_=posts_total > 0)
+    integrations = await dashboard.app.stores.directory.integrations(organization_id)
+    arrived = await _has_delivered(dashboard, organization_id, else_=posts_total > 0)
     steps = checklist(
         integrations=integrations,
         arrived=arrived,
         refused=daily.totals["failed"] > 0 and not arrived,
-        has_trigger=await _has_trigger(dashboard, mine),
+        has_trigger=await _has_trigger(dashboard, organization_id),
         has_post=posts_total > 0,
         is_public=any(changelog.is_public for changelog in await dashboard.app.changelog_editor.all_of(organization)),
     )
-    activity = await activity_of(dashboard, mine, await read_model.runs(mine, limit=_NEWEST))
+    activity = await activity_of(dashboard, organization_id, await read_model.runs(organization_id, limit=_NEWEST))
     return {
         "steps": steps,
         "steps_done": sum(step.is_done for step in steps),
         "is_new": not (received or posts_total or activity),
-        "attention": await attention_of(dashboard, mine, integrations),
+        "attention": await attention_of(dashboard, organization_id, integrations),
         "activity": activity,
         "hourly": hourly,
         "daily": daily,
@@ -82,18 +82,18 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
     }
 
 
-async def _has_delivered(dashboard: Dashboard, mine: str, *, else_: bool) -> bool:
+async def _has_delivered(dashboard: Dashboard, organization_id: str, *, else_: bool) -> bool:
     """Return whether a code host has delivered, apart from recordings; ``else_``: there is no entry."""
     search = LogSearch(statuses=(LogStatus.SUCCESS,))
-    entries = await dashboard.app.stores.read_model.log(mine, search, limit=_RECENT)
-    came = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]
-    return not all(map(_RECORDED.match, came)) if came else else_
+    entries = await dashboard.app.stores.read_model.log(organization_id, search, limit=_RECENT)
+    references = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]
+    return not all(map(_RECORDED.match, references)) if references else else_
 
 
-async def _has_trigger(dashboard: Dashboard, mine: str) -> bool:
-    if any(trigger.enabled for trigger in await dashboard.app.stores.directory.triggers(mine)):
+async def _has_trigger(dashboard: Dashboard, organization_id: str) -> bool:
+    if any(trigger.enabled for trigger in await dashboard.app.stores.directory.triggers(organization_id)):
         return True
-    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.schedules(mine))
+    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.schedules(organization_id))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:

@@ -48,16 +48,16 @@ def beginning(text: str) -> str:
 def shown(payload: object) -> ShownPayload:
     text = _indented(payload)
     # Cut first: a payload may have 25 MiB.
-    return ShownPayload(html=highlighted(visible(text[:SHOWN]), is_whole=len(text) <= SHOWN), length=len(text))
+    return ShownPayload(html=highlighted(visible(text[:SHOWN]), is_complete=len(text) <= SHOWN), length=len(text))
 
 
 def _indented(payload: object) -> str:
     return msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()
 
 
-def highlighted(text: str, *, is_whole: bool = True) -> Markup:
+def highlighted(text: str, *, is_complete: bool = True) -> Markup:
     """Mark keys, texts and other values of indented JSON; all of it is escaped."""
-    end = len(text) if is_whole else text.rfind("\n") + 1
+    end = len(text) if is_complete else text.rfind("\n") + 1
     parts: list[str] = []
     at = 0
     for token in _TOKEN.finditer(text, 0, end):

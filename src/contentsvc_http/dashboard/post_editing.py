@@ -117,8 +117,8 @@ class _Editor:
         self._counting = counting
 
     async def post(self, session: DashboardSession, post_id: str) -> Post | None:
-        known = is_own_id(post_id)
-        return await self._dashboard.app.stores.posts.post(session.organization_id, post_id) if known else None
+        is_valid_id = is_own_id(post_id)
+        return await self._dashboard.app.stores.posts.post(session.organization_id, post_id) if is_valid_id else None
 
     async def preview(self, session: DashboardSession, markdown: str) -> str | None:
         """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
@@ -159,16 +159,16 @@ class _Editor:
         return self._pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
 
     async def save(self, session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
-        standing = await self.post(session, post_id)
-        if standing is None:
+        stored = await self.post(session, post_id)
+        if stored is None:
             return await self._gone(session, text)
         values = text.values(
-            session.organization.time_zone, is_draft=standing.status is PostStatus.DRAFT, publishes=publishes
+            session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
         )
         if (fault := post_fault(values)) is not None:
-            return await self.page(session, standing, text, faults=_REFUSALS.faults(fault), status=422)
+            return await self.page(session, stored, text, faults=_REFUSALS.faults(fault), status=422)
         if (refused := await self._counting.refusal(session, *EDITING)) is not None:
-            return await self.page(session, standing, text, error=refused, status=429)
+            return await self.page(session, stored, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
             session.organization_id,
             post_id,
@@ -179,13 +179,13 @@ class _Editor:
         if isinstance(done, Post):
             return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
         if done.kind is RefusalKind.INVALID:
-            return await self.page(session, standing, text, faults=_REFUSALS.faults(done), status=422)
-        standing = await self.post(session, post_id)
-        if standing is None:
+            return await self.page(session, stored, text, faults=_REFUSALS.faults(done), status=422)
+        stored = await self.post(session, post_id)
+        if stored is None:
             return await self._gone(session, text)
         # A second submission overwrites the new version, which the page has shown.
-        text = evolve(text, seen=entity_tag(standing))
-        return await self.page(session, standing, text, error=_CHANGED, conflict=True, status=409)
+        text = evolve(text, seen=entity_tag(stored))
+        return await self.page(session, stored, text, error=_CHANGED, conflict=True, status=409)
 
     async def create(self, session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
         values: dict[str, Any] = {
@@ -256,10 +256,10 @@ def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: 
         # Without scripts, the page is shown again with all typed values.
         if not form.text("post"):
             return await editor.page(session, None, text, is_new=True)
-        standing = await editor.post(session, form.text("post"))
-        if standing is None:
+        stored = await editor.post(session, form.text("post"))
+        if stored is None:
             raise no_post()
-        return await editor.page(session, standing, text)
+        return await editor.page(session, stored, text)
 
     return preview
 

@@ -40,7 +40,7 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             session.organization_id,
             post_id,
             read_number(form.text("number")),
-            if_=lambda standing: entity_tag(standing) == seen,
+            if_=lambda post: entity_tag(post) == seen,
             author=session.signed_in.key.prefix,
         )
         if isinstance(done, Refusal):
@@ -50,9 +50,9 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     async def page(
         session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
     ) -> Response[Any]:
-        mine = session.organization_id
-        shown = await dashboard.app.stores.posts.post(mine, post_id) if is_own_id(post_id) else None
-        kept = await dashboard.app.post_editor.versions(mine, post_id)
+        organization_id = session.organization_id
+        shown = await dashboard.app.stores.posts.post(organization_id, post_id) if is_own_id(post_id) else None
+        kept = await dashboard.app.post_editor.versions(organization_id, post_id)
         if shown is None or isinstance(kept, Refusal):
             raise no_post()
         number = read_number(session.query.get("number", ""))
@@ -62,7 +62,7 @@ def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "seen": entity_tag(shown),
             "versions": kept,
             "chosen": chosen,
-            **await dashboard.app.shares.heavy(mine, lambda: asyncio.to_thread(_differences, kept, chosen)),
+            **await dashboard.app.shares.heavy(organization_id, lambda: asyncio.to_thread(_differences, kept, chosen)),
             "error": error,
         }
         title = f"Versions of {shown.title}"

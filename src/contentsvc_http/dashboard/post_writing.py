@@ -55,7 +55,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         return await page(session, None) if session.may_write else go("/posts")
 
     @post(f"{ROOT}/posts/write", name="dashboard_post_ask")
-    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def generate(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
         command = _generation_of(form, sources)
@@ -72,7 +72,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.asked
+        cause = None if job is None else job.request
         if job is None or not isinstance(cause, Generation):
             raise Refused(404, {"error": "There is no such request for a post."})
         kind = CONTENT[cause.content_type]
@@ -88,11 +88,11 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
                 ("About", LOOKBACKS[cause.lookback]),
                 ("Repositories", ", ".join(source.full_name for source in cause.sources)),
             ],
-            made=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
+            result=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
             again=("/posts/write", "Write another post"),
         )
 
-    return [write, ask, follow]
+    return [write, generate, follow]
 
 
 def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict[str, str]:

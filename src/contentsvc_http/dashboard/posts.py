@@ -57,9 +57,9 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
             page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))
-            mine, filters = session.organization_id, query
+            organization_id, filters = session.organization_id, query
             page = await dashboard.app.shares.lists(
-                mine, lambda: dashboard.app.stores.posts.page(mine, filters, page_request)
+                organization_id, lambda: dashboard.app.stores.posts.page(organization_id, filters, page_request)
             )
         link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
         if isinstance(page, Refusal):
@@ -93,7 +93,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    async def standing(request: Request[Any, Any, Any], post_id: str, status: PostStatus) -> Response[Any]:
+    async def set_status(request: Request[Any, Any, Any], post_id: str, status: PostStatus) -> Response[Any]:
         session, form = await change(dashboard, request)
         if (refused := await counting.refusal(session, *EDITING)) is not None:
             return await _show(dashboard, pages, session, post_id, error=refused, status=429)
@@ -111,11 +111,11 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
 
     @post(f"{ROOT}/posts/{{post_id:str}}/publish", name="dashboard_post_publish")
     async def publish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        return await standing(request, post_id, PostStatus.PUBLISHED)
+        return await set_status(request, post_id, PostStatus.PUBLISHED)
 
     @post(f"{ROOT}/posts/{{post_id:str}}/unpublish", name="dashboard_post_unpublish")
     async def unpublish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        return await standing(request, post_id, PostStatus.DRAFT)
+        return await set_status(request, post_id, PostStatus.DRAFT)
 
     @post(f"{ROOT}/posts/{{post_id:str}}/delete", name="dashboard_post_delete")
     async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
@@ -140,8 +140,8 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneIn
     query = read_post_query(chosen, zone)
     if isinstance(query, Refusal):
         return query
-    known = {brand.id for brand in brands}
-    unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known]
+    known_ids = {brand.id for brand in brands}
+    unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known_ids]
     return unknown_brand(unknown[0]) if unknown else query
 
 
@@ -154,8 +154,8 @@ async def _show(
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    known = is_own_id(post_id)
-    shown = await dashboard.app.stores.posts.post(session.organization_id, post_id) if known else None
+    is_valid_id = is_own_id(post_id)
+    shown = await dashboard.app.stores.posts.post(session.organization_id, post_id) if is_valid_id else None
     if shown is None:
         raise no_post()
     origin = read_origin(shown.source_metadata)
@@ -185,12 +185,14 @@ async def _public(dashboard: Dashboard, session: DashboardSession, post: Post) -
 
 
 async def _named(dashboard: Dashboard, session: DashboardSession, origin: Origin) -> dict[str, Any]:
-    mine, stores = session.organization_id, dashboard.app.stores
+    organization_id, stores = session.organization_id, dashboard.app.stores
     return {
-        "trigger": await stores.directory.trigger(mine, origin.trigger_id) if is_own_id(origin.trigger_id) else None,
-        "schedule": await stores.schedules.schedule(mine, origin.schedule_id)
+        "trigger": await stores.directory.trigger(organization_id, origin.trigger_id)
+        if is_own_id(origin.trigger_id)
+        else None,
+        "schedule": await stores.schedules.schedule(organization_id, origin.schedule_id)
         if is_own_id(origin.schedule_id)
         else None,
-        "brand": await stores.brands.identity(mine, origin.brand_id) if is_own_id(origin.brand_id) else None,
-        "job": await stores.jobs.job(mine, origin.job_id) if is_own_id(origin.job_id) else None,
+        "brand": await stores.brands.identity(organization_id, origin.brand_id) if is_own_id(origin.brand_id) else None,
+        "job": await stores.jobs.job(organization_id, origin.job_id) if is_own_id(origin.job_id) else None,
     }

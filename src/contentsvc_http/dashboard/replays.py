@@ -22,7 +22,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
     @get(_PATH, name="dashboard_replay")
-    async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         filters, fault = read_log_filters(session.query)
         if fault is not None:
@@ -60,7 +60,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         }
         return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
-    return [ask, replay]
+    return [confirm, replay]
 
 
 def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries:

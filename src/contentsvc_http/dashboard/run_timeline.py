@@ -30,7 +30,7 @@ class TimelineStep:
 
 @final
 @frozen(kw_only=True)
-class Known:
+class RunDetails:
     run: ListedRun
     starters: Starters
     zone: ZoneInfo
@@ -44,21 +44,23 @@ class Known:
     brand: Link | None = None
 
 
-def timeline(known: Known) -> list[TimelineStep]:
-    run = known.run
-    return [*_beginning(known), *_noted(known.job), *_kept(known), *_kills(run), *_attempts(run), *_end(known)]
+def timeline(details: RunDetails) -> list[TimelineStep]:
+    run = details.run
+    return [*_beginning(details), *_noted(details.job), *_kept(details), *_kills(run), *_attempts(run), *_end(details)]
 
 
 def is_unfinished(run: ListedRun) -> bool:
     return run.status in _UNFINISHED
 
 
-def _beginning(known: Known) -> Sequence[TimelineStep]:
-    run, cause, starter = known.run, known.run.cause, known.starters.of(known.run.cause)
+def _beginning(details: RunDetails) -> Sequence[TimelineStep]:
+    run, cause, starter = details.run, details.run.cause, details.starters.of(details.run.cause)
     created = TimelineStep(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
     match cause:
         case ListedDelivery():
-            entry = None if known.log_id is None else Link(text="log entry", path=f"/integrations/logs/{known.log_id}")
+            entry = (
+                None if details.log_id is None else Link(text="log entry", path=f"/integrations/logs/{details.log_id}")
+            )
             arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
             text = cause.event.type.capitalize()
             if entry is None:
@@ -66,13 +68,13 @@ def _beginning(known: Known) -> Sequence[TimelineStep]:
             return [TimelineStep(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
         case Generation(schedule_id=str()):
             due = TimelineStep(
-                kind="good", title="The schedule was due", text=_window(cause, known.zone), at=run.created_at
+                kind="good", title="The schedule was due", text=_window(cause, details.zone), at=run.created_at
             )
             return [due, created]
         case Generation():
             return [
                 TimelineStep(
-                    kind="good", title="Content was requested", text=_window(cause, known.zone), at=run.created_at
+                    kind="good", title="Content was requested", text=_window(cause, details.zone), at=run.created_at
                 ),
                 created,
             ]
@@ -91,17 +93,18 @@ def _window(cause: Generation, zone: ZoneInfo) -> str:
 def _noted(job: Job | None) -> Sequence[TimelineStep]:
     if job is None:
         return []
-    left_out = _ENDS | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
+    excluded = _ENDS | {JobEventType.QUEUED, JobEventType.WORKFLOW_TRIGGERED}
     return [
         TimelineStep(kind="good", title=sentence(event.message).removesuffix("."), at=event.created_at)
         for event in job.events
-        if event.type not in left_out
+        if event.type not in excluded
     ]
 
 
-def _kept(known: Known) -> Sequence[TimelineStep]:
+def _kept(details: RunDetails) -> Sequence[TimelineStep]:
     return [
-        TimelineStep(kind="good", title=f"Step “{name}” finished", text="It is not done again.") for name in known.kept
+        TimelineStep(kind="good", title=f"Step “{name}” finished", text="It is not done again.")
+        for name in details.kept
     ]
 
 
@@ -138,19 +141,25 @@ def _kills(run: ListedRun) -> Sequence[TimelineStep]:
     return [TimelineStep(kind="bad", title=f"Its process was killed {times}", text=text if is_unfinished(run) else "")]
 
 
-def _end(known: Known) -> Sequence[TimelineStep]:
-    run, post = known.run, known.post
-    reason, at = run.error or "", _ended_at(known)
+def _end(details: RunDetails) -> Sequence[TimelineStep]:
+    run, post = details.run, details.post
+    reason, at = run.error or "", _ended_at(details)
     match run.status:
         case RunStatus.PENDING | RunStatus.RUNNING:
             return []
         case RunStatus.COMPLETED:
             done = TimelineStep(kind="good", title="Completed", at=at)
             if run.post_id is None:
-                sentence = "Brand identity made" if known.brand is not None else "The brand identity was deleted since"
+                sentence = (
+                    "Brand identity made" if details.brand is not None else "The brand identity was deleted since"
+                )
                 return [
                     done,
-                    *([TimelineStep(kind="good", title=sentence, link=known.brand, at=at)] if _is_reading(run) else []),
+                    *(
+                        [TimelineStep(kind="good", title=sentence, link=details.brand, at=at)]
+                        if _is_reading(run)
+                        else []
+                    ),
                 ]
             if post is None:
                 return [done, TimelineStep(title="Its post was deleted since")]
@@ -166,11 +175,11 @@ def _end(known: Known) -> Sequence[TimelineStep]:
             assert_never(run.status)
 
 
-def _ended_at(known: Known) -> datetime | None:
-    ends = [event.created_at for event in _events(known.job) if event.type in _ENDS]
-    if ends and known.run.status is not RunStatus.CANCELLED:
+def _ended_at(details: RunDetails) -> datetime | None:
+    ends = [event.created_at for event in _events(details.job) if event.type in _ENDS]
+    if ends and details.run.status is not RunStatus.CANCELLED:
         return ends[-1]
-    return None if known.post is None else known.post.created_at
+    return None if details.post is None else details.post.created_at
 
 
 def _events(job: Job | None) -> Sequence[JobEvent]:

@@ -13,11 +13,11 @@ from contentsvc_core.lists.parameters import choices
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
-from contentsvc_core.workflows.jobs import made_brand_id
+from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
-from contentsvc_http.dashboard.run_timeline import Known, is_unfinished, timeline
+from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import Link, RunLine, line_of, starters_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused, accepted
@@ -44,17 +44,17 @@ def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{_PATH}/{{run_id:str}}", name="dashboard_run")
     async def show(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
-        return await run_pages.shown(session, await run_pages.standing(session, run_id))
+        return await run_pages.shown(session, await run_pages.find(session, run_id))
 
     @post(f"{_PATH}/{{run_id:str}}/retry", name="dashboard_run_retry")
     async def retry(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        return await run_pages.retry(session, await run_pages.standing(session, run_id))
+        return await run_pages.retry(session, await run_pages.find(session, run_id))
 
     @post(f"{_PATH}/{{run_id:str}}/cancel", name="dashboard_run_cancel")
     async def cancel(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        return await run_pages.cancel(session, await run_pages.standing(session, run_id))
+        return await run_pages.cancel(session, await run_pages.find(session, run_id))
 
     return [list_runs, show, retry, cancel]
 
@@ -65,25 +65,30 @@ class _RunPages:
         self._dashboard = dashboard
         self._pages = pages
 
-    async def standing(self, session: DashboardSession, run_id: str) -> ListedRun:
-        dashboard, mine, run = self._dashboard, session.organization_id, None
+    async def find(self, session: DashboardSession, run_id: str) -> ListedRun:
+        dashboard, organization_id, run = self._dashboard, session.organization_id, None
         if is_own_id(run_id):
-            run = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.run(mine, run_id))
+            run = await dashboard.app.shares.lists(
+                organization_id, lambda: dashboard.app.stores.read_model.run(organization_id, run_id)
+            )
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
         return run
 
     async def listed(self, session: DashboardSession) -> Response[Any]:
         statuses = accepted(choices("status", session.query.get("status", ""), RunStatus))
-        behind, mine = session.query.get("before", ""), session.organization_id
-        before = Cursor.of(await self.standing(session, behind)) if behind else None
+        behind, organization_id = session.query.get("before", ""), session.organization_id
+        before = Cursor.of(await self.find(session, behind)) if behind else None
         read_model = self._dashboard.app.stores.read_model
         listed = await self._dashboard.app.shares.lists(
-            mine, lambda: read_model.runs(mine, statuses=statuses, limit=_AT_ONCE + 1, before=before)
+            organization_id,
+            lambda: read_model.runs(organization_id, statuses=statuses, limit=_AT_ONCE + 1, before=before),
         )
-        starters = await starters_of(self._dashboard, mine)
+        starters = await starters_of(self._dashboard, organization_id)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
-        titles = await read_model.post_titles(mine, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
+        titles = await read_model.post_titles(
+            organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id}
+        )
         # Once a minute, so that "3 min ago" does not stay so.
         digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
         if session.is_partial and session.query.get("seen") == digest:
@@ -117,13 +122,13 @@ class _RunPages:
     async def retry(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         dashboard = self._dashboard
         if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
-            return await self.shown(session, await self.standing(session, run.id), error=_NO_RETRY)
+            return await self.shown(session, await self.find(session, run.id), error=_NO_RETRY)
         dashboard.app.notify()
         return go(f"/runs/{run.id}", notice="retried")
 
     async def cancel(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
         if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
-            return await self.shown(session, await self.standing(session, run.id), error=_NO_CANCEL)
+            return await self.shown(session, await self.find(session, run.id), error=_NO_CANCEL)
         return go(f"/runs/{run.id}", notice="cancelled")
 
     async def _event(self, run: ListedRun) -> dict[str, Any]:
@@ -134,18 +139,18 @@ class _RunPages:
         return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
     async def _context_of(self, run: ListedRun) -> dict[str, Any]:
-        known = await _known(self._dashboard, run)
-        steps = timeline(known)
+        details = await _details_of(self._dashboard, run)
+        steps = timeline(details)
         now = self._dashboard.app.clock.now()
         # A countdown needs updates; the age of past steps does not.
-        due = ago(run.due_at, known.zone, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
+        due = ago(run.due_at, details.zone, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
         return {
             "run": run,
-            "line": line_of(run, known.starters),
+            "line": line_of(run, details.starters),
             "steps": steps,
-            "log_id": known.log_id,
-            "post": known.post,
-            "brand": known.brand,
+            "log_id": details.log_id,
+            "post": details.post,
+            "brand": details.brand,
             "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
             "attempts": MAX_ATTEMPTS,
             "is_unfinished": is_unfinished(run),
@@ -154,17 +159,19 @@ class _RunPages:
         }
 
 
-async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
-    mine, cause, stores = run.organization_id, run.cause, dashboard.app.stores
+async def _details_of(dashboard: Dashboard, run: ListedRun) -> RunDetails:
+    organization_id, cause, stores = run.organization_id, run.cause, dashboard.app.stores
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
-    return Known(
+    return RunDetails(
         run=run,
-        starters=await starters_of(dashboard, mine),
-        zone=await zone_of(stores.directory, mine),
-        log_id=await dashboard.app.stores.read_model.log_of(mine, run) if isinstance(cause, ListedDelivery) else None,
-        job=None if job_id is None else await stores.jobs.job(mine, job_id),
+        starters=await starters_of(dashboard, organization_id),
+        zone=await zone_of(stores.directory, organization_id),
+        log_id=await dashboard.app.stores.read_model.log_of(organization_id, run)
+        if isinstance(cause, ListedDelivery)
+        else None,
+        job=None if job_id is None else await stores.jobs.job(organization_id, job_id),
         kept=tuple(await dashboard.app.stores.run_state.results(run)) if is_unfinished(run) else (),
-        post=None if run.post_id is None else await stores.posts.post(mine, run.post_id),
+        post=None if run.post_id is None else await stores.posts.post(organization_id, run.post_id),
         brand=await _brand_of(dashboard, run),
     )
 
@@ -172,7 +179,7 @@ async def _known(dashboard: Dashboard, run: ListedRun) -> Known:
 async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
-    brand = await dashboard.app.stores.brands.identity(run.organization_id, made_brand_id(run))
+    brand = await dashboard.app.stores.brands.identity(run.organization_id, brand_id_of(run))
     return None if brand is None else Link(text=brand.name, path=f"/brands/{brand.id}")
 
 

@@ -76,22 +76,24 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [search, show]
 
 
-async def _record(dashboard: Dashboard, mine: str, custom_id: str) -> tuple[ContextRecord, str]:
-    record = await dashboard.app.stores.contexts.record(mine, custom_id) if is_custom_id(custom_id) else None
+async def _record(dashboard: Dashboard, organization_id: str, custom_id: str) -> tuple[ContextRecord, str]:
+    record = await dashboard.app.stores.contexts.record(organization_id, custom_id) if is_custom_id(custom_id) else None
     if record is None:
         raise Refused(404, {"error": "This context record is not there."})
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
 
 
 async def _hits_of(dashboard: Dashboard, session: DashboardSession, records: ContextSearch) -> dict[str, Any]:
-    mine = session.organization_id
-    return await dashboard.app.shares.heavy(mine, lambda: _shown(dashboard.app.stores.search, mine, records))
+    organization_id = session.organization_id
+    return await dashboard.app.shares.heavy(
+        organization_id, lambda: _shown(dashboard.app.stores.search, organization_id, records)
+    )
 
 
-async def _shown(search: Search, mine: str, records: ContextSearch) -> dict[str, Any]:
-    hits = await search.records(mine, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
+async def _shown(search: Search, organization_id: str, records: ContextSearch) -> dict[str, Any]:
+    hits = await search.records(organization_id, records, limit=_RECORDS, max_bytes=_MAX_BYTES)
     is_of_posts = bool(records.terms) and not (records.repository or records.event_types)
-    written = await search.posts(mine, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
+    written = await search.posts(organization_id, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
 
     def shown() -> dict[str, Any]:
         marked_records = [
@@ -124,7 +126,7 @@ def marked(text: str, terms: Sequence[Term]) -> Markup:
     html, end = Markup(), 0
     for piece in _PIECE.finditer(text):
         words = words_of([piece[0]])
-        if any(term.holds(words) for term in words_sought):
+        if any(term.matches(words) for term in words_sought):
             html += escape(text[end : piece.start()]) + Markup("<mark>{}</mark>").format(piece[0])
             end = piece.end()
     return html + escape(text[end:])

@@ -109,7 +109,7 @@ def _check(
         raise Forbidden(_MAY_NOT[scope])
 
 
-def change_of_anybody(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
+def refuse_foreign(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:
     """Check that the request does not come from another site, which must not sign visitors in or out."""
     if is_foreign(request, dashboard.app.base_url):
         message = "Another site's page has sent this. Open the dashboard itself."

@@ -6,10 +6,10 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import FAILED_SIGN_INS, WINDOW_MS
 from contentsvc_core.access.sessions import LINK_LIFE
-from contentsvc_http.client_address import asks_for_this_machine, is_local
+from contentsvc_http.client_address import is_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
-from contentsvc_http.dashboard.session import SIGN_IN, change_of_anybody, forget, keep, token_of
+from contentsvc_http.dashboard.session import SIGN_IN, forget, keep, refuse_foreign, token_of
 from contentsvc_http.forms import read_form
 from contentsvc_http.heads import was_head
 from contentsvc_http.same_origin import is_in_clear
@@ -39,7 +39,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
 
     @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-        change_of_anybody(dashboard, request)
+        refuse_foreign(dashboard, request)
         if secure and is_in_clear(request):
             # The browser would not keep the session's cookie, and would come back to an empty form.
             return _page(https=f"{dashboard.app.base_url}{SIGN_IN}", status=400)
@@ -59,7 +59,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
 
     @post("/dashboard/sign-out", name="dashboard_sign_out", request_max_body_size=_MAX_FORM)
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
-        change_of_anybody(dashboard, request)
+        refuse_foreign(dashboard, request)
         if (token := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(token)
         response = go("/sign-in", notice="signed-out")
@@ -73,7 +73,7 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
     @get(f"{SIGN_IN}/link", name="dashboard_sign_in_link")
     async def by_link(request: Request[Any, Any, Any]) -> Response[Any]:
         headers = request.scope["headers"]
-        if not (is_local(request.client and request.client.host, headers) and asks_for_this_machine(headers)):
+        if not (is_local(request.client and request.client.host, headers) and is_for_this_machine(headers)):
             return _page(error=_NOT_HERE, status=403)
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
             # A prefetch, before the user opens the link: the link stays unused.

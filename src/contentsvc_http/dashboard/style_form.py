@@ -93,12 +93,12 @@ class StyleForm:
         override.
         """
         by_name = {style_field.name: style_field for style_field in STYLE_FIELDS}
-        standing: Mapping[str, Any] = {} if inherited is None else inherited.fields
+        inherited_fields: Mapping[str, Any] = {} if inherited is None else inherited.fields
         # Of the fields of the form, only the audience changes the defaults of the others.
         audience = {AUDIENCE: typed[AUDIENCE]} if isinstance(typed.get(AUDIENCE), str) else {}
-        unset = options_body(options_of(HouseStyle({**standing, **audience})))
+        unset = options_body(options_of(HouseStyle({**inherited_fields, **audience})))
         return [
-            (group, [self._control(by_name[name], typed, refused, standing, unset) for name in names])
+            (group, [self._control(by_name[name], typed, refused, inherited_fields, unset) for name in names])
             for group, names in _GROUPS
         ]
 

@@ -21,7 +21,7 @@ _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your fir
 @frozen(kw_only=True)
 class ShownStyle:
     about: str = ""
-    says: str = ""
+    message: str = ""
     title: str = ""
     #: Rendered and sanitized like posts.
     html: str = ""
@@ -40,17 +40,17 @@ async def preview_of_style(
     If ``style`` is a refusal, the preview shows the fault. Without ``repository``, all repositories count.
     """
     if isinstance(style, Refusal):
-        return ShownStyle(says=fault_of(style))
+        return ShownStyle(message=fault_of(style))
 
     async def write() -> ShownStyle:
         preview = await dashboard.app.style_previews.write(
             session.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
         )
         if preview is None:
-            return ShownStyle(says=_NOTHING_YET)
+            return ShownStyle(message=_NOTHING_YET)
         if isinstance(preview.written, Silence):
             return ShownStyle(
-                about=_about(preview), says=f"With these settings there is no post: {preview.written.reason}."
+                about=_about(preview), message=f"With these settings there is no post: {preview.written.reason}."
             )
         html = await dashboard.app.renderer.render(preview.written.markdown)
         return ShownStyle(about=_about(preview), title=preview.written.title, html=html or "")
@@ -89,14 +89,14 @@ def shown_override(
 async def preview_of_override(dashboard: Dashboard, session: DashboardSession, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
-    whole = style if isinstance(style, Refusal) else merged(session.organization.house_style, style)
+    full = style if isinstance(style, Refusal) else merged(session.organization.house_style, style)
     chosen = form.texts("repositories")
     repository = ""
     if len(chosen) == 1:
         has = await connected(dashboard, session.organization_id)
         repository = has.full_name(chosen[0].rpartition(":")[2])
     return await preview_of_style(
-        dashboard, session, whole, repository=repository, brand_identity_id=form.text("brand") or None
+        dashboard, session, full, repository=repository, brand_identity_id=form.text("brand") or None
     )
 
 

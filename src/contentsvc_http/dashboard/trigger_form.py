@@ -81,7 +81,7 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(line for part in text.split("\n") if (line := part.strip()))
 
 
-def _standing(trigger: Trigger, name: str) -> Any:  # noqa: ANN401  # any field
+def _stored_value(trigger: Trigger, name: str) -> Any:  # noqa: ANN401  # any field
     return getattr(trigger.options if name in TriggerOptions.__struct_fields__ else trigger, name)
 
 
@@ -89,7 +89,7 @@ def typed_of(trigger: Trigger) -> TypedTrigger:
     provider = provider_of(trigger.source_type) or trigger.source_type
     return TypedTrigger(
         settings=settings_of(
-            TriggerSettings(**{name: _standing(trigger, name) for name in TriggerSettings.__struct_fields__})
+            TriggerSettings(**{name: _stored_value(trigger, name) for name in TriggerSettings.__struct_fields__})
         ),
         repositories=[hosted(provider, number) for number in trigger.repository_ids],
         every_event=not trigger.event_types,
@@ -103,7 +103,7 @@ def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
     """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
     fields = typed.values()
     provider = fields.pop("provider")
-    changes = {name: value for name, value in fields.items() if _standing(trigger, name) != value}
+    changes = {name: value for name, value in fields.items() if _stored_value(trigger, name) != value}
     moves = provider is not None and source_type(provider) != trigger.source_type
     if provider is not None and (moves or "repository_ids" in changes):
         changes["provider"] = provider

@@ -38,38 +38,38 @@ class Match:
 @final
 @frozen(kw_only=True)
 class TriggerPreview:
-    says: str = ""
+    message: str = ""
     looked_at: int = 0
     matched: int = 0
     newest: tuple[Match, ...] = field(converter=tuple, default=())
-    left_out: int = 0
-    newest_left_out: tuple[Match, ...] = field(converter=tuple, default=())
+    excluded: int = 0
+    newest_excluded: tuple[Match, ...] = field(converter=tuple, default=())
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
-    mine = trigger.organization_id
+    organization_id = trigger.organization_id
     stores = dashboard.app.stores
-    entries = await stores.read_model.log(mine, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
+    entries = await stores.read_model.log(organization_id, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
     watched = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
-    others = await stores.directory.triggers(mine)
-    left_out: dict[str, str] = {}
+    others = await stores.directory.triggers(organization_id)
+    excluded: dict[str, str] = {}
     if trigger.filter is not None or any(other.options.branches for other in others):
-        whole = await _whole([entry for entry, _ in watched], stores.contexts)
+        full = await _full_events([entry for entry, _ in watched], stores.contexts)
         for entry, _ in watched:
-            event = whole.get(_key(entry))
-            left = None if event is None else trigger.why_left_out(event)
-            if left is not None:
-                left_out[entry.id] = left.reason
-    matched = [(entry, event) for entry, event in watched if entry.id not in left_out]
-    missed = [(entry, event) for entry, event in watched if entry.id in left_out]
-    has = await connected(dashboard, mine)
+            event = full.get(_key(entry))
+            exclusion = None if event is None else trigger.why_left_out(event)
+            if exclusion is not None:
+                excluded[entry.id] = exclusion.reason
+    matched = [(entry, event) for entry, event in watched if entry.id not in excluded]
+    missed = [(entry, event) for entry, event in watched if entry.id in excluded]
+    has = await connected(dashboard, organization_id)
     return TriggerPreview(
         looked_at=len(processed),
         matched=len(matched),
-        newest=_matches_of(matched[:_SHOWN], has, left_out),
-        left_out=len(missed),
-        newest_left_out=_matches_of(missed[:_SHOWN_LEFT_OUT], has, left_out),
+        newest=_matches_of(matched[:_SHOWN], has, excluded),
+        excluded=len(missed),
+        newest_excluded=_matches_of(missed[:_SHOWN_LEFT_OUT], has, excluded),
     )
 
 
@@ -92,7 +92,7 @@ def _key(entry: ListedEntry) -> _Key:
     return entry.integration_type, entry.repository_id, entry.reference_id
 
 
-async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> dict[_Key, Event]:
+async def _full_events(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> dict[_Key, Event]:
     if not entries:
         return {}
     window = LookbackWindow(since=entries[-1].created_at, until=entries[0].created_at + _MOMENT)
@@ -111,7 +111,7 @@ async def _whole(entries: Sequence[ListedEntry], contexts: ContextLibrary) -> di
 
 
 def _matches_of(
-    deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, left_out: Mapping[str, str]
+    deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, excluded: Mapping[str, str]
 ) -> list[Match]:
     return [
         Match(
@@ -120,7 +120,7 @@ def _matches_of(
             about=event.about,
             repository=has.repository(entry.integration_type, entry.repository_id),
             created_at=entry.created_at,
-            why=left_out.get(entry.id, ""),
+            why=excluded.get(entry.id, ""),
         )
         for entry, event in deliveries
     ]

@@ -121,14 +121,14 @@ class _Triggers(Section[Trigger, TypedTrigger]):
 
     async def _matches(self, session: DashboardSession, typed: TypedTrigger) -> TriggerPreview:
         if len(typed.providers) > 1:
-            return TriggerPreview(says="Choose repositories of one provider to see what would have started it.")
+            return TriggerPreview(message="Choose repositories of one provider to see what would have started it.")
         if not typed.providers and not typed.settings["all_repositories"]:
-            return TriggerPreview(says="Choose a repository to see what would have started it.")
+            return TriggerPreview(message="Choose a repository to see what would have started it.")
         if not (typed.every_event or typed.events):
-            return TriggerPreview(says="Choose an event to see what would have started it.")
+            return TriggerPreview(message="Choose an event to see what would have started it.")
         fields = typed.values()
         if (refused := options_fault(fields)) is not None:
-            return TriggerPreview(says=_REFUSALS.sentence(refused))
+            return TriggerPreview(message=_REFUSALS.sentence(refused))
         dashboard = self.dashboard
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(

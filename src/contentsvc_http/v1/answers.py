@@ -49,7 +49,7 @@ def repository_map(ids: Iterable[int], integrations: Sequence[Integration]) -> d
     names: dict[str, list[str]] = {}
     for source in sources_of(integrations):
         if source.repository_id in chosen:
-            known = names.setdefault(str(source.repository_id), [])
-            if source.full_name not in known:
-                known.append(source.full_name)
-    return {id_: ", ".join(known) for id_, known in names.items()}
+            full_names = names.setdefault(str(source.repository_id), [])
+            if source.full_name not in full_names:
+                full_names.append(source.full_name)
+    return {id_: ", ".join(full_names) for id_, full_names in names.items()}

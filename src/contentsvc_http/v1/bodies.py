@@ -53,7 +53,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
 def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:
     """Return an OpenAPI operation class (``operation_class``) whose request body is ``shape``."""
     body = RequestBody(
-        content={"application/json": OpenAPIMediaType(schema=_Given(given=schema_of(shape)))}, required=required
+        content={"application/json": OpenAPIMediaType(schema=_RequestSchema(schema=schema_of(shape)))},
+        required=required,
     )
 
     @dataclass
@@ -65,11 +66,11 @@ def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operati
 
 
 @dataclass
-class _Given(Schema):
-    given: dict[str, Any] = field(default_factory=dict[str, Any])
+class _RequestSchema(Schema):
+    schema: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_schema(self) -> dict[str, Any]:
-        return self.given
+        return self.schema
 
     def __hash__(self) -> int:
         return id(self)

@@ -81,8 +81,8 @@ def brand_routes(
     )
     async def get_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
         key = await gate.caller(request, Scope.READ)
-        known = is_own_id(brand_identity_id)
-        identity = await brands.identity(key.organization_id, brand_identity_id) if known else None
+        is_valid_id = is_own_id(brand_identity_id)
+        identity = await brands.identity(key.organization_id, brand_identity_id) if is_valid_id else None
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(identity or UNKNOWN_BRAND))})
 
     @patch(
@@ -116,8 +116,10 @@ def brand_routes(
         request: Request[Any, Any, Any], brand_identity_id: _Id
     ) -> Response[BrandRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
-        known = is_own_id(brand_identity_id)
-        removed = accepted(await brands.remove(key.organization_id, brand_identity_id) if known else UNKNOWN_BRAND)
+        is_valid_id = is_own_id(brand_identity_id)
+        removed = accepted(
+            await brands.remove(key.organization_id, brand_identity_id) if is_valid_id else UNKNOWN_BRAND
+        )
         return await gate.answer(key, {"id": brand_identity_id, **gate.answers.disabled(removed)})
 
     @post(
@@ -150,7 +152,7 @@ def brand_routes(
     ) -> Response[BrandJobAnswer]:
         key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
-        if job is None or not isinstance(job.asked, SiteReading):
+        if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})
         return await gate.answer(key, {"job": gate.answers.brand_job(job)})
 

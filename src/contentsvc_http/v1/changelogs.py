@@ -174,8 +174,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
         command = await read_body(request, ChangeChangelog)
         if not values_of(command):
             refuse_request("there is nothing to change")
-        organization, standing = await named(key, changelog_id)
-        changed = await editor.change(organization, command, standing)
+        organization, changelog = await named(key, changelog_id)
+        changed = await editor.change(organization, command, changelog)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     @delete(
@@ -191,9 +191,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def delete_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ChangelogRemovedBody]:
         key = await gate.caller(request, Scope.WRITE)
-        _, standing = await named(key, changelog_id)
-        accepted(await editor.remove(standing))
-        return await gate.answer(key, {"id": standing.id})
+        _, changelog = await named(key, changelog_id)
+        accepted(await editor.remove(changelog))
+        return await gate.answer(key, {"id": changelog.id})
 
     @put(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
@@ -207,8 +207,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def set_image(request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        _, standing = await named(key, changelog_id)
-        changed = await editor.set_image(standing, _read_kind(kind), await request.body())
+        _, changelog = await named(key, changelog_id)
+        changed = await editor.set_image(changelog, _read_kind(kind), await request.body())
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     @delete(
@@ -224,8 +224,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
         request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind
     ) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        _, standing = await named(key, changelog_id)
-        changed = await editor.set_image(standing, _read_kind(kind), None)
+        _, changelog = await named(key, changelog_id)
+        changed = await editor.set_image(changelog, _read_kind(kind), None)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
     return [

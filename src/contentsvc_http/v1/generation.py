@@ -64,7 +64,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     ) -> Response[GenerationProgressBody]:
         key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
-        if job is None or not isinstance(job.asked, Generation):
+        if job is None or not isinstance(job.request, Generation):
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.
         events = [JobEventBody.of(event) for event in job_events(job)]

@@ -10,7 +10,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.jobs import BrandJobBody, Job, made_brand_id
+from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map
@@ -78,7 +78,7 @@ class HostedAnswers(Answers):
 
     def brand_job(self, job: Job) -> BrandJobBody:
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
-        return _HostedBrandJobBody.of(job, brand_identity_id=made_brand_id(job.run), workflow_run_id=job.run.id)
+        return _HostedBrandJobBody.of(job, brand_identity_id=brand_id_of(job.run), workflow_run_id=job.run.id)
 
     def schedule(self, schedule: Schedule) -> ScheduleBody:
         """Return a schedule whose brand identity is called a brand voice."""

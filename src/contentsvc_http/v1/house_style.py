@@ -11,7 +11,7 @@ from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.schemas_house_style import GivenStyle, read_given_style
+from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
 
 _TAGS: Final = ["house style"]
 
@@ -19,7 +19,7 @@ _TAGS: Final = ["house style"]
 class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """The complete house style. Send null to reset it."""
 
-    house_style: GivenStyle | None
+    house_style: StyleInput | None
 
 
 @final
@@ -58,7 +58,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
     )
     async def set_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
         key = await gate.caller(request, Scope.WRITE)
-        style = read_given_style((await read_body(request, HouseStyleFields)).house_style, "houseStyle")
+        style = read_style_input((await read_body(request, HouseStyleFields)).house_style, "houseStyle")
         await directory.set_house_style(key.organization_id, style)
         return await gate.answer(key, _body(style))
 

@@ -228,7 +228,7 @@ def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
         body = await read_body(request, Reconciliation) if await request.body() else Reconciliation()
         look_back = timedelta(hours=body.look_back_hours)
         reconciled = await reconciler.reconcile(
-            key.organization_id, integration_id, look_back=look_back, dry_run=body.dry_run, patient=False
+            key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
         )
         return await gate.answer(key, to_builtins(ReconciledShape.of(accepted(reconciled))))
 

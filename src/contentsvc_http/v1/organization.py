@@ -30,7 +30,7 @@ class OrganizationAnswer(TypedDict):
 
 
 def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
-    async def standing(key: ApiKey) -> Organization:
+    async def read_organization(key: ApiKey) -> Organization:
         organization = await directory.organization_of(key.organization_id)
         if organization is None:
             raise Refused(401, {"error": "Invalid API key"})
@@ -46,7 +46,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
     )
     async def get_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
         key = await gate.caller(request, Scope.READ)
-        return _answer(await standing(key), key)
+        return _answer(await read_organization(key), key)
 
     @patch(
         "/v1/organization",
@@ -61,7 +61,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
     async def change_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
         key = await gate.caller(request, Scope.WRITE)
         change = await read_body(request, ChangeOrganization)
-        return _answer(accepted(await operator.change_organization(await standing(key), change)), key)
+        return _answer(accepted(await operator.change_organization(await read_organization(key), change)), key)
 
     return [get_organization, change_organization]
 

@@ -4,7 +4,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_http.errors import refuse_request
-from contentsvc_http.v1.schemas_house_style import GivenStyle, read_given_style
+from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -13,7 +13,7 @@ class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
     #: Overrides the organization's house style. Null removes the override; absent leaves it unchanged.
-    house_style: GivenStyle | UnsetType | None = UNSET
+    house_style: StyleInput | UnsetType | None = UNSET
 
 
 class HostedOutputConfig(OutputConfig, frozen=True):
@@ -55,7 +55,7 @@ def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = Fa
         return kept if hosted else OutputChanges(brand_identity_id=None, house_style=None)
     changes = OutputChanges(brand_identity_id=brand_of(output))
     if output.house_style is not UNSET:
-        changes["house_style"] = read_given_style(output.house_style, "outputConfig.houseStyle")
+        changes["house_style"] = read_style_input(output.house_style, "outputConfig.houseStyle")
     return changes
 
 

@@ -108,11 +108,11 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         query = accepted(read_post_query(parameters))
         accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
-        mine = key.organization_id
+        organization_id = key.organization_id
 
         async def read_page() -> dict[str, Any]:
             posts, pagination = accepted(
-                _none(page_request) if found_none else await library.page(mine, query, page_request)
+                _none(page_request) if found_none else await library.page(organization_id, query, page_request)
             )
             # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
             bodies = await asyncio.to_thread(
@@ -120,7 +120,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
             )
             return {"posts": bodies, "pagination": pagination.body}
 
-        return await gate.answer(key, await shares.lists(mine, read_page))
+        return await gate.answer(key, await shares.lists(organization_id, read_page))
 
     @get(
         "/v1/posts/{post_id:str}",
@@ -137,10 +137,10 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     )
     async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
         key = await gate.caller(request, Scope.READ)
-        tags, known = if_match(request), if_none_match(request)
-        post = await _seen(library, key.organization_id, post_id, tags)
+        tags, known_tags = if_match(request), if_none_match(request)
+        post = await _post_of_version(library, key.organization_id, post_id, tags)
         tag = entity_tag(post)
-        if known is not None and known.match_weakly(tag):
+        if known_tags is not None and known_tags.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
         return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": tag})
 
@@ -190,7 +190,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         values = values_of(fields)
         if "slug" in values and len(values) == 1:
             # Nothing to change: the response shows that the post has no slug.
-            post = await _seen(library, key.organization_id, post_id, tags)
+            post = await _post_of_version(library, key.organization_id, post_id, tags)
             return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
         values.pop("slug", None)
         done = await editor.change(key.organization_id, post_id, ChangePost(**values), if_=_is(tags), author=key.prefix)
@@ -221,9 +221,9 @@ def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
     content_types = listed(parameters.get("contentType", ""))
-    known = [value for value in content_types if value in _CONTENT_TYPES]
-    parameters["contentType"] = ",".join(known)
-    return bool(content_types) and not known
+    known_tags = [value for value in content_types if value in _CONTENT_TYPES]
+    parameters["contentType"] = ",".join(known_tags)
+    return bool(content_types) and not known_tags
 
 
 def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Refusal:
@@ -231,7 +231,7 @@ def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Re
     return page if isinstance(page, Refusal) else ((), page)
 
 
-async def _seen(library: PostLibrary, organization_id: str, post_id: str, tags: Tags | None) -> Post:
+async def _post_of_version(library: PostLibrary, organization_id: str, post_id: str, tags: Tags | None) -> Post:
     post = await library.post(organization_id, post_id) if is_own_id(post_id) else None
     if post is None:
         raise refused(UNKNOWN_POST)

@@ -74,13 +74,13 @@ async def read_repositories(
             named.setdefault(str(value), f"{name}[{place}]")
         else:
             numbers.append(number)
-    known = (
+    ids = (
         {integration.id: integration for integration in await directory.integrations(organization_id)} if named else {}
     )
     for id_, place in named.items():
-        if id_ not in known:
+        if id_ not in ids:
             refuse_request(f"{place}: '{one_line(id_, 64)}' is neither a repository id nor the id of an integration")
-    return ChosenRepositories(tuple(numbers), tuple(known[id_] for id_ in named))
+    return ChosenRepositories(tuple(numbers), tuple(ids[id_] for id_ in named))
 
 
 async def read_repository_filter(

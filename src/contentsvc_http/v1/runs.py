@@ -68,7 +68,7 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
         following = written_cursor(Cursor.of(listed_runs[limit - 1])) if len(listed_runs) > limit else None
         return await gate.answer(key, {"runs": [RunBody.of(run) for run in listed_runs[:limit]], "next": following})
 
-    async def known(organization_id: str, run_id: str) -> ListedRun:
+    async def find(organization_id: str, run_id: str) -> ListedRun:
         run = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
         return accepted(run or _UNKNOWN)
 
@@ -82,16 +82,16 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
     )
     async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
         key = await gate.caller(request, Scope.READ)
-        return await gate.answer(key, {"run": RunBody.of(await known(key.organization_id, run_id))})
+        return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
     async def changed(
         request: Request[Any, Any, Any], run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
     ) -> Response[OneRunBody]:
         key = await gate.caller(request, Scope.WRITE)
-        await known(key.organization_id, run_id)
+        await find(key.organization_id, run_id)
         if not await change(key.organization_id):
             raise refused(otherwise)
-        return await gate.answer(key, {"run": RunBody.of(await known(key.organization_id, run_id))})
+        return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
     @post(
         "/v1/runs/{run_id:str}/cancel",

@@ -16,11 +16,11 @@ _PAUSE_S: Final = 0.1
 
 @contextlib.asynccontextmanager
 async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
-    async def look() -> None:
+    async def turn() -> None:
         addressed = _TOGETHER
         while addressed == _TOGETHER:
             addressed = await changelogs.address(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
-    async with every(look, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with every(turn, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
         yield

@@ -14,7 +14,7 @@ from attrs import frozen
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
-from contentsvc_adapters.sql.backlog import Backlog, backlog, given_up
+from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog
 from contentsvc_adapters.sql.condition import Server, dangling, heartbeats, providers, sealed_secrets, server
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
@@ -85,8 +85,8 @@ class DatabaseInspector:
     async def backlog(self, now: datetime) -> Backlog:
         return await backlog(self._database, now)
 
-    async def given_up(self) -> int:
-        return await given_up(self._database)
+    async def abandoned_documents(self) -> int:
+        return await abandoned_documents(self._database)
 
     async def dangling(self, *, limit: int) -> Mapping[str, int]:
         return await dangling(self._database, limit=limit)

@@ -22,7 +22,7 @@ from contentsvc_http.wiring.front import front_of
 from contentsvc_http.wiring.mailing import mailing
 from contentsvc_http.wiring.receiving import Reception
 from contentsvc_http.wiring.scheduling import scheduling
-from contentsvc_http.wiring.searching import log_given_up, searching
+from contentsvc_http.wiring.searching import log_abandoned, searching
 from contentsvc_http.wiring.sweeping import sweeping
 
 
@@ -38,7 +38,7 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 async def open_services(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[Services]:
     stores, instrumentation, clock, ids = reception.stores, reception.instrumentation, reception.clock, reception.ids
     async with contextlib.AsyncExitStack() as stack:
-        stores.search.looker.on_given_up = log_given_up
+        stores.search.indexer.on_abandoned = log_abandoned
         hosts = await stack.enter_async_context(open_code_hosts(settings))
         app = compose(
             settings,

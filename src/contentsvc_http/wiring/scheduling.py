@@ -24,7 +24,7 @@ async def scheduling(
 ) -> AsyncGenerator[None]:
     """Publish due posts and fire due schedules as their slots begin; ``notify`` is called after runs were stored."""
 
-    async def look() -> None:
+    async def turn() -> None:
         published = await publisher.turn()
         if published:
             _LOG.info("scheduled posts published", posts=published)
@@ -36,5 +36,5 @@ async def scheduling(
     def until_the_next() -> float:
         return min(_LOOK_EVERY_S, _SLOT_S - clock.now().timestamp() % _SLOT_S)
 
-    async with every(look, "schedules", every_s=until_the_next, after_fault_s=_AGAIN_AFTER_S):
+    async with every(turn, "schedules", every_s=until_the_next, after_fault_s=_AGAIN_AFTER_S):
         yield

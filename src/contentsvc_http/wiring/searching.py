@@ -6,7 +6,7 @@ from typing import Final
 import structlog
 
 from contentsvc_adapters.pacing import Notifier
-from contentsvc_adapters.sql.searching.indexing import TRIES, GivenUp
+from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
 from contentsvc_core.ports import Search
 from contentsvc_http.wiring.periodic import every
 
@@ -21,7 +21,7 @@ _PAUSE_S: Final = 0.25
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
-def log_given_up(document: GivenUp) -> None:
+def log_abandoned(document: AbandonedDocument) -> None:
     _LOG.error(
         "search document given up",
         organization_id=document.organization_id,
@@ -33,13 +33,13 @@ def log_given_up(document: GivenUp) -> None:
 
 @contextlib.asynccontextmanager
 async def searching(search: Search, writes: Notifier) -> AsyncGenerator[None]:
-    async def look() -> None:
+    async def turn() -> None:
         looked = _TOGETHER
         while looked == _TOGETHER:
             looked = await search.catch_up(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
     async with every(
-        look, "search", every_s=_LOOK_EVERY_S, rarely_s=_RARELY_S, after_fault_s=_AGAIN_AFTER_S, writes=writes
+        turn, "search", every_s=_LOOK_EVERY_S, rarely_s=_RARELY_S, after_fault_s=_AGAIN_AFTER_S, writes=writes
     ):
         yield

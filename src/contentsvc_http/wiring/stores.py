@@ -27,14 +27,14 @@ class _OnDemand:
         self._make = make
 
     @cached_property
-    def made(self) -> "SecretSealer":
+    def sealer(self) -> "SecretSealer":
         return self._make()
 
     def seal(self, secret: str) -> str:
-        return self.made.seal(secret)
+        return self.sealer.seal(secret)
 
     def open(self, sealed: str) -> str:
-        return self.made.open(sealed)
+        return self.sealer.open(sealed)
 
 
 @contextlib.asynccontextmanager
@@ -54,7 +54,7 @@ async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGe
         sealed = await any_sealed(database)
         sealer = _OnDemand(partial(_sealer, settings, sealed))
         if checks_key:
-            _ = sealer.made
+            _ = sealer.sealer
         stores = sql_stores(database, sealer)
         yield stores
     finally:

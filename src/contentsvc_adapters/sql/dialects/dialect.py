@@ -58,7 +58,7 @@ class Dialect(Protocol):
         """Return the time of the database's clock, in milliseconds since 1970."""
         ...
 
-    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Return the condition that a text has a part; ``folded``: with the ASCII capitals of the text lowered."""
         ...
 
@@ -70,7 +70,7 @@ class Dialect(Protocol):
         """Acquire the lock for migrations until the transaction ends; none of its statements has a time limit."""
         ...
 
-    def hold(self, connection: Connection, name: str) -> None:
+    def lock(self, connection: Connection, name: str) -> None:
         """Acquire the lock of a name; hold it until the transaction ends. The lock writes nothing."""
         ...
 

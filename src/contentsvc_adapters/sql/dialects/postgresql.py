@@ -149,7 +149,7 @@ class Postgresql:
     def now_ms(self) -> ColumnElement[int]:
         return literal_column("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", BigInteger)
 
-    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         # In the collation "C", lower() changes ASCII only. In others, the result depends on the database's locale.
         return func.strpos(func.lower(column.collate("C")) if folded else column, part) > 0
 
@@ -164,7 +164,7 @@ class Postgresql:
         )
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
 
-    def hold(self, connection: Connection, name: str) -> None:
+    def lock(self, connection: Connection, name: str) -> None:
         """Acquire an advisory lock of the name's hash; a collision only makes two names wait for each other."""
         # Locks of two numbers have a key space of their own, apart from the lock for migrations.
         connection.execute(
@@ -181,16 +181,16 @@ class Postgresql:
         if isinstance(cause, asyncpg.exceptions.DataError) and cause.__cause__ is not None:
             # The driver's message repeats the value.
             return f"the database cannot hold the value: {cause.__cause__}"
-        said = cause.args[0] if isinstance(cause, asyncpg.PostgresError) and cause.args else None
+        text = cause.args[0] if isinstance(cause, asyncpg.PostgresError) and cause.args else None
         match self.fault(exc):
             case DatabaseFault.VALUE:
-                return f"the database refuses the value: {said or type(cause).__name__}"
+                return f"the database refuses the value: {text or type(cause).__name__}"
             case DatabaseFault.STATEMENT:
-                return f"the database does not understand what it is asked: {said}"
+                return f"the database does not understand what it is asked: {text}"
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
             case _:
-                return f"{self.name} cannot be used: {said or cause}"
+                return f"{self.name} cannot be used: {text or cause}"
 
 
 def _fault_of(cause: BaseException) -> DatabaseFault:
@@ -225,14 +225,14 @@ def _on_error(context: ExceptionContext) -> None:
         context.is_disconnect = True
 
 
-def _hide(error: BaseException, told: BaseException | None = None) -> bool:
+def _hide(error: BaseException, wrapper: BaseException | None = None) -> bool:
     """Remove tenants' data from a driver's error; return whether its connection is lost.
 
     Each traceback would show the data: "invalid input for query argument $1: …", "Key (…)=(…) already exists".
     """
     cause = _cause(error)
     if isinstance(cause, asyncpg.exceptions.DataError):
-        for exception in filter(None, (cause, error, told)):
+        for exception in filter(None, (cause, error, wrapper)):
             exception.args = ("a value cannot be encoded",)
     elif isinstance(cause, asyncpg.PostgresError):
         setattr(cause, "detail", None)  # noqa: B010  # the driver's own attribute, which its types do not know

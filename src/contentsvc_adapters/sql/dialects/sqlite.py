@@ -145,7 +145,7 @@ class Sqlite:
     def now_ms(self) -> ColumnElement[int]:
         return literal_column("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", BigInteger)
 
-    def holds(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
+    def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         # Not LIKE: it has wildcards, limits patterns, and ignores case. lower() changes ASCII only.
         return func.instr(func.lower(column) if folded else column, part) > 0
 
@@ -156,7 +156,7 @@ class Sqlite:
     def alone(self, connection: Connection) -> None:
         pass
 
-    def hold(self, connection: Connection, name: str) -> None:
+    def lock(self, connection: Connection, name: str) -> None:
         pass
 
     def fault(self, exc: Exception) -> DatabaseFault | None:

@@ -42,11 +42,11 @@ class WriterThread:
 
         ``alone``: try even if an earlier transaction in the queue has waited for another process in vain.
         """
-        return await self._ask(partial(self._transaction, work), patient=alone)
+        return await self._enqueue(partial(self._transaction, work), patient=alone)
 
     async def dispose(self) -> None:
         if self._thread is not None:
-            await self._ask(self._close, patient=True)
+            await self._enqueue(self._close, patient=True)
 
     def run_bare(
         self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
@@ -55,9 +55,9 @@ class WriterThread:
 
         ``translate`` maps an exception to the one that is raised.
         """
-        return self._ask(partial(self._past, work), patient=False, translate=translate)
+        return self._enqueue(partial(self._past, work), patient=False, translate=translate)
 
-    def _ask(
+    def _enqueue(
         self,
         work: Callable[[], _Result],
         *,
@@ -76,7 +76,7 @@ class WriterThread:
                     # the queue.
                     message = "the database was locked by another process"
                     raise StoreUnavailable(message)  # noqa: TRY301  # told like any other
-                callback = partial(_tell, answer, work())
+                callback = partial(_resolve, answer, work())
             except BaseException as exc:  # noqa: BLE001  # whoever asked is told, whatever it is
                 if isinstance(exc, Exception) and self._is_lockout(exc):
                     self._lockouts += 1
@@ -152,7 +152,7 @@ class Bare:
         pass
 
 
-def _tell(answer: "asyncio.Future[_Result]", result: _Result) -> None:
+def _resolve(answer: "asyncio.Future[_Result]", result: _Result) -> None:
     if not answer.done():
         answer.set_result(result)
 

@@ -43,7 +43,7 @@ async def make_ready(database: Database) -> None:
     if database.dialect.upgrades_itself:
         await upgrade(database)
         return
-    if found is not None and found not in _known():
+    if found is not None and found not in _revisions():
         raise SchemaMismatch(_unknown(found))
     at = "the database has no schema yet" if found is None else f"the database's schema is at revision {found}"
     message = f"{at}, and this version needs {HEAD}: run 'contentsvc migrate'"
@@ -61,7 +61,7 @@ def _upgrade(connection: Connection) -> bool:
     found = _revision(connection)
     if found == HEAD:
         return False
-    if found is not None and found not in _known():
+    if found is not None and found not in _revisions():
         raise SchemaMismatch(_unknown(found))
     # Imported late: this import takes longer than all other database work of a start.
     from alembic import command  # noqa: PLC0415
@@ -81,7 +81,7 @@ def _config() -> "Config":
     return config
 
 
-def _known() -> frozenset[str]:
+def _revisions() -> frozenset[str]:
     from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
 
     return frozenset(script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions())

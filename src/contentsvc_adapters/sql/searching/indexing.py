@@ -63,7 +63,7 @@ _Key: TypeAlias = tuple[str, str, str]
 
 @final
 @frozen(kw_only=True)
-class GivenUp:
+class AbandonedDocument:
     """A document that is not searchable, because its indexing never finished."""
 
     organization_id: str
@@ -88,9 +88,9 @@ class SearchIndexer:
         self._database = database
         self._words = words
         #: Called for each document that is given up.
-        self.on_given_up: Callable[[GivenUp], None] = _nothing
+        self.on_abandoned: Callable[[AbandonedDocument], None] = _nothing
 
-    async def look(self, *, limit: int, organization_id: str | None = None) -> int:
+    async def index(self, *, limit: int, organization_id: str | None = None) -> int:
         done = 0
         while done < limit:
             batches, pending, records, written = await self._pending(min(_BATCH, limit - done), organization_id)
@@ -104,12 +104,14 @@ class SearchIndexer:
             first = pending[0]
             if first.begun >= TRIES:
                 if begun:
-                    self.on_given_up(
-                        GivenUp(organization_id=first.organization_id, kind=first.kind, document_id=first.document_id)
+                    self.on_abandoned(
+                        AbandonedDocument(
+                            organization_id=first.organization_id, kind=first.kind, document_id=first.document_id
+                        )
                     )
                 continue
-            looks = await asyncio.to_thread(_looks, pending, records, written)
-            await self._database.write(lambda connection, looks=looks: self._keep(connection, looks))
+            tasks = await asyncio.to_thread(_tasks, pending, records, written)
+            await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
         return done
 
     async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
@@ -141,8 +143,8 @@ class SearchIndexer:
 
     def _note(self, connection: Connection, batches: Sequence[rows.AnyRow]) -> None:
         """Replace batches by their documents; another process may have done that."""
-        ours = delete(search_batches).where(search_batches.c.number.in_([batch.number for batch in batches]))
-        noted = set(connection.scalars(ours.returning(search_batches.c.number)))
+        claiming = delete(search_batches).where(search_batches.c.number.in_([batch.number for batch in batches]))
+        noted = set(connection.scalars(claiming.returning(search_batches.c.number)))
         keys = {
             (organization_id, DocumentKind.CONTEXT.value, custom_id)
             for batch in batches
@@ -197,10 +199,10 @@ class SearchIndexer:
             }
         return how_many_fit((sizes.get((row.organization_id, row.document_id), 0) for row in pending), _BATCH_BYTES)
 
-    def _keep(self, connection: Connection, looks: Sequence[_IndexingTask]) -> None:
+    def _keep(self, connection: Connection, tasks: Sequence[_IndexingTask]) -> None:
         # In the order of keys, so that concurrent transactions cannot deadlock.
-        taken = [look for look in looks if _take(connection, look)]
-        gone = [look.key for look in taken if look.row is None]
+        taken = [task for task in tasks if _take(connection, task)]
+        gone = [task.key for task in taken if task.row is None]
         if gone:
             mine = or_(
                 *(
@@ -215,15 +217,15 @@ class SearchIndexer:
             index_elements=list(_DOCUMENT_KEY),
             set_={name: addition.excluded[name] for name in ("created_at", "place_id", "repository", "type")},
         ).returning(search_documents.c.id)
-        documents = [(connection.execute(keeping, look.row).scalar_one(), look.words) for look in taken if look.row]
+        documents = [(connection.execute(keeping, task.row).scalar_one(), task.words) for task in taken if task.row]
         self._words.keep(connection, documents)
 
 
-def _nothing(_document: GivenUp) -> None:
+def _nothing(_document: AbandonedDocument) -> None:
     pass
 
 
-def _looks(
+def _tasks(
     pending: Sequence[rows.AnyRow], records: Sequence[rows.AnyRow], written: Sequence[rows.AnyRow]
 ) -> list[_IndexingTask]:
     documents: dict[_Key, ContextRecord | Post] = {}
@@ -233,11 +235,11 @@ def _looks(
     for row in written:
         post = post_of(row)
         documents[post.organization_id, DocumentKind.POST.value, post.id] = post
-    return [_look(row, documents) for row in pending]
+    return [_task(row, documents) for row in pending]
 
 
-def _take(connection: Connection, look: _IndexingTask) -> bool:
-    values = dict(zip(_DOCUMENT_KEY, look.key, strict=True), version=look.version)
+def _take(connection: Connection, task: _IndexingTask) -> bool:
+    values = dict(zip(_DOCUMENT_KEY, task.key, strict=True), version=task.version)
     return connection.execute(_TAKING, values).rowcount > 0
 
 
@@ -251,16 +253,18 @@ def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[s
 
 def _are(table: Table, ids: dict[str, list[str]]) -> ColumnElement[bool]:
     column = table.c.custom_id if table is context_records else table.c.id
-    return or_(*(and_(table.c.organization_id == whose, column.in_(mine)) for whose, mine in ids.items()))
+    return or_(
+        *(and_(table.c.organization_id == organization_id, column.in_(mine)) for organization_id, mine in ids.items())
+    )
 
 
 def _records(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
     ids = _ids(pending, DocumentKind.CONTEXT)
     source = context_records.join(events, events.c.id == context_records.c.event_id)
-    whole = select(
-        context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
-    ).select_from(source)
-    return connection.execute(whole.where(_are(context_records, ids))).all() if ids else ()
+    full = select(context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data).select_from(
+        source
+    )
+    return connection.execute(full.where(_are(context_records, ids))).all() if ids else ()
 
 
 def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
@@ -268,23 +272,23 @@ def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[r
     return connection.execute(select(posts).where(_are(posts, ids))).all() if ids else ()
 
 
-def _look(row: rows.AnyRow, documents: dict[_Key, ContextRecord | Post]) -> _IndexingTask:
+def _task(row: rows.AnyRow, documents: dict[_Key, ContextRecord | Post]) -> _IndexingTask:
     key = (row.organization_id, row.kind, row.document_id)
-    whole = dict(zip(_DOCUMENT_KEY, key, strict=True))
+    full = dict(zip(_DOCUMENT_KEY, key, strict=True))
     match documents.get(key):
         case ContextRecord() as record:
             scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
             place = {"created_at": to_ms(record.created_at), "place_id": record.id}
             fields = {"repository": folded(record.repository), "type": record.event.type}
             return _IndexingTask(
-                key=key, version=row.version, row={**whole, **place, **fields}, words=(scope, *record_words(record))
+                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *record_words(record))
             )
         case Post() as post:
             scope = scope_word(post.organization_id, DocumentKind.POST)
             place = {"created_at": to_ms(post.created_at), "place_id": post.id}
             fields = {"repository": None, "type": post.content_type.value}
             return _IndexingTask(
-                key=key, version=row.version, row={**whole, **place, **fields}, words=(scope, *post_words(post))
+                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *post_words(post))
             )
         case None:
             return _IndexingTask(key=key, version=row.version, row=None)

@@ -39,7 +39,7 @@ class SqlSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._words = word_index(database)
-        self.looker: Final = SearchIndexer(database, self._words)
+        self.indexer: Final = SearchIndexer(database, self._words)
 
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
@@ -55,17 +55,17 @@ class SqlSearch:
             events, events.c.id == context_records.c.event_id
         )
         sizes = _listed(select(self._database.dialect.size_of(events.c.data)), source, conditions, limit + 1)
-        whole = select(
+        full = select(
             context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
         ).select_from(source)
 
         def read(connection: Connection) -> _Found:
             found = list(connection.scalars(sizes))
             fitting = how_many_fit(found[:limit], max_bytes)
-            listed = connection.execute(whole.where(*conditions).order_by(*_NEWEST_FIRST).limit(fitting)).all()
+            listed = connection.execute(full.where(*conditions).order_by(*_NEWEST_FIRST).limit(fitting)).all()
             return listed, len(found) > fitting, _pending(connection, organization_id, DocumentKind.CONTEXT)
 
-        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        await self.indexer.index(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         # In a thread: a hundred records may hold two hundred thousand commits.
         found = await asyncio.to_thread(lambda: [rows.context_record(row) for row in listed])
@@ -87,17 +87,17 @@ class SqlSearch:
             post_rows = connection.execute(query).all()
             return post_rows[:limit], len(post_rows) > limit, _pending(connection, organization_id, DocumentKind.POST)
 
-        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        await self.indexer.index(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         return Hits(found=[post_of(row) for row in listed], has_more=has_more, behind=behind)
 
     async def matching(self, organization_id: str, terms: Sequence[Term]) -> Select[str]:
-        await self.looker.look(limit=_AT_ONCE, organization_id=organization_id)
+        await self.indexer.index(limit=_AT_ONCE, organization_id=organization_id)
         conditions = self._conditions(organization_id, DocumentKind.POST, terms, None)
         return select(search_documents.c.document_id).where(*conditions)
 
     async def catch_up(self, *, limit: int) -> int:
-        return await self.looker.look(limit=limit)
+        return await self.indexer.index(limit=limit)
 
     def _conditions(
         self, organization_id: str, kind: DocumentKind, terms: Sequence[Term], before: Cursor | None
@@ -118,5 +118,5 @@ def _listed(
 
 
 def _pending(connection: Connection, organization_id: str, kind: DocumentKind) -> int:
-    mine = (search_pending.c.organization_id == organization_id, search_pending.c.kind == kind.value, WAITS)
-    return connection.scalar(select(func.count()).select_from(search_pending).where(*mine)) or 0
+    own = (search_pending.c.organization_id == organization_id, search_pending.c.kind == kind.value, WAITS)
+    return connection.scalar(select(func.count()).select_from(search_pending).where(*own)) or 0

@@ -55,9 +55,9 @@ class _Fts5:
             connection.execute(self._DROP, [{"id": id_} for id_ in documents])
 
     def found(self, scope: str, terms: Sequence[Term]) -> ColumnElement[bool]:
-        wanted = " AND ".join([f'"{scope}"', *(_fts5(term) for term in terms if not term.is_excluded)])
+        required = " AND ".join([f'"{scope}"', *(_fts5(term) for term in terms if not term.is_excluded)])
         unwanted = " OR ".join(_fts5(term) for term in terms if term.is_excluded)
-        expression = f"({wanted}) NOT ({unwanted})" if unwanted else wanted
+        expression = f"({required}) NOT ({unwanted})" if unwanted else required
         matches = text("SELECT rowid FROM search_words WHERE search_words MATCH :asked").bindparams(asked=expression)
         return search_documents.c.id.in_(matches.columns(literal_column("rowid")))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from contentsvc_cli.operate.doctor.findings import Finding, fault, ok, warning
-from contentsvc_cli.operate.doctor.network import HostLook
+from contentsvc_cli.operate.doctor.network import HostCheck
 from contentsvc_cli.operate.doctor.work import duration
 from contentsvc_core.timestamps import to_ms
 from contentsvc_http.wiring.diagnostics import DatabaseInspector
@@ -43,11 +43,11 @@ async def beside_database(database: DatabaseInspector) -> Finding | None:
     )
 
 
-def beside_hosts(looks: Sequence[HostLook]) -> list[Finding]:
+def beside_hosts(results: Sequence[HostCheck]) -> list[Finding]:
     return [
-        compared(look.ahead_s, f"that of {look.name}", near_s=_NEAR_HOST_S)
-        for look in looks
-        if look.ahead_s is not None
+        compared(result.ahead_s, f"that of {result.name}", near_s=_NEAR_HOST_S)
+        for result in results
+        if result.ahead_s is not None
     ]
 
 

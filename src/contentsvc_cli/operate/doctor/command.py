@@ -10,7 +10,7 @@ from rich.text import Text
 from contentsvc_cli.operate.doctor.examination import examine
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.operate.doctor.network import BindAddress
-from contentsvc_cli.terminal.output import JSON, console, look, show
+from contentsvc_cli.terminal.output import JSON, console, show, style_of
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.settings import examine_settings
 
@@ -65,7 +65,7 @@ def _show(findings: Sequence[Finding]) -> None:
         table.add_column(no_wrap=True, min_width=check)
         table.add_column(overflow="fold")
         text = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
-        table.add_row(Text(word, style=look("state", word)), Text(finding.check), text)
+        table.add_row(Text(word, style=style_of("state", word)), Text(finding.check), text)
         terminal.print(table)
         if finding.advice is not None:
             # One line even on a narrow terminal, so that commands in it can be copied.

@@ -65,12 +65,12 @@ class ArrivedDeliveries:
 async def deliveries(database: DatabaseInspector, now: datetime | None = None) -> Findings:
     now = now or datetime.now(UTC)
     findings: list[Finding] = []
-    left = _LOOKED_AT
+    remaining = _LOOKED_AT
     for organization in await database.stores.directory.organizations():
         integrations = await database.stores.directory.integrations(organization.id)
-        if integrations and left:
-            findings += await _of_organization(database, organization, integrations[:left], now)
-        left -= min(left, len(integrations))
+        if integrations and remaining:
+            findings += await _of_organization(database, organization, integrations[:remaining], now)
+        remaining -= min(remaining, len(integrations))
     if not findings:
         return [skipped(_NAME, "nothing is connected")]
     findings.sort(key=lambda finding: _GRAVITY.index(finding.state))
@@ -91,7 +91,7 @@ async def _of_organization(
     reported = {id_ for schedule in schedules if schedule.enabled for id_ in schedule.repository_ids}
     findings: list[Finding] = []
     for integration in integrations:
-        mine = [count for count in counts if count.integration_id == integration.id]
+        own = [count for count in counts if count.integration_id == integration.id]
         one = _One(database, organization, integration, now)
         starts = {
             repository.id
@@ -102,7 +102,7 @@ async def _of_organization(
                 for trigger in triggers
             )
         }
-        findings.append(await one.finding(newest.get(integration.id), mine, starts=bool(starts)))
+        findings.append(await one.finding(newest.get(integration.id), own, starts=bool(starts)))
     return findings
 
 

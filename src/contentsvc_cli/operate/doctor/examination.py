@@ -60,7 +60,7 @@ class _Examination:
             def read(name: str, check: Check, limit_s: float = LIMIT_S) -> "asyncio.Task[Findings]":
                 return group.create_task(self._behind(readable, name, check, limit_s))
 
-            looks: list[asyncio.Task[Findings]] = [
+            tasks: list[asyncio.Task[Findings]] = [
                 group.create_task(self._file("file", partial(database.file, settings))),
                 group.create_task(self._file("disk", partial(database.disk, settings))),
                 read("key", partial(database.key, opened)),
@@ -71,20 +71,20 @@ class _Examination:
                 read("executors", partial(work.executors, settings, opened), work.WATCHED_S + LIMIT_S),
                 read("deliveries", partial(deliveries, opened)),
                 group.create_task(self._clock(reached, hosts)),
-                group.create_task(_of(server, lambda look: look.findings)),
+                group.create_task(_of(server, lambda result: result.findings)),
                 group.create_task(self._dashboard(server)),
                 group.create_task(self._base_url()),
-                group.create_task(_of(hosts, lambda looks: [look.finding for look in looks])),
+                group.create_task(_of(hosts, lambda results: [result.finding for result in results])),
                 group.create_task(self._mail()),
             ]
         return [
             *settings_found(self._examined),
             *reached.result().findings,
             *readable.result().findings,
-            *(finding for look in looks for finding in look.result()),
+            *(finding for task in tasks for finding in task.result()),
         ]
 
-    async def _look(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
+    async def _check(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
         self._under_way.append(name)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
@@ -107,7 +107,7 @@ class _Examination:
             findings, why_not = await database.reach(self._settings, self._database)
             return findings
 
-        return _Gate(findings=await self._look("database", check), why_not=why_not)
+        return _Gate(findings=await self._check("database", check), why_not=why_not)
 
     async def _readable(self, reached: "asyncio.Task[_Gate]") -> _Gate:
         before = (await reached).why_not
@@ -120,15 +120,15 @@ class _Examination:
             findings, why_not = await database.schema(self._settings, self._database)
             return findings
 
-        return _Gate(findings=await self._look("schema", check), why_not=why_not)
+        return _Gate(findings=await self._check("schema", check), why_not=why_not)
 
     async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check, limit_s: float) -> Findings:
         why_not = (await gate).why_not
-        return await self._look(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
+        return await self._check(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
 
     async def _file(self, name: str, check: Check) -> Findings:
         why = self._unusable("database_url")
-        return await self._look(name, check) if why is None else [skipped(name, why)]
+        return await self._check(name, check) if why is None else [skipped(name, why)]
 
     async def _engine(self, reached: "asyncio.Task[_Gate]") -> Findings:
         why = self._unusable("engine") or self._unusable("database_url")
@@ -136,25 +136,25 @@ class _Examination:
             return [skipped("engine", why)]
         return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
 
-    async def _server(self) -> network.ServerLook:
+    async def _server(self) -> network.ServerCheck:
         answers = False
 
         async def check() -> Findings:
             nonlocal answers
-            look = await network.server(self._place)
-            answers = look.answers
-            return look.findings
+            result = await network.server(self._place)
+            answers = result.answers
+            return result.findings
 
         # Three requests in sequence.
-        return network.ServerLook(findings=await self._look("server", check, 2 * LIMIT_S), answers=answers)
+        return network.ServerCheck(findings=await self._check("server", check, 2 * LIMIT_S), answers=answers)
 
-    async def _dashboard(self, server: "asyncio.Task[network.ServerLook]") -> Findings:
-        look = await server
+    async def _dashboard(self, server: "asyncio.Task[network.ServerCheck]") -> Findings:
+        result = await server
 
         async def check() -> Findings:
-            return [await network.dashboard(self._place, look)]
+            return [await network.dashboard(self._place, result)]
 
-        return await self._look("dashboard", check)
+        return await self._check("dashboard", check)
 
     async def _base_url(self) -> Findings:
         why = self._unusable("base_url")
@@ -162,13 +162,13 @@ class _Examination:
         async def check() -> Findings:
             return [await network.base_url(self._settings)]
 
-        return await self._look("base_url", check) if why is None else [skipped("base_url", why)]
+        return await self._check("base_url", check) if why is None else [skipped("base_url", why)]
 
     async def _mail(self) -> Findings:
         why = self._unusable("smtp_url") or self._unusable("mail_from")
-        return await self._look("mail", partial(mail, self._settings)) if why is None else [skipped("mail", why)]
+        return await self._check("mail", partial(mail, self._settings)) if why is None else [skipped("mail", why)]
 
-    async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostLook]:
+    async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostCheck]:
         providers = frozenset[str]()
 
         async def connected() -> Findings:
@@ -179,25 +179,27 @@ class _Examination:
         if (await readable).why_not is None:
             # The database check reports its own faults.
             await within("code host", connected)
-        hosts = network.hosts_to_ask(self._settings, self._examined.given, providers)
+        hosts = network.hosts_to_check(self._settings, self._examined.in_use, providers)
         if not hosts:
             sentence = "no API to check: none is set, and no repository is connected at a known one"
-            return [network.HostLook(finding=skipped("code host", sentence))]
+            return [network.HostCheck(finding=skipped("code host", sentence))]
         return [
-            look for looks in await asyncio.gather(*(self._host(*host) for host in hosts.items())) for look in looks
+            result
+            for results in await asyncio.gather(*(self._host(*host) for host in hosts.items()))
+            for result in results
         ]
 
-    async def _host(self, provider: str, api_url: str) -> list[network.HostLook]:
-        looks: list[network.HostLook] = []
+    async def _host(self, provider: str, api_url: str) -> list[network.HostCheck]:
+        results: list[network.HostCheck] = []
 
         async def check() -> Findings:
-            looks.append(await network.code_host(provider, api_url))
+            results.append(await network.code_host(provider, api_url))
             return []
 
-        failed = await self._look(f"code host {provider}", check)
-        return looks or [network.HostLook(finding=finding) for finding in failed]
+        failed = await self._check(f"code host {provider}", check)
+        return results or [network.HostCheck(finding=finding) for finding in failed]
 
-    async def _clock(self, reached: "asyncio.Task[_Gate]", hosts: "asyncio.Task[list[network.HostLook]]") -> Findings:
+    async def _clock(self, reached: "asyncio.Task[_Gate]", hosts: "asyncio.Task[list[network.HostCheck]]") -> Findings:
         async def steady() -> Findings:
             return [await clock.steadiness()]
 
@@ -205,9 +207,9 @@ class _Examination:
             finding = await clock.beside_database(self._database)
             return [] if finding is None else [finding]
 
-        findings = list(await self._look("clock", steady))
+        findings = list(await self._check("clock", steady))
         if (await reached).why_not is None:
-            findings += await self._look("clock", beside_database)
+            findings += await self._check("clock", beside_database)
         return [*findings, *clock.beside_hosts(await hosts)]
 
 

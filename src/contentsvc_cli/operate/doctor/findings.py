@@ -72,7 +72,7 @@ async def in_thread(work: Callable[[], _T]) -> _T:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_T] = loop.create_future()
 
-    def tell(result: _T | None, exc: Exception | None) -> None:
+    def finish(result: _T | None, exc: Exception | None) -> None:
         if answer.done():
             return
         if exc is not None:
@@ -87,7 +87,7 @@ async def in_thread(work: Callable[[], _T]) -> _T:
         except Exception as exc:  # noqa: BLE001  # raised in the caller
             fault_ = exc
         try:
-            loop.call_soon_threadsafe(tell, result, fault_)
+            loop.call_soon_threadsafe(finish, result, fault_)
         except RuntimeError:
             # The loop is closed.
             return

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from contentsvc_cli.operate.doctor.asking import Asked, Unanswered, ask
+from contentsvc_cli.operate.doctor.fetching import Answer, Unanswered, fetch
 from contentsvc_cli.operate.doctor.findings import Finding, fault, in_thread, ok, skipped, warning
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
@@ -39,7 +39,7 @@ class BindAddress:
 
 @final
 @frozen(kw_only=True)
-class HostLook:
+class HostCheck:
     finding: Finding
     #: How far its clock is ahead of this machine's, in seconds, to about a second; ``None``: unknown.
     ahead_s: float | None = None
@@ -48,32 +48,32 @@ class HostLook:
 
 @final
 @frozen(kw_only=True)
-class ServerLook:
+class ServerCheck:
     findings: tuple[Finding, ...] = field(converter=tuple)
     answers: bool = False
 
 
-async def server(place: BindAddress) -> ServerLook:
+async def server(place: BindAddress) -> ServerCheck:
     name = "server"
     at = f"{place.host} port {place.port}"
-    status = await ask(f"{place.url}/v1/status")
+    status = await fetch(f"{place.url}/v1/status")
     if isinstance(status, Unanswered):
-        return ServerLook(findings=[await _unanswered(place, at, status)])
+        return ServerCheck(findings=[await _unanswered(place, at, status)])
     if status.version is None:
-        live = await ask(f"{place.url}/health/live")
-        if not isinstance(live, Asked) or live.json != {"status": "live"}:
+        live = await fetch(f"{place.url}/health/live")
+        if not isinstance(live, Answer) or live.json != {"status": "live"}:
             advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
-            return ServerLook(findings=[warning(name, f"another program answers on {at}", advice)])
+            return ServerCheck(findings=[warning(name, f"another program answers on {at}", advice)])
     findings = [_versions(at, status)]
-    ready = await ask(f"{place.url}/health/ready")
-    if not isinstance(ready, Asked) or ready.status != _OK:
-        body = ready.json if isinstance(ready, Asked) else None
+    ready = await fetch(f"{place.url}/health/ready")
+    if not isinstance(ready, Answer) or ready.status != _OK:
+        body = ready.json if isinstance(ready, Answer) else None
         sentence = str((body or {}).get("error", "Not ready"))
         findings.append(fault(name, sentence, "see the server's log and the findings above"))
-    return ServerLook(findings=findings, answers=status.version is not None)
+    return ServerCheck(findings=findings, answers=status.version is not None)
 
 
-def _versions(at: str, status: Asked) -> Finding:
+def _versions(at: str, status: Answer) -> Finding:
     running, here = status.version, version("contentsvc")
     if running is None:
         return ok("server", f"a worker answers on {at}")
@@ -97,17 +97,17 @@ async def _unanswered(place: BindAddress, at: str, status: Unanswered) -> Findin
     return ok("server", f"no server runs on {at}; the port is free for 'contentsvc serve'")
 
 
-async def dashboard(place: BindAddress, look: ServerLook) -> Finding:
+async def dashboard(place: BindAddress, result: ServerCheck) -> Finding:
     # Imported on demand: the module is slow to import.
     from contentsvc_http.dashboard.session import ROOT  # noqa: PLC0415  # Litestar comes with it
 
     name, url = "dashboard", f"{place.url}{ROOT}"
-    if not look.answers:
+    if not result.answers:
         return skipped(name, f"it will be at {url} when 'contentsvc serve' runs")
-    page = await ask(url)
-    if isinstance(page, Asked) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
+    page = await fetch(url)
+    if isinstance(page, Answer) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
         return ok(name, url)
-    sentence = f"answers {page.status}" if isinstance(page, Asked) else page.reason
+    sentence = f"answers {page.status}" if isinstance(page, Answer) else page.reason
     return warning(name, f"{url}: {sentence}", "see the server's log")
 
 
@@ -117,7 +117,7 @@ async def base_url(settings: Settings) -> Finding:
     host = urlsplit(settings.base_url).hostname or ""
     if _is_loopback(host):
         return warning(name, f"{url} is only reachable on this machine: code hosts elsewhere cannot reach it", _TO_SET)
-    answered = await ask(f"{settings.base_url}/v1/status")
+    answered = await fetch(f"{settings.base_url}/v1/status")
     if isinstance(answered, Unanswered):
         advice = "start the server; check DNS, the proxy and its certificate"
         return warning(name, f"{url} cannot be reached from here: {answered.reason}", advice)
@@ -132,28 +132,28 @@ async def base_url(settings: Settings) -> Finding:
     return ok(name, f"{url} answers as contentsvc {answered.version}")
 
 
-async def code_host(provider: str, api_url: str) -> HostLook:
+async def code_host(provider: str, api_url: str) -> HostCheck:
     name = f"code host {provider}"
     set_ = api_variable(provider)
-    answered = await ask(probe_url(provider, api_url))
+    answered = await fetch(probe_url(provider, api_url))
     if isinstance(answered, Unanswered):
         advice = f"check {set_}, DNS and the firewall; deliveries still arrive, but webhooks cannot be created"
-        return HostLook(finding=warning(name, f"{api_url} cannot be reached: {answered.reason}", advice))
+        return HostCheck(finding=warning(name, f"{api_url} cannot be reached: {answered.reason}", advice))
     host = urlsplit(api_url).hostname or api_url
     ahead_s = _ahead_s(answered)
     if answered.status >= _SERVER_ERROR:
         finding = warning(name, f"{api_url} answers {answered.status}", "wait, or ask its operator")
     elif "json" not in answered.headers.get("Content-Type", ""):
-        known = provider_named(provider)
-        form = (known and (known.own_api_url or known.api_url)) or api_url
+        provider_of = provider_named(provider)
+        form = (provider_of and (provider_of.own_api_url or provider_of.api_url)) or api_url
         advice = f"set {set_} to the URL of its API: {form}"
         finding = warning(name, f"{api_url} answers {answered.status}, but not as an API", advice)
     else:
         finding = ok(name, f"{api_url} answers {answered.status} (requested without a token)")
-    return HostLook(finding=finding, ahead_s=ahead_s, name=host)
+    return HostCheck(finding=finding, ahead_s=ahead_s, name=host)
 
 
-def hosts_to_ask(settings: Settings, variables: Collection[str], providers: Collection[str]) -> dict[str, str]:
+def hosts_to_check(settings: Settings, variables: Collection[str], providers: Collection[str]) -> dict[str, str]:
     return {
         provider: url
         for provider, url in settings.api_urls.items()
@@ -161,7 +161,7 @@ def hosts_to_ask(settings: Settings, variables: Collection[str], providers: Coll
     }
 
 
-def _ahead_s(answered: Asked) -> float | None:
+def _ahead_s(answered: Answer) -> float | None:
     try:
         # The header has whole seconds: add half a second, the average error.
         date_s = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5

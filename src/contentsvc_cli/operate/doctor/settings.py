@@ -23,7 +23,7 @@ def settings_found(examined: Examined) -> list[Finding]:
             near = difflib.get_close_matches(name, shown, n=1)
             advice = f"did you mean {near[0]}?" if near else "'contentsvc settings' lists all settings"
             findings.append(warning(_NAME, f"{name} is set, but is not a setting", advice))
-    used = [f"{name}={shown[name]}" for name in examined.given]
+    used = [f"{name}={shown[name]}" for name in examined.in_use]
     if used:
         sentence = f"{len(used)} of {len(shown)} are set: {', '.join(used)}"
     else:

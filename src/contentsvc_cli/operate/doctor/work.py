@@ -31,11 +31,11 @@ async def engine(settings: Settings) -> Findings:
 
 async def runs(database: DatabaseInspector) -> Findings:
     name = "runs"
-    left = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
-    sentence = f"{left.pending} pending, {left.running} running"
-    if left.oldest_due_s:
-        sentence += f"; the oldest has been due for {duration(left.oldest_due_s)}"
-    if left.oldest_due_s > _LONG_S:
+    unended = await database.backlog(from_ms(time.time_ns() // _MS // _MS))
+    sentence = f"{unended.pending} pending, {unended.running} running"
+    if unended.oldest_due_s:
+        sentence += f"; the oldest has been due for {duration(unended.oldest_due_s)}"
+    if unended.oldest_due_s > _LONG_S:
         advice = "check the executors below, and the log of 'serve'"
         return [warning(name, sentence, advice)]
     return [ok(name, sentence)]
@@ -54,7 +54,7 @@ async def references(database: DatabaseInspector) -> Findings:
 
 async def search(database: DatabaseInspector) -> Findings:
     name = "search"
-    documents = await database.given_up()
+    documents = await database.abandoned_documents()
     if not documents:
         return [ok(name, "all documents are indexed")]
     sentence = f"{documents} documents are not indexed: indexing failed three times"

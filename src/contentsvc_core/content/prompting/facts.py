@@ -32,10 +32,10 @@ def unfounded(text: str, material: str) -> str | None:
             return version
     numbers = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
     numbers |= {digits.lstrip("0") or "0" for digits in _DIGITS.findall(material)}
-    things = material.count("\n") + 1
+    items = material.count("\n") + 1
     for number in _NUMBER.findall(_VERSION.sub(" ", text)):
         digits = _SEPARATORS.sub("", number).lstrip("0") or "0"
-        if digits not in numbers and not (len(digits) <= _COUNT_DIGITS and int(digits) <= things):
+        if digits not in numbers and not (len(digits) <= _COUNT_DIGITS and int(digits) <= items):
             return number
     accounts = {account.casefold() for account in _ACCOUNT.findall(material)}
     return next((f"@{name}" for name in _ACCOUNT.findall(text) if name.casefold() not in accounts), None)

@@ -47,13 +47,13 @@ _ORDER: Final = tuple(Section)
 @frozen(kw_only=True)
 class Material:
     lines: tuple[str, ...] = field(converter=tuple)
-    left_out: int
+    omitted: int
 
 
 @final
 @frozen(kw_only=True)
 class _Entry:
-    whole: str
+    full: str
     short: str
 
 
@@ -75,14 +75,14 @@ def gather(brief: Brief, limit: int) -> Material:
     lines: list[str] = []
     # The short form of a further entry is worth more than the long form of this one.
     for entry in chosen:
-        more = len(entry.whole) - len(entry.short)
-        lines.append(entry.whole if more < room else entry.short)
+        more = len(entry.full) - len(entry.short)
+        lines.append(entry.full if more < room else entry.short)
         room -= more if more < room else 0
     names = _people(change for part in parts for change in part.changes)
     people = json_line({"kind": "contributors", "names": names})
     if names and len(people) < room:
         lines.append(people)
-    return Material(lines=(*opening, *lines), left_out=len(entries) - len(chosen))
+    return Material(lines=(*opening, *lines), omitted=len(entries) - len(chosen))
 
 
 def json_line(record: Mapping[str, Any]) -> str:
@@ -104,7 +104,7 @@ def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
         head = {"kind": "announced release", "releaseBefore": masked_line(brief.previous_tag or "", _NAME_LIMIT)}
         notes = limit // 2
         # Escaped characters need more space than the text has characters.
-        while len(line := json_line(head | _told(brief.release, notes))) > limit // 2 and notes:
+        while len(line := json_line(head | _release_fields(brief.release, notes))) > limit // 2 and notes:
             notes //= 2
         opening.append(line)
     return opening
@@ -121,7 +121,10 @@ def _entries(part: Part) -> list[_Entry]:
     repository = masked_line(part.repository, _NAME_LIMIT)
     head = {"kind": "release", "repository": repository}
     entries = [
-        _Entry(whole=json_line(head | _told(release, _NOTES_LIMIT)), short=json_line(head | _told(release, 0)))
+        _Entry(
+            full=json_line(head | _release_fields(release, _NOTES_LIMIT)),
+            short=json_line(head | _release_fields(release, 0)),
+        )
         for release in reversed(part.releases)
     ]
     newest_first = [change for change in part.changes[::-1] if change.shown]
@@ -129,7 +132,7 @@ def _entries(part: Part) -> list[_Entry]:
     return [*entries, *(_entry(change, repository) for change in ordered)]
 
 
-def _told(release: Release, notes_limit: int) -> dict[str, Any]:
+def _release_fields(release: Release, notes_limit: int) -> dict[str, Any]:
     body = release.body or ""
     # Longer notes are not used, and a body may have megabytes.
     notes, cut = clean(_CONTROLS.sub(" ", body[: 5 * notes_limit]), notes_limit) if notes_limit else ("", bool(body))
@@ -159,9 +162,9 @@ def _entry(change: Change, repository: str) -> _Entry:
         "url": safe_url(newest.url),
     }
     short = {name: value for name, value in short.items() if value}
-    details = next((said for commit in change.commits if (said := _details(commit.message))), "")
+    details = next((text for commit in change.commits if (text := _details(commit.message))), "")
     line = json_line(short)
-    return _Entry(whole=json_line(short | {"details": details}) if details else line, short=line)
+    return _Entry(full=json_line(short | {"details": details}) if details else line, short=line)
 
 
 def _details(message: str) -> str:

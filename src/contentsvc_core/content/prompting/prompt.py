@@ -67,7 +67,7 @@ def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
     """Return the prompt of a brief; equal briefs have equal prompts. ``limit`` bounds the material, in characters."""
     material = gather(brief, max(limit, SMALLEST_LIMIT))
     voice = _voice(brief.brand)
-    text = "\n".join((*material.lines, *_left_out(material)))
+    text = "\n".join((*material.lines, *_omission_note(material)))
     mark = _mark(f"{voice}\n{text}")
     tone = brief.brand.tone_profile if brief.brand else ToneProfile.PROFESSIONAL
     system = _SYSTEM.format(task=TASKS[brief.content_type], tone=TONES[tone], voice=voice, mark=mark)
@@ -77,7 +77,7 @@ def prompt_for(brief: Brief, *, limit: int = MATERIAL_LIMIT) -> Prompt:
 def _voice(brand: BrandIdentity | None) -> str:
     if brand is None:
         return "{}"
-    said = {
+    fields = {
         "name": one_line(brand.name, _FIELD_LIMIT),
         "company": brand.company_name,
         "description": brand.company_description,
@@ -87,13 +87,13 @@ def _voice(brand: BrandIdentity | None) -> str:
         "audience": brand.audience,
         "language": brand.language,
     }
-    return json_line({name: storable(text)[:_FIELD_LIMIT] for name, text in said.items() if text})
+    return json_line({name: storable(text)[:_FIELD_LIMIT] for name, text in fields.items() if text})
 
 
-def _left_out(material: Material) -> list[str]:
-    if not material.left_out:
+def _omission_note(material: Material) -> list[str]:
+    if not material.omitted:
         return []
-    note = f"{material.left_out} further changes or releases of less weight are left out here for length."
+    note = f"{material.omitted} further changes or releases of less weight are left out here for length."
     return [json_line({"kind": "note", "note": note})]
 
 

@@ -23,7 +23,7 @@ def _by_name(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items()))
 
 
-def _known_order(types: tuple[ContentType, ...]) -> tuple[ContentType, ...]:
+def _canonical_order(types: tuple[ContentType, ...]) -> tuple[ContentType, ...]:
     return tuple(kind for kind in ContentType if kind in types)
 
 
@@ -79,7 +79,7 @@ class PublicChangelog:
     #: The product's own site, ``http`` or ``https``; ``None``: no link.
     product_url: str | None = None
     #: The content types of its posts; at least one, without duplicates.
-    content_types: tuple[ContentType, ...] = field(converter=_known_order, default=DEFAULT_TYPES)
+    content_types: tuple[ContentType, ...] = field(converter=_canonical_order, default=DEFAULT_TYPES)
     #: Only posts about these repositories (``owner/name``) alone are shown; empty: no restriction.
     repositories: tuple[str, ...] = ()
     #: Only posts with one of these scopes or packages, in lower case, are shown; empty: no restriction.
@@ -172,9 +172,9 @@ def too_many_slugs(at_most: int = MAX_SLUGS) -> Refusal:
     )
 
 
-def public_slugs(standing: PublicChangelog | None, changed: PublicChangelog) -> set[str]:
+def public_slugs(current: PublicChangelog | None, changed: PublicChangelog) -> set[str]:
     """Return the slugs that a changed changelog reserves for its organization."""
-    return {each.slug for each in (standing, changed) if each is not None and each.is_public}
+    return {each.slug for each in (current, changed) if each is not None and each.is_public}
 
 
 class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):

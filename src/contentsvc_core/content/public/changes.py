@@ -72,7 +72,7 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
 ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("product_url", "accent"))
 
 
-def changed_changelog(standing: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
+def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
     values = values_of(command)
     for name, value in values.items():
         read = _READERS.get(name, _same)(value)
@@ -80,7 +80,7 @@ def changed_changelog(standing: PublicChangelog, command: Struct, *, at: datetim
             return read
         values[name] = read
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
-    return evolve(standing, **values, updated_at=max(at, standing.updated_at))
+    return evolve(current, **values, updated_at=max(at, current.updated_at))
 
 
 def _same(value: object) -> object:

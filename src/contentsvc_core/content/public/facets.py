@@ -75,8 +75,8 @@ def facets_of(post: Post) -> tuple[str, ...]:
     room = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
     fitting = _fitting(repositories, room)
     room -= sum(map(_size, fitting))
-    whole = fitting if len(fitting) == len(repositories) else [*fitting, _MORE_REPOSITORIES]
-    return (*labels, *whole, *_fitting((f"scope:{name}" for name in scopes_of(post)), room))
+    shown = fitting if len(fitting) == len(repositories) else [*fitting, _MORE_REPOSITORIES]
+    return (*labels, *shown, *_fitting((f"scope:{name}" for name in scopes_of(post)), room))
 
 
 def folded(name: str) -> str:

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import Label, labels_of
-from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_whole, summary_of
+from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_in_full, summary_of
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import trimmed
@@ -61,8 +61,8 @@ def feed_of(
         for post in posts
         if changelog.lists(post) and (label is None or label in labels_of(post))
     ]
-    whole = shown_whole(own)
-    entries = [_entry(post, links, whole) for post in own]
+    in_full = shown_in_full(own)
+    entries = [_entry(post, links, in_full) for post in own]
     # The feed id of the first changelog was public before changelogs had ids.
     name = changelog.organization_id if changelog.is_first else changelog.id
     return Feed(
@@ -76,14 +76,14 @@ def feed_of(
     )
 
 
-def _entry(post: Post, links: ChangelogLinks, whole: Container[str]) -> FeedEntry:
+def _entry(post: Post, links: ChangelogLinks, in_full: Container[str]) -> FeedEntry:
     kind = post.content_type.value.replace("_", " ")
     return FeedEntry(
         id=permanent_id(post.id),
         url=links.post(post),
         title=post.title,
         summary=summary_of(post, post.content),
-        content=post.content if post.id in whole else _beginning(post, links),
+        content=post.content if post.id in in_full else _beginning(post, links),
         occurred_at=post.occurred_at,
         updated_at=max(post.updated_at, post.published_at or post.updated_at),
         tags=[kind, *(label.value for label in labels_of(post)), *tags_of(post)],

@@ -45,14 +45,14 @@ def nested(content: str, *, under: int) -> str:
     return _HEADING.sub(put, content)
 
 
-def shown_whole(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[str]:
+def shown_in_full(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[str]:
     """Return the ids of the posts that fit on one page as a whole, in the given order; the others get an excerpt."""
-    whole: set[str] = set()
+    in_full: set[str] = set()
     for post in posts:
         if len(post.content) <= room:
             room -= len(post.content)
-            whole.add(post.id)
-    return frozenset(whole)
+            in_full.add(post.id)
+    return frozenset(in_full)
 
 
 def summary_of(post: Post, content: str, limit: int = 200) -> str:

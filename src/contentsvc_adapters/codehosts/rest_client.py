@@ -97,7 +97,7 @@ class RestClient:
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def ask(
+    async def request(
         self,
         method: str,
         path: str,
@@ -158,7 +158,7 @@ class RestClient:
             following = response.links.get("next", {}).get("url", "")
             cursor = response.url.join(following).params.get("cursor") if following else None
             return Response(status=response.status_code, body=bytes(body), next_cursor=cursor, wait_s=_wait_s(response))
-        return self._refusal(response, _said(bytes(body), hidden), token)
+        return self._refusal(response, _message_of(bytes(body), hidden), token)
 
     def _refusal(self, response: httpx.Response, message: str, token: str | None) -> HostRefusal:
         status = response.status_code
@@ -189,7 +189,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port or default
 
 
-def _said(body: bytes, hidden: Sequence[str]) -> str:
+def _message_of(body: bytes, hidden: Sequence[str]) -> str:
     try:
         error = msgspec.json.decode(body, type=_Error)
     except (msgspec.MsgspecError, ValueError, RecursionError):
