@@ -29,7 +29,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thr
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.diagnostics import DatabaseInspector, Server
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer
 
 VERSION = version("contentsvc")
 
@@ -536,7 +536,7 @@ def test_what_an_older_postgresql_lacks_is_said(
 ) -> None:
     asked = DatabaseInspector.server
 
-    async def older(database: DatabaseInspector) -> Server:
+    async def older(database: DatabaseInspector) -> DatabaseServer:
         return evolve(await asked(database), version=".".join(map(str, numbers)), numbers=numbers)
 
     monkeypatch.setattr(DatabaseInspector, "server", older)

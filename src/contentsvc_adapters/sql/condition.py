@@ -24,7 +24,7 @@ from contentsvc_core.timestamps import from_ms
 
 @final
 @frozen(kw_only=True)
-class Server:
+class DatabaseServer:
     kind: str
     version: str
     numbers: tuple[int, ...]
@@ -33,15 +33,15 @@ class Server:
     now: datetime | None = None
 
 
-async def server(database: Database) -> Server:
+async def server(database: Database) -> DatabaseServer:
     return await database.read(_server)
 
 
-def _server(connection: Connection) -> Server:
+def _server(connection: Connection) -> DatabaseServer:
     if connection.dialect.name == "sqlite":
         version = str(connection.scalar(text("SELECT sqlite_version()")))
         levels = ("off", "normal", "full", "extra")
-        return Server(
+        return DatabaseServer(
             kind="SQLite",
             version=version,
             numbers=tuple(int(part) for part in version.split(".")),
@@ -54,7 +54,7 @@ def _server(connection: Connection) -> Server:
         )
     ).one()
     version, number, synchronous, now_ms = row
-    return Server(
+    return DatabaseServer(
         kind="PostgreSQL",
         # Some distributions append their name to the number.
         version=str(version).partition(" ")[0],

@@ -34,7 +34,7 @@ _LONG_PAUSE: Final = timedelta(hours=1)
 
 @final
 @frozen(kw_only=True)
-class _Question:
+class _Lookup:
     source: Source
     full_name: str
     named: NamedPullRequests
@@ -76,7 +76,7 @@ class PullRequestReader:
         if not any(mentions):
             return gathered, None
         integrations = await self._directory.integrations(run.organization_id)
-        questions: list[_Question] = []
+        questions: list[_Lookup] = []
         missing: str | None = None
         for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
             reached = await self._reach(integrations, source, chapter.repository) if mentioned else None
@@ -85,7 +85,7 @@ class PullRequestReader:
             elif reached is not None:
                 integration, reach = reached
                 questions.append(
-                    _Question(
+                    _Lookup(
                         source=source,
                         full_name=chapter.repository,
                         named=mentioned,
@@ -122,7 +122,7 @@ class PullRequestReader:
             return f"the integration of {full_name} has no token"
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
-    async def _fetch(self, questions: Sequence[_Question]) -> _Kept:
+    async def _fetch(self, questions: Sequence[_Lookup]) -> _Kept:
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None

@@ -15,7 +15,7 @@ from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.values import Value, as_tuple
-from contentsvc_core.workflows.output_settings import PostSettings
+from contentsvc_core.workflows.output_settings import OutputFields
 
 #: The earliest date that counts. Earlier ones come from clocks that were never set, which begin in 1970 or 1980.
 EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ def sources_of(integrations: Iterable[Integration]) -> list[Source]:
 
 @final
 @frozen(kw_only=True)
-class Generation(PostSettings):
+class Generation(OutputFields):
     """A request for content about a stretch of time, by a client or by a schedule."""
 
     kind: ClassVar[str] = "generation"

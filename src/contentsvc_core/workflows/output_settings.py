@@ -23,7 +23,7 @@ class OutputSettings(Command, frozen=True, kw_only=True):
 
 
 @frozen(kw_only=True)
-class PostSettings:
+class OutputFields:
     brand_identity_id: str | None = None
     auto_publish: bool = False
 
@@ -33,11 +33,11 @@ class PostSettings:
 
 
 @frozen(kw_only=True)
-class Output(PostSettings):
+class Output(OutputFields):
     """The settings for posts of a trigger or a schedule."""
 
     output_type: ContentType
     house_style: HouseStyle | None = None
 
     def post_settings(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(PostSettings)}
+        return {each.name: getattr(self, each.name) for each in fields(OutputFields)}

@@ -9,7 +9,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, ListedRun, RunStatus
-from contentsvc_http.dashboard.run_words import Link, Starters
+from contentsvc_http.dashboard.run_words import PageLink, Starters
 from contentsvc_http.words import sentence
 
 #: Events that the run's status and its post show already.
@@ -25,7 +25,7 @@ class TimelineStep:
     text: str = ""
     #: ``None``: the time was not stored.
     at: datetime | None = None
-    link: Link | None = None
+    link: PageLink | None = None
 
 
 @final
@@ -41,7 +41,7 @@ class RunDetails:
     kept: Collection[str] = ()
     #: The run's post; ``None``: there is no post, or it was deleted.
     post: Post | None = None
-    brand: Link | None = None
+    brand: PageLink | None = None
 
 
 def timeline(details: RunDetails) -> list[TimelineStep]:
@@ -59,7 +59,9 @@ def _beginning(details: RunDetails) -> Sequence[TimelineStep]:
     match cause:
         case ListedDelivery():
             entry = (
-                None if details.log_id is None else Link(text="log entry", path=f"/integrations/logs/{details.log_id}")
+                None
+                if details.log_id is None
+                else PageLink(text="log entry", path=f"/integrations/logs/{details.log_id}")
             )
             arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
             text = cause.event.type.capitalize()
@@ -163,7 +165,7 @@ def _end(details: RunDetails) -> Sequence[TimelineStep]:
                 ]
             if post is None:
                 return [done, TimelineStep(title="Its post was deleted since")]
-            link = Link(text=post.title, path=f"/posts/{post.id}")
+            link = PageLink(text=post.title, path=f"/posts/{post.id}")
             return [TimelineStep(kind="good", title="Post written", at=post.created_at, link=link), done]
         case RunStatus.SKIPPED:
             return [TimelineStep(title="Skipped", text=reason, at=at)]

@@ -13,7 +13,7 @@ from contentsvc_http.words import CONTENT, LOOKBACKS, some_of
 
 @final
 @frozen(kw_only=True)
-class Link:
+class PageLink:
     text: str
     #: The path below the dashboard's root; ``None``: no page.
     path: str | None = None
@@ -25,21 +25,21 @@ class Starters:
     triggers: Mapping[str, Trigger]
     schedules: Mapping[str, str]
 
-    def of(self, cause: ListedCause) -> Link:
+    def of(self, cause: ListedCause) -> PageLink:
         match cause:
             case ListedDelivery() | Generation(trigger_id=str()):
                 trigger = self.triggers.get(cause.trigger_id or "")
                 if trigger is None:
-                    return Link(text="a trigger that was deleted")
+                    return PageLink(text="a trigger that was deleted")
                 text = f"trigger {trigger.name}" if trigger.name else "a trigger without a name"
-                return Link(text=text, path=f"/triggers/{trigger.id}")
+                return PageLink(text=text, path=f"/triggers/{trigger.id}")
             case Generation(schedule_id=str() as schedule_id):
                 name = self.schedules.get(schedule_id)
                 if name is None:
-                    return Link(text="a schedule that was deleted")
-                return Link(text=f"schedule {name}", path=f"/schedules/{schedule_id}")
+                    return PageLink(text="a schedule that was deleted")
+                return PageLink(text=f"schedule {name}", path=f"/schedules/{schedule_id}")
             case Generation() | SiteReading():
-                return Link(text="a request")
+                return PageLink(text="a request")
             case _:
                 assert_never(cause)
 
@@ -50,7 +50,7 @@ class RunLine:
     run: ListedRun
     about: str
     detail: str
-    starter: Link
+    starter: PageLink
     #: The content type of the result; empty: unknown, since the trigger was deleted.
     output: str
 

@@ -18,7 +18,7 @@ from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE,
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
 from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
-from contentsvc_http.dashboard.run_words import Link, RunLine, line_of, starters_of
+from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.errors import Refused, accepted
 
@@ -176,11 +176,11 @@ async def _details_of(dashboard: Dashboard, run: ListedRun) -> RunDetails:
     )
 
 
-async def _brand_of(dashboard: Dashboard, run: ListedRun) -> Link | None:
+async def _brand_of(dashboard: Dashboard, run: ListedRun) -> PageLink | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
     brand = await dashboard.app.stores.brands.identity(run.organization_id, brand_id_of(run))
-    return None if brand is None else Link(text=brand.name, path=f"/brands/{brand.id}")
+    return None if brand is None else PageLink(text=brand.name, path=f"/brands/{brand.id}")
 
 
 def _digest(*shown: object) -> str:

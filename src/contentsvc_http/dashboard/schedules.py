@@ -32,7 +32,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
-from contentsvc_http.dashboard.section import Section, section_routes
+from contentsvc_http.dashboard.section import FormSection, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -93,7 +93,7 @@ def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
 
 
 @final
-class _Schedules(Section[Schedule, _Typed]):
+class _Schedules(FormSection[Schedule, _Typed]):
     name = "schedule"
     refusals = _REFUSALS
     create = CreateSchedule

@@ -52,7 +52,7 @@ _Stored = TypeVar("_Stored", bound=Resource)
 _Typed = TypeVar("_Typed", bound=Typed)
 
 
-class Section(ABC, Generic[_Stored, _Typed]):
+class FormSection(ABC, Generic[_Stored, _Typed]):
     name: ClassVar[str]
     refusals: ClassVar[FormRefusals]
     create: ClassVar[type[Struct]]
@@ -194,7 +194,7 @@ class Section(ABC, Generic[_Stored, _Typed]):
         return self._pages.page(session, template, context, title=title, section=f"{self.name}s", status=status)
 
 
-def section_routes(dashboard: Dashboard, section: Section[Any, Any]) -> list[HTTPRouteHandler]:
+def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:
     path, name = f"{ROOT}{section.path}", f"dashboard_{section.name}"
 
     @get(path, name=f"{name}s")

@@ -25,7 +25,7 @@ _MOMENT: Final = timedelta(milliseconds=1)
 
 @final
 @frozen(kw_only=True)
-class Match:
+class MatchedDelivery:
     log_id: str
     title: str
     about: str
@@ -41,9 +41,9 @@ class TriggerPreview:
     message: str = ""
     looked_at: int = 0
     matched: int = 0
-    newest: tuple[Match, ...] = field(converter=tuple, default=())
+    newest: tuple[MatchedDelivery, ...] = field(converter=tuple, default=())
     excluded: int = 0
-    newest_excluded: tuple[Match, ...] = field(converter=tuple, default=())
+    newest_excluded: tuple[MatchedDelivery, ...] = field(converter=tuple, default=())
 
 
 async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
@@ -112,9 +112,9 @@ async def _full_events(entries: Sequence[ListedEntry], contexts: ContextLibrary)
 
 def _matches_of(
     deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, excluded: Mapping[str, str]
-) -> list[Match]:
+) -> list[MatchedDelivery]:
     return [
-        Match(
+        MatchedDelivery(
             log_id=entry.id,
             title=entry.title,
             about=event.about,

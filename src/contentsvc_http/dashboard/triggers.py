@@ -23,7 +23,7 @@ from contentsvc_http.dashboard.choices import FormSources, Option
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import Section, section_routes
+from contentsvc_http.dashboard.section import FormSection, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.trigger_form import TypedTrigger, changes_to, read_trigger_form, typed_of
 from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
@@ -68,7 +68,7 @@ def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
 
 
 @final
-class _Triggers(Section[Trigger, TypedTrigger]):
+class _Triggers(FormSection[Trigger, TypedTrigger]):
     name = "trigger"
     refusals = _REFUSALS
     create = CreateTrigger

@@ -15,14 +15,14 @@ from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog
-from contentsvc_adapters.sql.condition import Server, dangling, heartbeats, providers, sealed_secrets, server
+from contentsvc_adapters.sql.condition import DatabaseServer, dangling, heartbeats, providers, sealed_secrets, server
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.stores import NO_KEY
 
-__all__ = ["HEAD", "Backlog", "DatabaseInspector", "FileState", "Keys", "Server", "is_older", "open_as_it_is"]
+__all__ = ["HEAD", "Backlog", "DatabaseInspector", "DatabaseServer", "FileState", "Keys", "is_older", "open_as_it_is"]
 
 #: The maximum number of sealed values that the key is tried on; more would give no further information.
 _TRIED: Final = 500
@@ -68,7 +68,7 @@ class DatabaseInspector:
         #: For reading; they cannot open secrets.
         self.stores: Final = SqlStores(database, _Unsealed())
 
-    async def server(self) -> Server:
+    async def server(self) -> DatabaseServer:
         return await server(self._database)
 
     async def revision(self) -> str | None:

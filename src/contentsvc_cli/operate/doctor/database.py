@@ -14,9 +14,9 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
     HEAD,
     DatabaseInspector,
+    DatabaseServer,
     FileState,
     Keys,
-    Server,
     file_of,
     files_open_to_others,
     is_older,
@@ -84,7 +84,7 @@ async def _unresolved(settings: Settings) -> str | None:
     return None
 
 
-def _durable(server: Server) -> str:
+def _durable(server: DatabaseServer) -> str:
     word = "synchronous_commit" if server.kind == "PostgreSQL" else "synchronous"
     return f"{word} is {server.synchronous}"
 

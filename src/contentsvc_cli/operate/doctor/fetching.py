@@ -14,7 +14,7 @@ _LONGEST: Final = 64 * 1024
 
 @final
 @frozen(kw_only=True)
-class Answer:
+class HttpAnswer:
     status: int
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
@@ -43,12 +43,12 @@ class Unanswered:
     refused: bool = False
 
 
-async def fetch(url: str) -> Answer | Unanswered:
+async def fetch(url: str) -> HttpAnswer | Unanswered:
     """Request a page, without redirects and proxies."""
     return await in_thread(lambda: _fetch(url))
 
 
-def _fetch(url: str) -> Answer | Unanswered:
+def _fetch(url: str) -> HttpAnswer | Unanswered:
     try:
         with (
             httpx.Client(trust_env=False, timeout=_STEP_S, verify=url.startswith("https:")) as client,
@@ -60,7 +60,7 @@ def _fetch(url: str) -> Answer | Unanswered:
                 body += chunk
                 if len(body) > _LONGEST:
                     break
-            return Answer(status=response.status_code, headers=response.headers, body=bytes(body), at=at)
+            return HttpAnswer(status=response.status_code, headers=response.headers, body=bytes(body), at=at)
     except httpx.TimeoutException:
         return Unanswered(reason=f"no answer within {_STEP_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL) as exc:

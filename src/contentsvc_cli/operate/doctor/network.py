@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
-from contentsvc_cli.operate.doctor.fetching import Answer, Unanswered, fetch
+from contentsvc_cli.operate.doctor.fetching import HttpAnswer, Unanswered, fetch
 from contentsvc_cli.operate.doctor.findings import Finding, fault, in_thread, ok, skipped, warning
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
@@ -61,19 +61,19 @@ async def server(place: BindAddress) -> ServerCheck:
         return ServerCheck(findings=[await _unanswered(place, at, status)])
     if status.version is None:
         live = await fetch(f"{place.url}/health/live")
-        if not isinstance(live, Answer) or live.json != {"status": "live"}:
+        if not isinstance(live, HttpAnswer) or live.json != {"status": "live"}:
             advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
             return ServerCheck(findings=[warning(name, f"another program answers on {at}", advice)])
     findings = [_versions(at, status)]
     ready = await fetch(f"{place.url}/health/ready")
-    if not isinstance(ready, Answer) or ready.status != _OK:
-        body = ready.json if isinstance(ready, Answer) else None
+    if not isinstance(ready, HttpAnswer) or ready.status != _OK:
+        body = ready.json if isinstance(ready, HttpAnswer) else None
         sentence = str((body or {}).get("error", "Not ready"))
         findings.append(fault(name, sentence, "see the server's log and the findings above"))
     return ServerCheck(findings=findings, answers=status.version is not None)
 
 
-def _versions(at: str, status: Answer) -> Finding:
+def _versions(at: str, status: HttpAnswer) -> Finding:
     running, here = status.version, version("contentsvc")
     if running is None:
         return ok("server", f"a worker answers on {at}")
@@ -105,9 +105,9 @@ async def dashboard(place: BindAddress, result: ServerCheck) -> Finding:
     if not result.answers:
         return skipped(name, f"it will be at {url} when 'contentsvc serve' runs")
     page = await fetch(url)
-    if isinstance(page, Answer) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
+    if isinstance(page, HttpAnswer) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
         return ok(name, url)
-    sentence = f"answers {page.status}" if isinstance(page, Answer) else page.reason
+    sentence = f"answers {page.status}" if isinstance(page, HttpAnswer) else page.reason
     return warning(name, f"{url}: {sentence}", "see the server's log")
 
 
@@ -161,7 +161,7 @@ def hosts_to_check(settings: Settings, variables: Collection[str], providers: Co
     }
 
 
-def _ahead_s(answered: Answer) -> float | None:
+def _ahead_s(answered: HttpAnswer) -> float | None:
     try:
         # The header has whole seconds: add half a second, the average error.
         date_s = parsedate_to_datetime(answered.headers.get("Date", "")).timestamp() + 0.5
