@@ -99,7 +99,7 @@ def test_a_wrong_signature_check_is_killed_and_one_without_a_fault_survives() ->
     made = "hmac.new(_bytes(secret), digestmod=sha256)"
     fatal = [
         f"{module}:HmacSha256.is_signed: return verified | → return None",
-        f"{module}:keyed: return ({made} for secret in secrets if secret) | without if secret",
+        f"{module}:keyed: made = ({made} for secret in secrets if secret) | without if secret",
         f"{module}:verify: return SPECIFIED.is_signed(keyed(secrets), body, signature) | → return None",
     ]
     tests = ["test_the_published_test_vector_holds", "test_an_empty_secret_never_verifies"]
