@@ -10,7 +10,9 @@ _ENDPOINT_PATHS: Final = tuple(
     f"/v1/webhook-endpoints/{{endpointId}}{operation}"
     for operation in ("", "/rotate-secret", "/test", "/confirmations")
 )
-_INTEGRATION_PATHS: Final = tuple(f"/v1/integrations/{{integrationId}}{each}" for each in ("", "/rotate-secret"))
+_INTEGRATION_PATHS: Final = tuple(
+    f"/v1/integrations/{{integrationId}}{operation}" for operation in ("", "/rotate-secret", "/reconcile")
+)
 _POST_PATHS: Final = tuple(
     f"/v1/posts/{{postId}}{operation}"
     for operation in ("", "/versions", "/versions/{number}", "/versions/{number}/restore")

@@ -14,9 +14,11 @@ from tests import postgres, sqlite
 from tests.api import hosted_shapes
 from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.code_host_server import CodeHostServer
 
+from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_core.ports import Stores
+from contentsvc_core.ports import CodeHost, Stores
 from contentsvc_http.settings import Settings
 
 #: Statuses that the tour hears of some operation.
@@ -59,8 +61,21 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[Stores | None]:
     ],
 )
 async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_path: Path) -> None:
-    async with _stores(database, tmp_path) as stores:
-        answers = await tour(ApiWorld(Settings(hosted_client=hosted), stores=stores))
+    settings = Settings(
+        hosted_client=hosted,
+        base_url="https://contentsvc.example",
+        smtp_url="smtp://mail.acme.example",
+        mail_from="alerts@acme.example",
+    )
+    with CodeHostServer() as server:
+        host = RestCodeHost(server.api_url)
+
+        async def hosts(provider: str) -> CodeHost | None:
+            return host if provider == "github" else None
+
+        async with _stores(database, tmp_path) as stores:
+            answers = await tour(ApiWorld(settings, stores=stores, hosts=hosts))
+        await host.close()
 
     document = await _document(hosted)
     operations = {

@@ -8,6 +8,7 @@ import httpx
 from attrs import frozen
 from tests.api.furnished import furnish
 from tests.api.world import JSON, ApiWorld, Caller
+from tests.code_host_server import REPOSITORY, TOKEN
 from tests.core.test_changelog_facets import png
 
 from contentsvc_core import Scope
@@ -104,7 +105,10 @@ def _filled(path: str, ids: Mapping[str, str]) -> str:
 
 
 async def tour(world: ApiWorld) -> list[TourAnswer]:
-    """Return an answer of every status that each operation has, of an organization with one of everything."""
+    """Return an answer of every status that each operation has, of an organization with one of everything.
+
+    The world needs a code host for GitHub, and a mail server in its settings.
+    """
     caller = await world.caller()
     ids = await furnish(world, caller)
     tourist = _Tourist(world, caller)
@@ -317,7 +321,14 @@ async def _own_operations(tourist: _Tourist, ids: Mapping[str, str]) -> None:
     await call("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", 200, ids=endpoint)
     await call("POST /v1/webhook-endpoints/{endpointId}/test", 202, ids=endpoint)
     await call("POST /v1/webhook-endpoints/{endpointId}/confirmations", 409, ids=endpoint)
+    mail = (await call("POST /v1/webhook-endpoints", 201, {"url": "mailto:ops@acme.example"}))["webhookEndpoint"]
+    await call("POST /v1/webhook-endpoints/{endpointId}/confirmations", 202, ids={"endpointId": mail["id"]})
     await call("DELETE /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)
+    owner, repository = REPOSITORY.split("/")
+    connect = {"owner": owner, "repo": repository, "token": TOKEN}
+    connected = (await call("POST /v1/integrations/github", 201, connect))["github"]
+    reconcile = "POST /v1/integrations/{integrationId}/reconcile"
+    await call(reconcile, 200, {"dryRun": True}, ids={"integrationId": connected["id"]})
     await call("GET /v1/webhook-logs", 400, query="?page=99")
     await call("GET /v1/webhook-logs/{logId}", 200, ids={"logId": ids["/v1/webhook-logs/{logId}/replay"]})
     await call("GET /v1/webhook-logs/{logId}", 404, ids={"logId": "log_unknown"})

@@ -54,10 +54,7 @@ async def test_of_64_settlements_only_the_poisonous_ones_fail(acme: Tenant) -> N
     for number in range(_ROUNDS):
         crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
         poison = {4, 5, 20, 63}
-        bad = [
-            evolve(each, id="\ud800") if place in poison else each
-            for place, each in enumerate(crowd)
-        ]
+        bad = [evolve(each, id="\ud800") if place in poison else each for place, each in enumerate(crowd)]
 
         answers = await asyncio.gather(*map(acme.stores.deliveries.settle, bad), return_exceptions=True)
 
