@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow("runs the demo")
 
 
 #: What a user reads.
-LINES = 20
+LINES = 25
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:
@@ -39,6 +39,9 @@ def assert_complete(shown: str) -> None:
     for answer in ("processed", "filtered", "ignored", "pong", "duplicate", "1 forged and refused", "completed"):
         assert answer in shown
     assert len(shown.splitlines()) <= LINES
+    section, entry = shown.partition("The changelog of the newest release:\n")[2].splitlines()[:2]
+    assert re.fullmatch("  [A-Z][a-z]+", section)
+    assert entry.startswith("    - ")
     assert [line.partition("  ")[0] for line in shown.splitlines() if "http://" in line] == [
         "Public changelog",
         "Dashboard",

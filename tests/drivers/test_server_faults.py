@@ -162,7 +162,8 @@ def settling(server: ServerProcess) -> int:
 def is_closed(server: ServerProcess) -> bool:
     try:
         server.connect().close()
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, ConnectionResetError):
+        # Reset: the port was closed between the two packets of the connection.
         return True
     return False
 

@@ -30,6 +30,7 @@ from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.changelog.release_notes import plain_line
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import LinkBody
@@ -50,8 +51,9 @@ from contentsvc_http.settings import Settings
 _RUNS_S: Final = 30.0
 #: The width of the output in a pipe, in columns: enough for a title and a line of a changelog.
 _PIPE_WIDTH: Final = 110
-#: The number of listed posts: with the links, the output stays within 20 lines.
-_TITLES: Final = 5
+#: The number of listed posts, and of the lines of one changelog: with the links, the output stays within 25 lines.
+_TITLES: Final = 3
+_CHANGELOG_LINES: Final = 9
 
 
 @click.command()
@@ -196,6 +198,8 @@ async def _perform(
         }
     outcome.post = next((post for post in posts if RELEASE in post["sourceMetadata"]["deliveryIds"]), None)
     _print_counts(console, history, answers, outcome.runs, posts)
+    if outcome.post is not None:
+        _print_changelog(console, str(outcome.post["markdown"]))
     return faults if outcome.post is not None else [*faults, "no post was written"]
 
 
@@ -370,3 +374,16 @@ def _print_counts(
     for post in posts[:_TITLES]:
         line = f"  {post['sourceMetadata']['occurredAt'][:10]}  {post['title']}"
         console.print(Text(printable(line, console.file)), no_wrap=True, overflow="ellipsis")
+
+
+def _print_changelog(console: Console, markdown: str) -> None:
+    """Print the sections and entries of a changelog, without links."""
+    lines = [line for line in markdown.splitlines() if line.startswith(("## ", "- "))]
+    shown = lines if len(lines) <= _CHANGELOG_LINES else lines[: _CHANGELOG_LINES - 1]
+    console.print(Text("The changelog of the newest release:"))
+    for line in shown:
+        text = printable(plain_line(line.removeprefix("## "), _PIPE_WIDTH), console.file)
+        style, indent = ("bold", 2) if line.startswith("## ") else ("", 4)
+        console.print(Text(" " * indent + text, style=style), no_wrap=True, overflow="ellipsis")
+    if len(shown) < len(lines):
+        console.print(Text(f"    and {len(lines) - len(shown)} lines more"))
