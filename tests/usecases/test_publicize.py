@@ -24,7 +24,7 @@ async def test_one_that_was_never_set_up_is_off_and_named_as_the_organization(
 ) -> None:
     world.clock.advance(timedelta(hours=1))
 
-    current = await editor.standing(world.organization)
+    current = await editor.first(world.organization)
 
     assert current == PublicChangelog.first(world.organization, START + timedelta(hours=1))
     assert await world.stores.changelogs.of(world.organization.id) is None
@@ -38,7 +38,7 @@ async def test_a_change_sets_exactly_the_given_fields(world: World, editor: Chan
     assert isinstance(first, PublicChangelog)
     assert (first.title, first.is_public, first.updated_at) == ("Lamps", True, START)
     assert second == evolve(first, description="What is new", updated_at=START + timedelta(hours=1))
-    assert await editor.standing(world.organization) == second
+    assert await editor.first(world.organization) == second
 
 
 async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_nothing(
@@ -51,5 +51,5 @@ async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_not
     assert await editor.change(other, ChangeChangelog(slug="lamps")) is SLUG_TAKEN
     assert isinstance(await editor.change(world.organization, ChangeChangelog(slug="L")), Refusal)
 
-    assert await editor.standing(world.organization) == before
-    assert (await editor.standing(other)).slug == "tea"
+    assert await editor.first(world.organization) == before
+    assert (await editor.first(other)).slug == "tea"

@@ -132,8 +132,8 @@ def show_schedule(schedule_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
         schedule = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        known = accepted(schedule or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
-        return _body(known), (await zone_of(app.stores.directory, known.organization_id)).key
+        stored = accepted(schedule or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        return _body(stored), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
     _show(*shown, as_json=as_json)
@@ -209,9 +209,9 @@ def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
     async def work(app: Application) -> _Shown:
         owner = await app.stores.directory.owner_of(schedule_id)
         current = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        known = accepted(current or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
-        changed = accepted(await app.planner.change(known.organization_id, schedule_id, change(known.cron)))
-        return _body(changed), (await zone_of(app.stores.directory, known.organization_id)).key
+        stored = accepted(current or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        changed = accepted(await app.planner.change(stored.organization_id, schedule_id, change(stored.cron)))
+        return _body(changed), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     def remote(api: "Api") -> _Shown:
         body = _request(values_of(change(cron_of(schedule_on_server(api, schedule_id)["sourceConfig"]["cron"]))))

@@ -271,7 +271,7 @@ async def _brand_changelog(app: Application, organization: Organization) -> None
     await app.changelog_editor.change(organization, _IDENTITY)
     picture = files("contentsvc_cli").joinpath("lighthouse.png").read_bytes()
     for kind in (ImageKind.LOGO, ImageKind.ICON):
-        await app.changelog_editor.set_image(await app.changelog_editor.standing(organization), kind, picture)
+        await app.changelog_editor.set_image(await app.changelog_editor.first(organization), kind, picture)
 
 
 _IDENTITY: Final = ChangeChangelog(

@@ -228,7 +228,7 @@ def _pages(settings: Settings, connected: Integration, full_name: str) -> str:
 async def _publish(
     app: Application, organization: Organization, answers: SetupAnswers, existing: list[str]
 ) -> tuple[bool, int, str]:
-    changelog = await app.changelog_editor.standing(organization)
+    changelog = await app.changelog_editor.first(organization)
     url = ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
     if changelog.is_public:
         existing.append("public changelog")

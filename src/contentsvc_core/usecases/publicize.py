@@ -24,19 +24,19 @@ class ChangelogEditor:
         self._clock = clock
         self._ids = ids
 
-    async def standing(self, organization: Organization) -> PublicChangelog:
+    async def first(self, organization: Organization) -> PublicChangelog:
         """Return an organization's first changelog; before it is set up, it is not public."""
         changelog = await self._changelogs.of(organization.id)
         return PublicChangelog.first(organization, self._clock.now()) if changelog is None else changelog
 
     async def all_of(self, organization: Organization) -> Sequence[PublicChangelog]:
         changelogs = await self._changelogs.all_of(organization.id)
-        first = next((each for each in changelogs if each.is_first), None) or await self.standing(organization)
+        first = next((each for each in changelogs if each.is_first), None) or await self.first(organization)
         return [first, *(each for each in changelogs if not each.is_first)]
 
     async def find(self, organization: Organization, name: str | None) -> PublicChangelog | None:
         if name in {None, first_id(organization.id)}:
-            return await self.standing(organization)
+            return await self.first(organization)
         return next((each for each in await self.all_of(organization) if name in {each.id, each.slug}), None)
 
     async def create(self, organization: Organization, command: CreateChangelog) -> PublicChangelog | Refusal:
@@ -52,45 +52,45 @@ class ChangelogEditor:
         return await self._change(new, command)
 
     async def preview(
-        self, organization: Organization, standing: PublicChangelog | None = None
+        self, organization: Organization, chosen: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
-        changelog = await self.standing(organization) if standing is None else standing
+        changelog = await self.first(organization) if chosen is None else chosen
         exposure = await self._changelogs.exposure(changelog)
         return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
 
     async def change(
-        self, organization: Organization, command: Struct, standing: PublicChangelog | None = None
+        self, organization: Organization, command: Struct, chosen: PublicChangelog | None = None
     ) -> PublicChangelog | Refusal:
-        """Change a changelog by a ``ChangeChangelog``; without ``standing``, the first one."""
-        return await self._change(await self.standing(organization) if standing is None else standing, command)
+        """Change a changelog by a ``ChangeChangelog``; without ``chosen``, the first one."""
+        return await self._change(await self.first(organization) if chosen is None else chosen, command)
 
     async def set_image(
-        self, standing: PublicChangelog, kind: ImageKind, content: bytes | None
+        self, changelog: PublicChangelog, kind: ImageKind, content: bytes | None
     ) -> PublicChangelog | Refusal:
         image = None if content is None else read_image(kind, content)
         if isinstance(image, Refusal):
             return image
-        ids = {each.id for each in await self._changelogs.all_of(standing.organization_id)}
-        refused = None if standing.id in ids else await self._changelogs.save(standing)
+        ids = {each.id for each in await self._changelogs.all_of(changelog.organization_id)}
+        refused = None if changelog.id in ids else await self._changelogs.save(changelog)
         if refused is not None:
             return refused
-        await self._changelogs.put_image(standing, kind, image, self._clock.now())
-        changelogs = await self._changelogs.all_of(standing.organization_id)
-        return next((each for each in changelogs if each.id == standing.id), standing)
+        await self._changelogs.put_image(changelog, kind, image, self._clock.now())
+        changelogs = await self._changelogs.all_of(changelog.organization_id)
+        return next((each for each in changelogs if each.id == changelog.id), changelog)
 
     async def page(
-        self, standing: PublicChangelog, length: int, zone: ZoneInfo
+        self, changelog: PublicChangelog, length: int, zone: ZoneInfo
     ) -> tuple[Sequence[Post], Sequence[Month]]:
-        return await self._changelogs.posts(standing, limit=length), await self._changelogs.months(standing, zone)
+        return await self._changelogs.posts(changelog, limit=length), await self._changelogs.months(changelog, zone)
 
-    async def remove(self, standing: PublicChangelog) -> Refusal | None:
-        if standing.is_first:
+    async def remove(self, changelog: PublicChangelog) -> Refusal | None:
+        if changelog.is_first:
             return invalid("id", "is that of the first changelog: hide it, it cannot be deleted")
-        await self._changelogs.remove(standing)
+        await self._changelogs.remove(changelog)
         return None
 
-    async def _change(self, standing: PublicChangelog, command: Struct) -> PublicChangelog | Refusal:
-        changed = changed_changelog(standing, command, at=self._clock.now())
+    async def _change(self, changelog: PublicChangelog, command: Struct) -> PublicChangelog | Refusal:
+        changed = changed_changelog(changelog, command, at=self._clock.now())
         if isinstance(changed, Refusal):
             return changed
         return await self._changelogs.save(changed) or changed

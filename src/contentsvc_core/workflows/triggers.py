@@ -37,7 +37,7 @@ def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _known_event_types(_trigger: object, _attribute: object, value: tuple[str, ...]) -> None:
+def _check_event_types(_trigger: object, _attribute: object, value: tuple[str, ...]) -> None:
     unknown = [name for name in value if name not in EVENT_TYPES]
     if unknown:
         message = f"unknown event type {unknown[0]!r}: a trigger takes {' or '.join(EVENT_TYPES)}"
@@ -57,7 +57,7 @@ class Trigger(Output):
     #: The repositories whose events match, in ascending order; empty: all, if the options say so.
     repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
     #: The event types that match; empty: all.
-    event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_known_event_types)
+    event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_check_event_types)
     options: TriggerOptions = NO_OPTIONS
     created_at: datetime
     #: Of an enabled trigger that batches: the end of the present window, and its beginning.

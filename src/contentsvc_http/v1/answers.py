@@ -16,7 +16,7 @@ class Answers:
     async def prepare(self, organization_id: str) -> None:
         """Read the data that the response needs, before the operation changes anything."""
 
-    def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def completed(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         _ = organization_id
         return dict(body)
 

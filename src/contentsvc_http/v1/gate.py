@@ -45,8 +45,8 @@ class Gate:
     async def answer(
         self, key: ApiKey, body: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response[Any]:
-        whole = self.answers.whole(key.organization_id, body)
-        return Response(whole, status_code=status, headers=dict(headers or {}))
+        completed = self.answers.completed(key.organization_id, body)
+        return Response(completed, status_code=status, headers=dict(headers or {}))
 
 
 def errors(*statuses: int) -> dict[int, ResponseSpec]:

@@ -66,7 +66,7 @@ class HostedAnswers(Answers):
                 self._organizations.clear()
             self._organizations[organization.id] = organization
 
-    def whole(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def completed(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
         tenant = self._organizations.get(organization_id)
         if tenant is None:
             return dict(body)
@@ -100,13 +100,13 @@ class HostedAnswers(Answers):
 
     async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
         # Clients reject the whole list if one trigger has another provider.
-        known = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
+        own_triggers = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
         integrations = await self._directory.integrations(organization_id)
-        mine = [integration for integration in integrations if integration.provider == HOSTED_PROVIDER.slug]
+        own_integrations = [integration for integration in integrations if integration.provider == HOSTED_PROVIDER.slug]
         return _HostedTriggerListBody(
-            **await super().event_triggers(organization_id, known),
+            **await super().event_triggers(organization_id, own_triggers),
             repositoryMap=repository_map(
-                (number for integration in known for number in integration.repository_ids), mine
+                (number for integration in own_triggers for number in integration.repository_ids), own_integrations
             ),
         )
 

@@ -221,9 +221,9 @@ def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
     content_types = listed(parameters.get("contentType", ""))
-    known_tags = [value for value in content_types if value in _CONTENT_TYPES]
-    parameters["contentType"] = ",".join(known_tags)
-    return bool(content_types) and not known_tags
+    known_types = [value for value in content_types if value in _CONTENT_TYPES]
+    parameters["contentType"] = ",".join(known_types)
+    return bool(content_types) and not known_types
 
 
 def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Refusal:

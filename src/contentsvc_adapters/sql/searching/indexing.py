@@ -192,10 +192,12 @@ class SearchIndexer:
         size = self._database.dialect.size_of(events.c.data)
         source = context_records.join(events, events.c.id == context_records.c.event_id)
         query = select(context_records.c.organization_id, context_records.c.custom_id, size).select_from(source)
-        if mine := _ids(pending, DocumentKind.CONTEXT):
+        if document_ids := _ids(pending, DocumentKind.CONTEXT):
             sizes = {
                 (organization_id, custom_id): bytes_
-                for organization_id, custom_id, bytes_ in connection.execute(query.where(_are(context_records, mine)))
+                for organization_id, custom_id, bytes_ in connection.execute(
+                    query.where(_are(context_records, document_ids))
+                )
             }
         return how_many_fit((sizes.get((row.organization_id, row.document_id), 0) for row in pending), _BATCH_BYTES)
 
@@ -204,13 +206,13 @@ class SearchIndexer:
         taken = [task for task in tasks if _take(connection, task)]
         gone = [task.key for task in taken if task.row is None]
         if gone:
-            mine = or_(
+            deleted = or_(
                 *(
                     and_(*(search_documents.c[name] == part for name, part in zip(_DOCUMENT_KEY, key, strict=True)))
                     for key in gone
                 )
             )
-            removing = delete(search_documents).where(mine).returning(search_documents.c.id)
+            removing = delete(search_documents).where(deleted).returning(search_documents.c.id)
             self._words.drop(connection, list(connection.scalars(removing)))
         addition = self._database.dialect.insert(search_documents)
         keeping = addition.on_conflict_do_update(
@@ -254,7 +256,10 @@ def _ids(pending: Sequence[rows.AnyRow], kind: DocumentKind) -> dict[str, list[s
 def _are(table: Table, ids: dict[str, list[str]]) -> ColumnElement[bool]:
     column = table.c.custom_id if table is context_records else table.c.id
     return or_(
-        *(and_(table.c.organization_id == organization_id, column.in_(mine)) for organization_id, mine in ids.items())
+        *(
+            and_(table.c.organization_id == organization_id, column.in_(document_ids))
+            for organization_id, document_ids in ids.items()
+        )
     )
 
 
