@@ -15,10 +15,11 @@ from tests import postgres
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
-from contentsvc_adapters.sql.counts import LOG, POSTS, Listing, Stretch, holding, joined
+from contentsvc_adapters.sql.counts import Listing, Stretch, holding, joined
 from contentsvc_adapters.sql.dialects import Sqlite
-from contentsvc_adapters.sql.entries import add_entry
+from contentsvc_adapters.sql.entries import LOG, add_entry
 from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_adapters.sql.post_library import POSTS
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import log_entries, organizations, posts
 from contentsvc_core.content.posts import PostStatus

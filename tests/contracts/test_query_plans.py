@@ -19,8 +19,8 @@ from sqlite_files import file_of
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
-from contentsvc_adapters.sql.counts import added_counts, adding_counts
 from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import (
     claims,

@@ -4,22 +4,18 @@ The counts lead from the longest stretches to the shortest ones that hold a page
 each page costs about the same, while ``OFFSET`` alone would read all rows before it.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
 from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, and_, delete, func, select, tuple_
-from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.schema import log_counts, log_entries, post_counts, posts
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.values import Value
 
-_HOUR_MS: Final = 3_600_000
-_DAY_MS: Final = 24 * _HOUR_MS
-_LONG_MS: Final = 30 * _DAY_MS
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
 #: Up to this many rows before the page are skipped, if there is no filter: that is faster than reading counts.
 _FEW: Final = 200
 
@@ -177,27 +173,3 @@ def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, befor
         tuple_(*(old.c[name] for name in place)).in_(empty.having(func.sum(parts.c.number) == 0))
     )
     return delete(counts).where(counts.c.organization_id == organization_id, tuple_(*key).in_(found))
-
-
-def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of ``log_counts`` to be added for new rows of the log."""
-    keys = Counter(
-        (span, row["created_at"] // span * span, row["organization_id"], row["integration_id"], row["status"])
-        for row in log
-        for span in LOG.spans
-    )
-    names = ("span", "starts_at", "organization_id", "integration_id", "status")
-    return [dict(zip(names, key, strict=True), shard=0, number=number) for key, number in keys.items()]
-
-
-def adding_counts() -> Insert:
-    """Create the statement that adds rows of ``log_counts``, with which a writer on SQLite counts its new entries."""
-    insertion = insert(log_counts)
-    return insertion.on_conflict_do_update(
-        index_elements=list(log_counts.primary_key), set_={"number": log_counts.c.number + insertion.excluded.number}
-    )
-
-
-#: The migrations define the same lists, where they create the triggers.
-LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(_DAY_MS, _HOUR_MS))
-POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(_LONG_MS, _DAY_MS, _HOUR_MS))

@@ -1,17 +1,22 @@
 """Log entries: lines for lists, entries with their payloads, and the addition of a single entry."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, func, literal_column, select
+from sqlalchemy import BigInteger, Connection, Select, Text, column, func, literal_column, select, table
+from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import added_counts, adding_counts
+from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.dialects import Dialect, Sqlite
-from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_runs
+from contentsvc_adapters.sql.schema import events, log_counts, log_entries
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 from contentsvc_core.journal import LogEntry
 
+#: The migrations define the same list, where they create the triggers.
+LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(DAY_MS, HOUR_MS))
 #: The largest difference between the time in an entry's id and the entry's own time, in milliseconds.
 _ABOUT_MS: Final = 10 * 60 * 1000
 
@@ -23,16 +28,23 @@ PAYLOADS: Final[Select[*tuple[Any, ...]]] = select(
 ).outerjoin(events, events.c.id == log_entries.c.event_id)
 WHOLE: Final = _LINES.add_columns(log_entries.c.payload, events.c.data.label("event_data"))
 
+#: The columns of posts and runs that a list of the log reads, so that its command creates neither table.
+_posts: Final = table("posts", column("id", Text), column("title", Text))
+_runs: Final = table(
+    "workflow_runs",
+    *(column(name, Text) for name in ("id", "organization_id", "event_id", "post_id")),
+    column("created_at", BigInteger),
+)
 #: The id and the title of the first post of a delivery's runs. An entry has its runs' time, so few rows are read.
 _POST: Final = (
-    select(posts.c.id + rows.POST_SEPARATOR + posts.c.title)
-    .join(workflow_runs, workflow_runs.c.post_id == posts.c.id)
+    select(_posts.c.id + rows.POST_SEPARATOR + _posts.c.title)
+    .join(_runs, _runs.c.post_id == _posts.c.id)
     .where(
-        workflow_runs.c.organization_id == log_entries.c.organization_id,
-        workflow_runs.c.created_at == log_entries.c.created_at,
-        workflow_runs.c.event_id == log_entries.c.event_id,
+        _runs.c.organization_id == log_entries.c.organization_id,
+        _runs.c.created_at == log_entries.c.created_at,
+        _runs.c.event_id == log_entries.c.event_id,
     )
-    .order_by(workflow_runs.c.id)
+    .order_by(_runs.c.id)
     .limit(literal_column("1"))
     .correlate(log_entries)
     .scalar_subquery()
@@ -76,3 +88,22 @@ def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None
     once = dialect.insert(log_entries).on_conflict_do_nothing(index_elements=list(log_entries.primary_key))
     if connection.execute(once, row).rowcount and isinstance(dialect, Sqlite):
         connection.execute(adding_counts(), added_counts([row]))
+
+
+def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of ``log_counts`` to be added for new rows of the log."""
+    keys = Counter(
+        (span, row["created_at"] // span * span, row["organization_id"], row["integration_id"], row["status"])
+        for row in log
+        for span in LOG.spans
+    )
+    names = ("span", "starts_at", "organization_id", "integration_id", "status")
+    return [dict(zip(names, key, strict=True), shard=0, number=number) for key, number in keys.items()]
+
+
+def adding_counts() -> Insert:
+    """Create the statement that adds rows of ``log_counts``, with which a writer on SQLite counts its new entries."""
+    insertion = insert(log_counts)
+    return insertion.on_conflict_do_update(
+        index_elements=list(log_counts.primary_key), set_={"number": log_counts.c.number + insertion.excluded.number}
+    )

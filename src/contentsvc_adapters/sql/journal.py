@@ -7,9 +7,9 @@ from typing import Any, Final, TypeAlias, final
 from sqlalchemy import Connection, Select, delete, literal_column, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import LOG, forget_empty
+from contentsvc_adapters.sql.counts import forget_empty
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.entries import PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
+from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
 from contentsvc_adapters.sql.schema import claims, events, log_entries, organizations
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release

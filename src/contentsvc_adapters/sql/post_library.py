@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from contentsvc_adapters.sql import addressing, containment
-from contentsvc_adapters.sql.counts import POSTS
+from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of, post_row, written_labels
-from contentsvc_adapters.sql.schema import posts, told_once
+from contentsvc_adapters.sql.schema import post_counts, posts, told_once
 from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
@@ -20,6 +20,8 @@ from contentsvc_core.timestamps import to_ms
 if TYPE_CHECKING:
     from contentsvc_adapters.sql.searching.search import SqlSearch
 
+#: The migrations define the same list, where they create the triggers.
+POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(30 * DAY_MS, DAY_MS, HOUR_MS))
 _COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias, final
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal_column, or_, select, tuple_
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import LOG, Stretch
+from contentsvc_adapters.sql.counts import Stretch
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.entries import find_entry, listed_entries
+from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
 from contentsvc_adapters.sql.runs import has_status, listed_runs
 from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
 from contentsvc_core.events.normalized import Event

@@ -12,8 +12,8 @@ from sqlalchemy import BindParameter, Column, bindparam, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
 
-from contentsvc_adapters.sql.counts import added_counts, adding_counts
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.schema import (
     claims,
     context_records,
