@@ -48,7 +48,6 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[Stores | None]:
             await stores.close()
 
 
-@pytest.mark.slow("asks for every operation")
 @pytest.mark.parametrize(
     ("hosted", "database"),
     [
