@@ -1,8 +1,8 @@
 """Our side as a command: `python -m benchmarks.changelog.command FOLDER` prints the changelog of a git repository.
 
-The product reads a repository with `contentsvc history` and writes from what arrives over HTTP; here both ends are put
-together without a server between them, since the other side has none either. The process is that of the product's
-command: the garbage collector hardly runs, and nothing is cleaned up at the end.
+`contentsvc history` reads a repository and sends it to a server, whose runs write. This command joins both parts
+without a server, since the other side has none. As in `contentsvc`, the garbage collector hardly runs, and the process
+ends without a cleanup.
 """
 
 import gc
@@ -15,12 +15,11 @@ from contentsvc_cli.__main__ import YOUNGEST
 
 def changelog(folder: Path) -> str:
     """Read a repository's history and write its changelog."""
-    # Imported late, as the command does: the threshold must be set before.
-    from contentsvc_cli.develop.git import Checkout  # noqa: PLC0415
-    from contentsvc_cli.develop.history import bodies, hosted_repository  # noqa: PLC0415
-    from contentsvc_core.content.changelog import write_changelog  # noqa: PLC0415
-    from contentsvc_core.content.writing import Brief, Chapter  # noqa: PLC0415
-    from contentsvc_core.webhooks.providers.native import read_push, read_release  # noqa: PLC0415
+    from contentsvc_cli.develop.git import Checkout  # noqa: PLC0415  # the threshold must be set before
+    from contentsvc_cli.develop.history import bodies, hosted_repository  # noqa: PLC0415  # as above
+    from contentsvc_core.content.changelog import write_changelog  # noqa: PLC0415  # as above
+    from contentsvc_core.content.writing import Brief, Chapter  # noqa: PLC0415  # as above
+    from contentsvc_core.webhooks.providers.native import read_push, read_release  # noqa: PLC0415  # as above
 
     repository = Checkout(folder)
     line = repository.line()
