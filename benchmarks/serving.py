@@ -63,10 +63,10 @@ class NullStore:
         _ = settlement
         return Settled.AS_DECIDED
 
-    def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
+    def put(self, settlement: Settlement, on_settled: Callable[[Settled | Exception], object]) -> None:
         """Do nothing."""
         _ = settlement
-        asyncio.get_running_loop().call_soon(told, Settled.AS_DECIDED)
+        asyncio.get_running_loop().call_soon(on_settled, Settled.AS_DECIDED)
 
 
 def _receive(*, store_nothing: bool) -> None:

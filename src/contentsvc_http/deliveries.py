@@ -39,7 +39,7 @@ class Passage(Struct, kw_only=True):
 
     delivery: Delivery
     #: Called once with the passage, at its end.
-    told: Callable[[Any], object] | None = None
+    on_end: Callable[[Any], object] | None = None
     #: ``None``: the delivery has not begun, or was refused before its body was read.
     steps: Steps[Outcome] | None = None
     began_s: float = 0.0
@@ -83,11 +83,11 @@ class Deliveries:
             observer.observe(self)
 
     async def receive(self, delivery: Delivery) -> Outcome:
-        told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         passage = Passage(delivery=delivery, began_s=perf_counter())
-        passage.told = lambda _passage: told.done() or told.set_result(None)
+        passage.on_end = lambda _passage: ended.done() or ended.set_result(None)
         self.go(passage)
-        await told
+        await ended
         if isinstance(passage.end, Exception):
             raise passage.end
         return cast("Outcome", passage.end)
@@ -161,12 +161,12 @@ class Deliveries:
     def _end(self, passage: Passage, end: Outcome | Exception) -> None:
         passage.end, passage.ended_s = end, perf_counter()
         if not self._ended:
-            asyncio.get_running_loop().call_soon(self._tell)
+            asyncio.get_running_loop().call_soon(self._report)
         self._ended.append(passage)
-        if passage.told is not None:
-            passage.told(passage)
+        if passage.on_end is not None:
+            passage.on_end(passage)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         ended, self._ended = self._ended, []
         for observer in self._observers:
             observer.ended(ended)

@@ -114,11 +114,11 @@ class ExchangingHttp(HttpToolsProtocol):
         """Queue a delivery that has arrived whole, behind the pending answers."""
         address, path, headers, keep_alive = arrived
         client = self.client
-        standing: Any = self.cycle
+        previous: Any = self.cycle
         delivery = Delivery(address=address, headers=headers, body=self.content, peer=client[0] if client else None)
         exchange: Any = Exchange(protocol=self, delivery=delivery, path=path, keep_alive=keep_alive)
         self.arriving, self.content, self.cycle = None, b"", exchange
-        if standing is None or standing.response_complete:
+        if previous is None or previous.response_complete:
             self._taken = exchange
             cast("Taking", self.webhooks).take(exchange)
         else:
@@ -202,13 +202,13 @@ def _answer(cycle: RequestResponseCycle, packet: bytes) -> None:
 def _packet(
     status: int, defaults: _Fields, headers: _Fields, request_id: str, body: bytes, *, keep_alive: bool
 ) -> bytes:
-    before, after = _head(status, headers, *defaults)
+    before, after = _head(status, tuple(headers), *defaults)
     close = b"" if keep_alive or _CLOSE in headers else b"connection: close\r\n"
     return b"%b%d%b%b\r\n%b\r\n%b" % (before, len(body), after, request_id.encode(), close, body)
 
 
 @lru_cache(maxsize=64)
-def _head(status: int, headers: _Fields, *defaults: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+def _head(status: int, headers: tuple[tuple[bytes, bytes], ...], *defaults: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
     """Return what an answer has before its length, and between its length and the request's id.
 
     Both are cached: there are few answers, and the date changes once a second.

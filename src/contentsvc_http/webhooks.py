@@ -93,7 +93,7 @@ class Webhooks:
         except Refused as refused:
             deliveries.spawn(self._refused(exchange, refused))
         else:
-            exchange.told = self._ended
+            exchange.on_end = self._ended
             deliveries.go(exchange)
 
     def stop(self, exchange: Exchange) -> None:

@@ -14,7 +14,7 @@ from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START, CountingIds
-from contentsvc_core.usecases.consents import IS_CONFIRMED, TOO_MANY, TOO_SOON, WAS_REMOVED, Asked
+from contentsvc_core.usecases.consents import IS_CONFIRMED, TOO_MANY, TOO_SOON, WAS_REMOVED, ConfirmationRequests
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.replay import NO_CONFIRMATION, Replayer
 
@@ -25,9 +25,9 @@ async def statuses(office: Office, endpoint: WebhookEndpoint) -> list[str]:
     return [each.status.value for each in (await office.consents.body(endpoint)).recipients]
 
 
-async def asked(office: Office, endpoint: WebhookEndpoint) -> Asked:
+async def asked(office: Office, endpoint: WebhookEndpoint) -> ConfirmationRequests:
     answer = await office.editor.ask(office.organization.id, endpoint.id)
-    assert isinstance(answer, Asked), answer
+    assert isinstance(answer, ConfirmationRequests), answer
     return answer
 
 
@@ -100,7 +100,9 @@ async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back() -
         await published(office, endpoint, 2)
         assert [mail.to for mail in mails.mails] == [(_OPS,), (_DEV,), (_DEV,)]
         office.clock.advance(timedelta(days=2))
-        assert await asked(office, endpoint) == Asked(addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED})
+        assert await asked(office, endpoint) == ConfirmationRequests(
+            addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED}
+        )
         # Another endpoint with the address does not bring it back either.
         other = await office.endpoint(_OPS)
         assert (await office.turn())[0] == []

@@ -422,10 +422,10 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
             assert (address, now) == (world.at, world.clock.now())
             return endpoint
 
-        def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
+        def put(self, settlement: Settlement, on_settled: Callable[[Settled | Exception], object]) -> None:
             depths.append(len(inspect.stack(context=0)))
             assert settlement.started
-            told(Settled.AS_DECIDED)
+            on_settled(Settled.AS_DECIDED)
 
     receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids)
     webhooks = Webhooks(Deliveries(receiver, queue=Queue()), nobody, offload=run_inline)

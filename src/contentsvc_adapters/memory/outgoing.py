@@ -64,12 +64,12 @@ class MemoryWebhookEndpoints:
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         refuse_unstorable(endpoint, secret)
         self._state.refuse_stranger(endpoint.organization_id)
-        standing = self._state.endpoints.get(endpoint.id)
-        if standing is not None:
-            if standing.organization_id != endpoint.organization_id:
+        current = self._state.endpoints.get(endpoint.id)
+        if current is not None:
+            if current.organization_id != endpoint.organization_id:
                 message = f"'{endpoint.id}' is the id of another one"
                 raise Unstorable(message)
-            return standing
+            return current
         if len(await self.endpoints(endpoint.organization_id)) >= MAX_ENDPOINTS:
             return TOO_MANY_ENDPOINTS
         self._state.endpoints[endpoint.id] = endpoint
@@ -86,10 +86,10 @@ class MemoryWebhookEndpoints:
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        standing = await self.endpoint(organization_id, endpoint_id)
-        if standing is None:
+        current = await self.endpoint(organization_id, endpoint_id)
+        if current is None:
             return None
-        changed = change(standing)
+        changed = change(current)
         refuse_unstorable(changed)
         self._state.endpoints[endpoint_id] = changed
         return changed
@@ -98,15 +98,15 @@ class MemoryWebhookEndpoints:
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
         refuse_unstorable(secret)
-        standing = await self.endpoint(organization_id, endpoint_id)
-        if standing is None:
+        current = await self.endpoint(organization_id, endpoint_id)
+        if current is None:
             return None
         newest = self._state.endpoint_secrets[endpoint_id][0]
         if self._sealer.open(newest.sealed) == secret:
-            return standing
+            return current
         ending = evolve(newest, expires_at=overlap_until)
         self._state.endpoint_secrets[endpoint_id] = [Secret(sealed=self._sealer.seal(secret)), ending]
-        rotated = evolve(standing, previous_secret_until=overlap_until)
+        rotated = evolve(current, previous_secret_until=overlap_until)
         self._state.endpoints[endpoint_id] = rotated
         return rotated
 
@@ -149,22 +149,22 @@ class MemoryAlerts:
         return sorted(organization_ids)
 
     async def alerts(self, organization_id: str) -> Mapping[str, IntegrationAlert]:
-        mine = {each.id for each in self._state.integrations.values() if each.organization_id == organization_id}
-        return {id_: alert for id_, alert in self._state.alerts.items() if id_ in mine}
+        own = {each.id for each in self._state.integrations.values() if each.organization_id == organization_id}
+        return {id_: alert for id_, alert in self._state.alerts.items() if id_ in own}
 
     async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
-        standing = self._state.alerts.get(integration_id)
-        if integration_id not in self._state.integrations or (standing and standing.recovered_at is None):
+        current = self._state.alerts.get(integration_id)
+        if integration_id not in self._state.integrations or (current and current.recovered_at is None):
             return False
         self._state.alerts[integration_id] = IntegrationAlert(failing_since=at)
         enqueue(self._state, [event])
         return True
 
     async def end(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
-        standing = self._state.alerts.get(integration_id)
-        if integration_id not in self._state.integrations or standing is None or standing.recovered_at is not None:
+        current = self._state.alerts.get(integration_id)
+        if integration_id not in self._state.integrations or current is None or current.recovered_at is not None:
             return False
-        self._state.alerts[integration_id] = evolve(standing, recovered_at=at)
+        self._state.alerts[integration_id] = evolve(current, recovered_at=at)
         enqueue(self._state, [event])
         return True
 
@@ -199,10 +199,10 @@ class MemoryOutbox:
             if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
                 continue
             counted[endpoint.id] += 1
-            mine, is_failing = message.organization_id, endpoint.failures > 0
-            turns[mine, is_failing] += 1
-            due = DueMessage(id=message.id, organization_id=mine, endpoint_id=endpoint.id, is_failing=is_failing)
-            ranked.append((is_failing, turns[mine, is_failing], due))
+            own, is_failing = message.organization_id, endpoint.failures > 0
+            turns[own, is_failing] += 1
+            due = DueMessage(id=message.id, organization_id=own, endpoint_id=endpoint.id, is_failing=is_failing)
+            ranked.append((is_failing, turns[own, is_failing], due))
         in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
         shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
         well = [each for each in shared if not each.is_failing]
@@ -293,8 +293,8 @@ class MemoryOutbox:
         return True
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        mine = of_organization(self._state.messages.values(), organization_id, newest_first=False)
-        swept = [message for message in mine if message.created_at < before][:limit]
+        own = of_organization(self._state.messages.values(), organization_id, newest_first=False)
+        swept = [message for message in own if message.created_at < before][:limit]
         for message in swept:
             del self._state.messages[message.id]
         return len(swept)
@@ -309,8 +309,8 @@ class MemoryOutbox:
         message = self._state.messages.get(taken.message.id)
         if message is None or message.status is not MessageStatus.PENDING:
             return None
-        mine = (taken.message.takes, taken.message.due_at)
-        return message if (message.takes, message.due_at) == mine else None
+        own = (taken.message.takes, taken.message.due_at)
+        return message if (message.takes, message.due_at) == own else None
 
     def _addressees(self, endpoint: WebhookEndpoint) -> list[Addressee]:
         keys = [(endpoint.organization_id, address) for address in endpoint.addresses]

@@ -21,8 +21,8 @@ class MemoryRecipients:
         refuse_unstorable(recipient, token, message)
         self._state.refuse_stranger(recipient.organization_id)
         key = (recipient.organization_id, recipient.address)
-        standing = self._state.recipients.get(key)
-        if standing is not None and standing.status is not RecipientStatus.UNCONFIRMED:
+        current = self._state.recipients.get(key)
+        if current is not None and current.status is not RecipientStatus.UNCONFIRMED:
             return
         self._state.recipients[key] = recipient
         self._state.recipient_tokens[key] = self._sealer.seal(token)
@@ -51,17 +51,17 @@ class MemoryRecipients:
         return left
 
     async def recipients(self, organization_id: str) -> Sequence[Recipient]:
-        mine = (each for each in self._state.recipients.values() if each.organization_id == organization_id)
-        return sorted(mine, key=lambda each: each.address)
+        own = (each for each in self._state.recipients.values() if each.organization_id == organization_id)
+        return sorted(own, key=lambda each: each.address)
 
     async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
         key = (recipient.organization_id, recipient.address)
-        standing = self._state.recipients.get(key)
-        if standing is None:
+        current = self._state.recipients.get(key)
+        if current is None:
             return None
-        if standing.digest != recipient.digest:
+        if current.digest != recipient.digest:
             return self._sealer.open(self._state.recipient_tokens[key])
-        self._state.recipients[key] = evolve(standing, digest=digest)
+        self._state.recipients[key] = evolve(current, digest=digest)
         self._state.recipient_tokens[key] = self._sealer.seal(token)
         return token
 

@@ -37,7 +37,7 @@ class SqlSubscribers:
         row = _row(subscriber) | {"sealed_token": self._sealer.seal(token)}
         own = subscribers.c.changelog_id == subscriber.changelog_id
         counting = select(func.count(), func.count().filter(_ASKED)).where(own)
-        standing = select(subscribers).where(own, subscribers.c.address == subscriber.address)
+        current = select(subscribers).where(own, subscribers.c.address == subscriber.address)
         recent = to_ms(subscriber.created_at - RESEND_AFTER)
 
         def request(connection: Connection) -> bool:
@@ -46,7 +46,7 @@ class SqlSubscribers:
             connection.execute(owner.with_for_update())
             # The same queries for known and unknown addresses.
             whole, unconfirmed = connection.execute(counting).one()
-            found = connection.execute(standing).first()
+            found = connection.execute(current).first()
             if found is not None and found.digest == subscriber.digest:
                 return True
             if whole >= at_most or unconfirmed >= pending:

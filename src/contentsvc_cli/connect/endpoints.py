@@ -20,7 +20,7 @@ from contentsvc_core.outgoing.endpoints import (
 )
 from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.consents import asked_body
+from contentsvc_core.usecases.consents import confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 if TYPE_CHECKING:
@@ -182,7 +182,9 @@ def confirm(endpoint_id: str, *, as_json: bool) -> None:
     """
 
     async def work(app: Application) -> dict[str, Any]:
-        return asked_body(accepted(await app.endpoint_editor.ask(await _owner_of(app, endpoint_id), endpoint_id)))
+        return confirmations_body(
+            accepted(await app.endpoint_editor.ask(await _owner_of(app, endpoint_id), endpoint_id))
+        )
 
     body = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/confirmations"))
     for each in () if as_json else body["notAsked"]:

@@ -74,7 +74,7 @@ def confirmed(addressees: Iterable[Addressee], *, without: Sequence[str] = ()) -
     ]
 
 
-def asked(addressees: Iterable[Addressee], address: object, at: datetime | None) -> list[Addressee]:
+def to_confirm(addressees: Iterable[Addressee], address: object, at: datetime | None) -> list[Addressee]:
     """Return the addressee of a confirmation mail that was requested at a time.
 
     Empty: the address has answered, or a newer mail asks it.

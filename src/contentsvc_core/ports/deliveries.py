@@ -52,8 +52,8 @@ class DeliveryQueue(Protocol):
         """Return the cached configuration of an address, as ``configuration`` with ``allow_cached``, or ``None``."""
         ...
 
-    def put(self, settlement: Settlement, told: Callable[[Settled | Exception], object]) -> None:
-        """Settle later, and call ``told`` with the result or exception; ``StoreUnavailable``: too much waits."""
+    def put(self, settlement: Settlement, on_settled: Callable[[Settled | Exception], object]) -> None:
+        """Settle later, and call ``on_settled`` with the result or exception; ``StoreUnavailable``: too much waits."""
         ...
 
 

@@ -22,7 +22,7 @@ WAS_REMOVED: Final = "its owner has removed it: only a link in one of its mails 
 
 @final
 @frozen(kw_only=True)
-class Asked:
+class ConfirmationRequests:
     """The result of asking the addresses of an endpoint."""
 
     addresses: tuple[str, ...]
@@ -30,9 +30,9 @@ class Asked:
     not_asked: Mapping[str, str]
 
 
-def asked_body(asked: Asked) -> dict[str, Any]:
-    not_asked = [{"address": address, "reason": reason} for address, reason in asked.not_asked.items()]
-    return {"asked": list(asked.addresses), "notAsked": not_asked}
+def confirmations_body(requests: ConfirmationRequests) -> dict[str, Any]:
+    not_asked = [{"address": address, "reason": reason} for address, reason in requests.not_asked.items()]
+    return {"asked": list(requests.addresses), "notAsked": not_asked}
 
 
 @final
@@ -61,7 +61,7 @@ class Consents:
             return {}
         return by_address(await self._recipients.recipients(organization_id))
 
-    async def ask(self, endpoint: WebhookEndpoint, *, again: bool = False) -> Asked:
+    async def ask(self, endpoint: WebhookEndpoint, *, again: bool = False) -> ConfirmationRequests:
         """Send confirmation mails to the addresses of an endpoint that got none; ``again``: to all unconfirmed ones."""
         known = await self._known(endpoint.organization_id, [endpoint])
         asked: list[str] = []
@@ -75,7 +75,7 @@ class Consents:
                 asked.append(address)
             else:
                 not_asked[address] = refused
-        return Asked(addresses=tuple(asked), not_asked=not_asked)
+        return ConfirmationRequests(addresses=tuple(asked), not_asked=not_asked)
 
     async def _ask(self, endpoint: WebhookEndpoint, address: str, recipient: Recipient | None) -> str | None:
         owner = endpoint.organization_id

@@ -21,7 +21,7 @@ from contentsvc_core.outgoing.messages import (
     payload_bytes,
 )
 from contentsvc_core.outgoing.notices import notice_of
-from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE, Addressee, asked, confirmed
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE, Addressee, confirmed, to_confirm
 from contentsvc_core.outgoing.retries import (
     MAX_ATTEMPTS,
     Answer,
@@ -142,7 +142,7 @@ class Dispatcher:
         if message.type == CONFIRMATION_TYPE:
             return [
                 recipient_confirmation(message, each, each.token or "", self._base_url)
-                for each in asked(taken.addressees, message.data.get("address"), message.occurred_at)
+                for each in to_confirm(taken.addressees, message.data.get("address"), message.occurred_at)
             ]
         notice = notice_of(message, self._base_url)
         letters: list[Letter] = []

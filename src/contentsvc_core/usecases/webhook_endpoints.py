@@ -29,7 +29,7 @@ from contentsvc_core.outgoing.targets import NO_MAIL, Target, format_of_target, 
 from contentsvc_core.ports import Clock, IdSource, Outbox, WebhookEndpoints
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
-from contentsvc_core.usecases.consents import Asked, Consents
+from contentsvc_core.usecases.consents import ConfirmationRequests, Consents
 
 
 @final
@@ -90,22 +90,22 @@ class EndpointEditor:
         changes = values_of(change)
         if (fault := _fault(changes.get("description", ""))) is not None:
             return fault
-        standing = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        if standing is None:
+        current = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if current is None:
             return UNKNOWN_ENDPOINT
         if "url" in changes or "format" in changes:
-            is_chosen = standing.format is not format_of_target(standing.url)
-            chosen_format: EndpointFormat | None = changes.get("format", standing.format if is_chosen else None)
-            target = self._target(changes.get("url", standing.url), chosen_format)
+            is_chosen = current.format is not format_of_target(current.url)
+            chosen_format: EndpointFormat | None = changes.get("format", current.format if is_chosen else None)
+            target = self._target(changes.get("url", current.url), chosen_format)
             if isinstance(target, Refusal) and "format" not in changes:
                 target = self._target(changes["url"], None)
             if isinstance(target, Refusal):
                 return target
             changes |= {"url": target.url, "format": target.format}
 
-        def evolved(standing: WebhookEndpoint) -> WebhookEndpoint:
-            changed = evolve(standing, **changes)
-            if changed.enabled and (not standing.enabled or changed.url != standing.url):
+        def evolved(current: WebhookEndpoint) -> WebhookEndpoint:
+            changed = evolve(current, **changes)
+            if changed.enabled and (not current.enabled or changed.url != current.url):
                 # A new start: failures at the former address do not count.
                 changed = evolve(changed, disabled_reason=None, failures=0)
             return changed
@@ -113,12 +113,12 @@ class EndpointEditor:
         changed = await self._endpoints.change(organization_id, endpoint_id, evolved)
         if changed is None:
             return UNKNOWN_ENDPOINT
-        if set(standing.addresses) - set(changed.addresses):
+        if set(current.addresses) - set(changed.addresses):
             await self._forget_unused(organization_id)
         await self._ask_new(changed)
         return changed
 
-    async def ask(self, organization_id: str, endpoint_id: str) -> Asked | Refusal:
+    async def ask(self, organization_id: str, endpoint_id: str) -> ConfirmationRequests | Refusal:
         """Send the confirmation mail again to the addresses of an endpoint that are unconfirmed."""
         endpoint = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
         if endpoint is None:
@@ -143,10 +143,10 @@ class EndpointEditor:
         """Store a new secret of an endpoint; for ``overlap``, messages are signed with the old one, too."""
         if not timedelta() <= overlap <= MAX_OVERLAP:
             return invalid("overlap", f"must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
-        standing = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        if standing is None:
+        current = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        if current is None:
             return UNKNOWN_ENDPOINT
-        if not standing.is_signed:
+        if not current.is_signed:
             return UNSIGNED
         secret = self._secret()
         rotated = await self._endpoints.rotate(

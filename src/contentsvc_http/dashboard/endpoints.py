@@ -105,11 +105,11 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def page(
         session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
     ) -> Response[Any]:
-        mine = session.organization_id
-        newest = await dashboard.app.shares.lists(mine, lambda: dashboard.app.stores.read_model.newest_entries(mine))
-        endpoints = await dashboard.app.stores.endpoints.endpoints(mine)
-        bodies = await dashboard.app.consents.bodies(mine, endpoints)
-        successes = await _successes(dashboard, mine)
+        owner = session.organization_id
+        newest = await dashboard.app.shares.lists(owner, lambda: dashboard.app.stores.read_model.newest_entries(owner))
+        endpoints = await dashboard.app.stores.endpoints.endpoints(owner)
+        bodies = await dashboard.app.consents.bodies(owner, endpoints)
+        successes = await _successes(dashboard, owner)
         context = {
             "rows": [
                 EndpointRow(
@@ -258,9 +258,9 @@ async def _page(
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    mine, search = session.organization_id, LogSearch(integration_ids=(endpoint.id,))
+    owner, search = session.organization_id, LogSearch(integration_ids=(endpoint.id,))
     entries = await dashboard.app.shares.lists(
-        mine, lambda: dashboard.app.stores.read_model.log(mine, search, limit=_NEWEST)
+        owner, lambda: dashboard.app.stores.read_model.log(owner, search, limit=_NEWEST)
     )
     recipients = (await dashboard.app.consents.body(endpoint)).recipients
     statuses = [each.status for each in recipients]
@@ -271,7 +271,7 @@ async def _page(
         "may_test": not statuses or RecipientStatus.CONFIRMED in statuses,
         "most_confirmations": CONFIRMING_TOGETHER.limit,
         "format": _FORMATS[endpoint.format],
-        "success": (await _successes(dashboard, mine)).get(endpoint.id, _NO_MESSAGES),
+        "success": (await _successes(dashboard, owner)).get(endpoint.id, _NO_MESSAGES),
         "name": endpoint_name(endpoint),
         "entries": entries,
         "names": names_of((), [endpoint]),
@@ -294,8 +294,8 @@ def _secret_page(pages: Pages, session: DashboardSession, created: NewSecret, *,
 
 
 def _typed(form: Form | None, endpoint: WebhookEndpoint | None) -> dict[str, Any]:
-    standing: Iterable[EventType] = () if endpoint is None else endpoint.event_types
-    ticked = form.texts("event") if form else tuple(kind.value for kind in standing)
+    current: Iterable[EventType] = () if endpoint is None else endpoint.event_types
+    ticked = form.texts("event") if form else tuple(kind.value for kind in current)
     formats = [{"value": "", "label": "By the address"}]
     formats += [{"value": kind.value, "label": label} for kind, label in _FORMATS.items()]
     return {

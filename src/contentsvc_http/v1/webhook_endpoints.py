@@ -15,7 +15,7 @@ from contentsvc_core.outgoing.endpoints import (
     EndpointBody,
 )
 from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.usecases.consents import Consents, asked_body
+from contentsvc_core.usecases.consents import Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
@@ -225,6 +225,6 @@ def _acting_routes(
     async def confirm_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[AskedBody]:
         key = await gate.caller(request, Scope.WRITE)
         asked = accepted(await editor.ask(key.organization_id, endpoint_id))
-        return await gate.answer(key, asked_body(asked), status=202)
+        return await gate.answer(key, confirmations_body(asked), status=202)
 
     return [rotate_secret, test_endpoint, confirm_endpoint]

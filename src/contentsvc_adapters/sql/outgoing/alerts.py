@@ -44,7 +44,7 @@ class SqlAlerts:
     async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
         dialect = self._database.dialect
         # The lock keeps the integration until the transaction ends.
-        standing = select(integrations.c.id).where(integrations.c.id == integration_id).with_for_update()
+        current = select(integrations.c.id).where(integrations.c.id == integration_id).with_for_update()
         row = {"integration_id": integration_id, "failing_since": to_ms(at), "recovered_at": None}
         beginning = dialect.insert(integration_alerts).values(row)
         beginning = beginning.on_conflict_do_update(
@@ -54,7 +54,7 @@ class SqlAlerts:
         )
 
         def begin(connection: Connection) -> bool:
-            if connection.execute(standing).first() is None or not connection.execute(beginning).rowcount:
+            if connection.execute(current).first() is None or not connection.execute(beginning).rowcount:
                 return False
             enqueue(connection, dialect, [event])
             return True

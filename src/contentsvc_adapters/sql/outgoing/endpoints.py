@@ -37,20 +37,18 @@ class SqlWebhookEndpoints:
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id
-        mine = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
+        own = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
 
         def add(connection: Connection) -> WebhookEndpoint | Refusal:
             # The lock serializes the counting of one organization's endpoints.
             connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
-            standing = connection.execute(
-                select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)
-            ).first()
-            if standing is not None:
-                if standing.organization_id != owner:
+            current = connection.execute(select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)).first()
+            if current is not None:
+                if current.organization_id != owner:
                     message = f"'{endpoint.id}' is the id of another one"
                     raise Unstorable(message)
-                return endpoint_of(standing)
-            if (connection.scalar(mine) or 0) >= MAX_ENDPOINTS:
+                return endpoint_of(current)
+            if (connection.scalar(own) or 0) >= MAX_ENDPOINTS:
                 return TOO_MANY_ENDPOINTS
             connection.execute(insert(webhook_endpoints), row)
             return endpoint
@@ -74,14 +72,14 @@ class SqlWebhookEndpoints:
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        mine = _is(organization_id, endpoint_id)
+        own = _is(organization_id, endpoint_id)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
-            standing = _locked(connection, mine)
-            if standing is None:
+            current = _locked(connection, own)
+            if current is None:
                 return None
-            changed = change(endpoint_of(standing))
-            connection.execute(update(webhook_endpoints).where(mine).values(endpoint_row(changed)))
+            changed = change(endpoint_of(current))
+            connection.execute(update(webhook_endpoints).where(own).values(endpoint_row(changed)))
             return changed
 
         return await self._database.write(run)
@@ -89,28 +87,28 @@ class SqlWebhookEndpoints:
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        mine = _is(organization_id, endpoint_id)
+        own = _is(organization_id, endpoint_id)
         sealed = self._sealer.seal(secret)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
-            standing = _locked(connection, mine)
-            if standing is None:
+            current = _locked(connection, own)
+            if current is None:
                 return None
-            if self._sealer.open(standing.sealed_secret) == secret:
-                return endpoint_of(standing)
+            if self._sealer.open(current.sealed_secret) == secret:
+                return endpoint_of(current)
             values: dict[str, Any] = {
                 "sealed_secret": sealed,
-                "sealed_previous": standing.sealed_secret,
+                "sealed_previous": current.sealed_secret,
                 "previous_until": to_ms(overlap_until),
             }
-            connection.execute(update(webhook_endpoints).where(mine).values(values))
-            rotated = connection.execute(select(webhook_endpoints).where(mine)).one()
+            connection.execute(update(webhook_endpoints).where(own).values(values))
+            rotated = connection.execute(select(webhook_endpoints).where(own)).one()
             return endpoint_of(rotated)
 
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        mine = _is(organization_id, endpoint_id)
+        own = _is(organization_id, endpoint_id)
         its = (
             webhook_messages.c.endpoint_id == endpoint_id,
             webhook_messages.c.organization_id == organization_id,
@@ -124,7 +122,7 @@ class SqlWebhookEndpoints:
 
         def run(connection: Connection) -> bool:
             nonlocal done
-            if _locked(connection, mine) is None:
+            if _locked(connection, own) is None:
                 return done
             cut_off = [
                 {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}
@@ -133,7 +131,7 @@ class SqlWebhookEndpoints:
             if cut_off:
                 connection.execute(_CUT_OFF, cut_off)
             connection.execute(delete(webhook_messages).where(*its))
-            connection.execute(delete(webhook_endpoints).where(mine))
+            connection.execute(delete(webhook_endpoints).where(own))
             done = True
             return True
 
@@ -152,5 +150,5 @@ def _is(organization_id: str, endpoint_id: str) -> ColumnElement[bool]:
     return (webhook_endpoints.c.organization_id == organization_id) & (webhook_endpoints.c.id == endpoint_id)
 
 
-def _locked(connection: Connection, mine: ColumnElement[bool]) -> AnyRow | None:
-    return connection.execute(select(webhook_endpoints).where(mine).with_for_update()).first()
+def _locked(connection: Connection, own: ColumnElement[bool]) -> AnyRow | None:
+    return connection.execute(select(webhook_endpoints).where(own).with_for_update()).first()

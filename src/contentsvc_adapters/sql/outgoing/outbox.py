@@ -233,15 +233,15 @@ class SqlOutbox:
         return None if row is None else message_of(row)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        mine = _is(organization_id, message_id)
+        own = _is(organization_id, message_id)
         # The raised count of takes invalidates a current attempt: its result is not written.
         again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
         ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None, "delivered_to": None}
 
         def resend(connection: Connection) -> bool:
-            if connection.execute(update(webhook_messages).where(mine, ~_PENDING).values({**again, **ended})).rowcount:
+            if connection.execute(update(webhook_messages).where(own, ~_PENDING).values({**again, **ended})).rowcount:
                 return True
-            return connection.execute(update(webhook_messages).where(mine).values(again)).rowcount > 0
+            return connection.execute(update(webhook_messages).where(own).values(again)).rowcount > 0
 
         return await self._database.write(resend)
 

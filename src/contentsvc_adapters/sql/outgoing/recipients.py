@@ -41,12 +41,12 @@ class SqlRecipients:
         await self._database.write(ask)
 
     async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Recipient | None:
-        mine = recipients.c.digest == digest
+        own = recipients.c.digest == digest
         confirmed = {"status": RecipientStatus.CONFIRMED.value, "confirmed_at": to_ms(at)}
         renewed = {"digest": new_digest, "sealed_token": self._sealer.seal(new_token)}
         in_time = recipients.c.asked_at > to_ms(at - CONFIRM_WITHIN)
-        first = update(recipients).where(mine, _ASKED, in_time).values({**confirmed, **renewed})
-        again = update(recipients).where(mine, ~_ASKED, ~_CONFIRMED).values(confirmed)
+        first = update(recipients).where(own, _ASKED, in_time).values({**confirmed, **renewed})
+        again = update(recipients).where(own, ~_ASKED, ~_CONFIRMED).values(confirmed)
         reading = select(recipients).where(_CONFIRMED)
 
         def confirm(connection: Connection) -> Recipient | None:
@@ -55,18 +55,18 @@ class SqlRecipients:
             row = connection.execute(reading.where(recipients.c.digest == new_digest)).first()
             if row is None:
                 connection.execute(again)
-                row = connection.execute(reading.where(mine)).first()
+                row = connection.execute(reading.where(own)).first()
             return None if row is None else _recipient_of(row)
 
         return await self._database.write(confirm)
 
     async def leave(self, digest: str) -> Recipient | None:
-        mine = recipients.c.digest == digest
-        leaving = update(recipients).where(mine).values(status=RecipientStatus.REMOVED.value, confirmed_at=None)
+        own = recipients.c.digest == digest
+        leaving = update(recipients).where(own).values(status=RecipientStatus.REMOVED.value, confirmed_at=None)
 
         def leave(connection: Connection) -> Recipient | None:
             connection.execute(leaving)
-            row = connection.execute(select(recipients).where(mine)).first()
+            row = connection.execute(select(recipients).where(own)).first()
             return None if row is None else _recipient_of(row)
 
         return await self._database.write(leave)
@@ -77,23 +77,23 @@ class SqlRecipients:
         return [_recipient_of(row) for row in rows]
 
     async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
-        mine = (recipients.c.organization_id == recipient.organization_id) & (recipients.c.address == recipient.address)
+        own = (recipients.c.organization_id == recipient.organization_id) & (recipients.c.address == recipient.address)
         values = {"digest": digest, "sealed_token": self._sealer.seal(token)}
 
         def give(connection: Connection) -> str | None:
-            row = connection.execute(select(recipients).where(mine).with_for_update()).first()
+            row = connection.execute(select(recipients).where(own).with_for_update()).first()
             if row is None:
                 return None
             if row.digest != recipient.digest:
                 return self._sealer.open(row.sealed_token)
-            connection.execute(update(recipients).where(mine).values(values))
+            connection.execute(update(recipients).where(own).values(values))
             return token
 
         return await self._database.write(give)
 
     async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
-        mine = (recipients.c.organization_id == organization_id, _CONFIRMED)
-        forgetting = delete(recipients).where(*mine, recipients.c.address.not_in(sorted(used)))
+        own = (recipients.c.organization_id == organization_id, _CONFIRMED)
+        forgetting = delete(recipients).where(*own, recipients.c.address.not_in(sorted(used)))
         return await self._database.write(lambda connection: connection.execute(forgetting).rowcount)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:

@@ -21,7 +21,7 @@ _GATHERED_TURNS: Final = 16
 _WAITED_S: Final = 2.0
 _MIB: Final = 1024 * 1024
 
-Told: TypeAlias = Callable[[Settled | Exception], object]
+OnSettled: TypeAlias = Callable[[Settled | Exception], object]
 
 
 @final
@@ -29,7 +29,7 @@ Told: TypeAlias = Callable[[Settled | Exception], object]
 class _Entry:
     settlement: Settlement
     #: ``None``: it was called already.
-    told: Told | None
+    on_settled: OnSettled | None
     size: int
     accepted_s: float
     is_duplicate: bool = False
@@ -93,11 +93,11 @@ class SettlementQueue:
         #: Called with each stale settlement, before its own callback.
         self.on_stale: Callable[[Settlement], object] = _nobody
 
-    def put(self, settlement: Settlement, told: Told) -> None:
-        """Accept a settlement; call ``told`` once it is durable, or with the exception that :meth:`settle` would raise.
+    def put(self, settlement: Settlement, on_settled: OnSettled) -> None:
+        """Accept a settlement; call ``on_settled`` once it is durable, or with the exception of :meth:`settle`.
 
         Raises:
-                StoreUnavailable: The queue is full or closed; ``told`` is not called.
+                StoreUnavailable: The queue is full or closed; ``on_settled`` is not called.
         """
         if self._closed:
             message = "the service is stopping"
@@ -106,7 +106,7 @@ class SettlementQueue:
         if len(self._entries) >= self._limits.items or (self._entries and self._size + size > self._limits.size):
             message = "too many deliveries are waiting to be written"
             raise StoreUnavailable(message)
-        entry = _Entry(settlement, told, size, monotonic())
+        entry = _Entry(settlement, on_settled, size, monotonic())
         self._entries.add(entry)
         self._size += size
         self._waiting.append(entry)
@@ -116,7 +116,7 @@ class SettlementQueue:
         """Write a settlement, and return once it is durable; the contract is that of the port."""
         answer: asyncio.Future[Settled] = asyncio.get_running_loop().create_future()
 
-        def told(settled: Settled | Exception) -> None:
+        def on_settled(settled: Settled | Exception) -> None:
             if answer.done():
                 return
             if isinstance(settled, Exception):
@@ -124,7 +124,7 @@ class SettlementQueue:
             else:
                 answer.set_result(settled)
 
-        self.put(settlement, told)
+        self.put(settlement, on_settled)
         return await answer
 
     async def close(self, within_s: float) -> None:
@@ -143,7 +143,7 @@ class SettlementQueue:
         self._waiting.clear()
         self._followers.clear()
         for entry in self._entries:
-            _tell(entry, StoreUnavailable(message))
+            _resolve(entry, StoreUnavailable(message))
 
     def _wake(self) -> None:
         if self._gathering or not self._waiting or not self._idle:
@@ -220,7 +220,7 @@ class SettlementQueue:
             return
         match writing.exception() or _miscounted(part, writing.result()):
             case None:
-                self._tell_all(part, writing.result())
+                self._resolve_all(part, writing.result())
             case StoreUnavailable() as exc:
                 self._give_up([*part, *chain.from_iterable(parts)], exc, began_s)
                 parts.clear()
@@ -241,14 +241,14 @@ class SettlementQueue:
             self._drained.set()
         self._wake()
 
-    def _tell_all(self, part: Sequence[_Entry], answers: Sequence[Settled]) -> None:
+    def _resolve_all(self, part: Sequence[_Entry], answers: Sequence[Settled]) -> None:
         for entry, answer in zip(part, answers, strict=True):
             self._release(entry)
             self._requeue_waiters(entry, answer)
             if answer is Settled.STALE:
                 self.on_stale(entry.settlement)
         for entry, answer in zip(part, answers, strict=True):
-            _tell(entry, answer)
+            _resolve(entry, answer)
 
     def _give_up(self, batch: Sequence[_Entry], exc: StoreUnavailable, began_s: float) -> None:
         for entry in batch:
@@ -279,7 +279,7 @@ class SettlementQueue:
 
     def _fail(self, entry: _Entry, exc: Exception) -> None:
         self._release(entry)
-        _tell(entry, exc)
+        _resolve(entry, exc)
 
     def _release(self, entry: _Entry) -> None:
         self._entries.discard(entry)
@@ -290,8 +290,8 @@ def _miscounted(part: Sequence[_Entry], answers: Sequence[Settled]) -> Exception
     return None if len(part) == len(answers) else ValueError(f"{len(answers)} answers to {len(part)} settlements")
 
 
-def _tell(entry: _Entry, answer: Settled | Exception) -> None:
-    callback, entry.told = entry.told, None
+def _resolve(entry: _Entry, answer: Settled | Exception) -> None:
+    callback, entry.on_settled = entry.on_settled, None
     if callback is None:
         return
     if isinstance(answer, StoreUnavailable):
