@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
+    from nh3 import Cleaner
 
 #: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
 _ON_THE_LOOP: Final = 1_000
@@ -49,6 +50,19 @@ class SafeMarkdown:
         # html=False first: the allow-list alone would drop the text that follows a <script>.
         return commonmark(html=False).disable("image")
 
+    @cached_property
+    def _cleaner(self) -> "Cleaner":
+        from nh3 import Cleaner  # noqa: PLC0415  # as above
+
+        return Cleaner(
+            tags=set(_TAGS),
+            attributes=_ATTRIBUTES,
+            url_schemes={"http", "https"},
+            # A post is read at many addresses, so a relative link leads nowhere.
+            url_relative="deny",
+            link_rel="nofollow noopener noreferrer",
+        )
+
     async def render(self, markdown: str) -> str | None:
         if len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
@@ -57,19 +71,9 @@ class SafeMarkdown:
         return content if len(content) <= self._limit else None
 
     def html(self, markdown: str) -> str:
-        import nh3  # noqa: PLC0415  # most processes render nothing
-
         tokens = self._parser.parse(markdown)
         _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))
-        return nh3.clean(
-            self._parser.renderer.render(tokens, self._parser.options, {}),
-            tags=set(_TAGS),
-            attributes=_ATTRIBUTES,
-            url_schemes={"http", "https"},
-            # A post is read at many addresses, so a relative link leads nowhere.
-            url_relative="deny",
-            link_rel="nofollow noopener noreferrer",
-        )
+        return self._cleaner.clean(self._parser.renderer.render(tokens, self._parser.options, {}))
 
 
 def _bound_links(tokens: Iterable["Token"], limit: int) -> None:

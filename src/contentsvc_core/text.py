@@ -13,7 +13,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 #: Characters that match ASCII letters without regard to case.
-_LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+_LIKE_ASCII: Final = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
 _SPACES: Final = re.compile(r"\s+")
 #: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
 #: Annex 15, section 13, Stream-Safe Text Format).
@@ -34,7 +34,10 @@ def storable(text: str) -> str:
 
 def lowered(text: str) -> str:
     """Return a text in lower case, with ASCII letters instead of characters that match them without regard to case."""
-    return text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
+    if not text.isascii():
+        for character, letter in _LIKE_ASCII.items():
+            text = text.replace(character, letter)
+    return text.lower()
 
 
 def _can_be_encoded(text: str) -> bool:

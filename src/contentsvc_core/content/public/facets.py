@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from html import unescape
 from typing import Final
 
@@ -56,6 +57,7 @@ def labels_of(post: Post) -> tuple[Label, ...]:
     return tuple(label for label in Label if label in labels)
 
 
+@lru_cache(maxsize=1024)
 def _label(heading: str) -> Label | None:
     name = heading.strip().casefold()
     section = _HEADINGS.get(name) or section_of_labels([name])

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from typing import Final
 
@@ -20,7 +21,7 @@ _UNNAMED: Final = "post"
 #: id.
 _NUMBERED: Final = 5
 _OWN: Final = 12
-_DASHES: Final = re.compile("-{2,}")
+_APOSTROPHE: Final = re.compile("['\u2019]")
 _PATH: Final = re.compile(r"(?:releases|[0-9]{4}/(?:0[1-9]|1[0-2]))/[^/]+")
 
 
@@ -52,18 +53,24 @@ def readable(text: str, *, keep: str = "") -> str:
 
     Latin letters lose their accents. Letters of other scripts and the characters of ``keep`` stay.
     """
-    cleaned = "".join(_kept(character, keep) for character in unicodedata.normalize("NFKC", text).casefold())
-    name = _DASHES.sub("-", unicodedata.normalize("NFC", cleaned)).strip(f"-{keep}")
+    text = _APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold())
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", "".join(map(_plain, text)))
+    name = _others(keep).sub("-", text).strip(f"-{keep}")
     if len(name) > _NAME_LIMIT:
         start, dash, _ = name[: _NAME_LIMIT + 1].rpartition("-")
         name = (start if dash and len(start) > _NAME_LIMIT // 2 else name[:_NAME_LIMIT]).strip(f"-{keep}")
     return name
 
 
-def _kept(character: str, keep: str) -> str:
+@cache
+def _others(keep: str) -> re.Pattern[str]:
+    """Return the pattern of the ASCII characters that a dash replaces."""
+    return re.compile(rf"[^a-z0-9{re.escape(keep)}\x80-\U0010ffff]+")
+
+
+def _plain(character: str) -> str:
     plain = unicodedata.normalize("NFKD", character)[0]
-    if character in keep or (plain.isascii() and plain.isalnum()):
-        return character if character in keep else plain
-    if character in {"'", "\u2019"}:
-        return ""
+    if character.isascii() or (plain.isascii() and plain.isalnum()):
+        return plain
     return character if character.isalnum() or unicodedata.category(character).startswith("M") else "-"
