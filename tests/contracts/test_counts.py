@@ -228,6 +228,7 @@ def _without_later_columns(row: dict[str, Any]) -> dict[str, Any]:
         "summary",
         "labels",
         "publish_at",
+        "facets",
     }
     return {name: value for name, value in row.items() if name not in later_ones}
 

@@ -1,12 +1,14 @@
-"""The paths and the facets of published posts, set by the transaction that publishes a post or changes its title."""
+"""The paths and the facets of posts, set by the transaction that publishes a post or changes its title."""
 
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, case, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, literal, select, update
 
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.post_rows import written_facets
+from contentsvc_adapters.sql.row import json_of
 from contentsvc_adapters.sql.schema import post_paths, posts
 from contentsvc_core.content.posts import Post
 
@@ -17,33 +19,32 @@ _AT_ONCE: Final = 8
 _HOLDERS: Final = select(post_paths.c.path, post_paths.c.post_id).where(
     post_paths.c.organization_id == bindparam("owner"), post_paths.c.path.in_(bindparam("paths", expanding=True))
 )
+#: With a result, SQLAlchemy sends many rows as one statement (see completion.py).
+_STORE: Final = insert(post_paths).returning(post_paths.c.path)
 
 
-def address(connection: Connection, dialect: Dialect, changed: Sequence[Post]) -> None:
+def address(connection: Connection, dialect: Dialect, changed: Sequence[Post], *, are_new: bool = False) -> None:
     """Set the facets of posts, and the path of each that was ever published: the first that no other post has or had.
 
-    A post keeps its earlier paths, so that old links redirect.
+    A post keeps its earlier paths, so that old links redirect. ``are_new``: the posts were inserted with their facets.
     """
-    from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts needs none of it
-
-    if not changed:
-        return
-    values = {posts.c.facets: {post.id: "".join(f"\n{each}" for each in facets_of(post)) + "\n" for post in changed}}
-    owners = sorted({post.organization_id for post in changed if post.published_at is not None})
+    published = [post for post in changed if post.published_at is not None]
+    owners = sorted({post.organization_id for post in published})
     # The last lock of its transaction: a transaction that waits here holds nothing that the lock's holder needs.
     for owner in owners:
         dialect.lock(connection, f"paths/{owner}")
-    if owners:
-        published = [post for post in changed if post.published_at is not None]
-        values[posts.c.path] = {
-            id_: path
-            for owner in owners
-            for id_, path in _paths(connection, owner, [post for post in published if post.organization_id == owner])
-        }
-    # One statement for all posts, as when runs are completed.
-    setting = update(posts).where(posts.c.id.in_([post.id for post in changed]))
-    cases = {column: case(texts, value=posts.c.id, else_=column) for column, texts in values.items()}
-    connection.execute(setting.values(cases))
+    paths = {
+        id_: path
+        for owner in owners
+        for id_, path in _paths(connection, owner, [post for post in published if post.organization_id == owner])
+    }
+    facets = {} if are_new else {post.id: written_facets(post) for post in changed}
+    for column, texts in ((posts.c.facets, facets), (posts.c.path, paths)):
+        if texts:
+            # One statement for all posts, as when runs are completed.
+            entries = dialect.entries(literal(json_of(texts)))
+            setting = update(posts).where(posts.c.id.in_(list(texts)), posts.c.id == entries.c.key)
+            connection.execute(setting.values({column: entries.c.value}))
 
 
 def forget(connection: Connection, post_id: str) -> None:
@@ -70,5 +71,5 @@ def _paths(connection: Connection, owner: str, published: Sequence[Post]) -> lis
                 del waiting[id_]
     if new:
         values = [{"organization_id": owner, "path": path, "post_id": id_} for path, id_ in new.items()]
-        connection.execute(insert(post_paths).values(values))
+        connection.execute(_STORE, values)
     return list(found.items())

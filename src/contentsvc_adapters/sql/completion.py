@@ -1,16 +1,17 @@
 """Completing runs with their posts, many in one transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, final
 
 from attrs import frozen
-from sqlalchemy import Connection, Update, bindparam, case, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, literal, select, update
 
 from contentsvc_adapters.sql.addressing import address
 from contentsvc_adapters.sql.containment import contain, lock, note_released
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.post_rows import once_digest, post_row
+from contentsvc_adapters.sql.row import json_of
 from contentsvc_adapters.sql.runs import forget, has_status
 from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
 from contentsvc_core.content.posts import Post
@@ -24,6 +25,11 @@ _HELD: Final = (
     # All transactions lock in the same order, so that they cannot deadlock.
     .order_by(workflow_runs.c.id)
     .with_for_update()
+)
+_COMPLETED: Final = (
+    update(workflow_runs)
+    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)))
+    .values(status=RunStatus.COMPLETED.value, error=None)
 )
 _SKIPPED: Final = (
     update(workflow_runs)
@@ -61,7 +67,10 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
             own.setdefault(run.id, ending)
     if not own:
         return [Completion.GONE] * len(endings)
-    connection.execute(_completed({id_: ending.post.id for id_, ending in own.items()}))
+    # One statement for all runs: PostgreSQL's driver sends several as a batch that cannot be cancelled.
+    post_ids = dialect.entries(literal(json_of({id_: ending.post.id for id_, ending in own.items()})))
+    completed = _COMPLETED.where(workflow_runs.c.id == post_ids.c.key).values(post_id=post_ids.c.value)
+    connection.execute(completed, {"ids": list(own)})
     forget(connection, list(own))
     owners = {each.run.organization_id for each in own.values() if each.pushes or each.once or push_id(each.run.cause)}
     if owners:
@@ -73,7 +82,7 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
         connection.execute(_SKIPPED, {"ids": unwritten})
     posts_written = [ending.post for ending in own.values() if ending.post.id in written]
     enqueue(connection, dialect, [each for post in posts_written for each in post_written(post)])
-    address(connection, dialect, posts_written)
+    address(connection, dialect, posts_written, are_new=True)
     return [_completion(ending, own, written) for ending in endings]
 
 
@@ -101,15 +110,6 @@ def reported_keys(connection: Connection, organization_id: str, keys: Collection
     deleted = connection.execute(_REPORTED, {"organizations": [organization_id], "keys": list(keys)})
     carried = connection.scalars(_CARRIED, {"organization": organization_id, "keys": list(keys)})
     return {row.once_key for row in deleted} | set(carried)
-
-
-def _completed(post_ids: Mapping[str, str]) -> Update:
-    # One statement for all runs: PostgreSQL's driver sends several as a batch that cannot be cancelled.
-    return (
-        update(workflow_runs)
-        .where(workflow_runs.c.id.in_(list(post_ids)))
-        .values(status=RunStatus.COMPLETED.value, error=None, post_id=case(dict(post_ids), value=workflow_runs.c.id))
-    )
 
 
 def _contain(connection: Connection, dialect: Dialect, owners: set[str], endings: Sequence[Ending]) -> None:

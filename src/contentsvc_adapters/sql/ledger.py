@@ -3,7 +3,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, Final, final
 
 from sqlalchemy import (
     CTE,
@@ -21,6 +21,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.batcher import Batcher
@@ -49,6 +50,16 @@ from contentsvc_core.workflows.runs import (
     WorkflowRun,
 )
 
+_CHOSEN: Final = workflow_runs.c.id.in_(bindparam("ids", expanding=True))
+_PENDING: Final = select(workflow_runs.c.id, workflow_runs.c.kills).where(_CHOSEN, has_status(RunStatus.PENDING))
+#: Whether an executor is alive, and the kills of the run of its that was killed most often.
+_EXECUTOR: Final = select(
+    exists().where(executors.c.id == bindparam("executor")),
+    select(func.max(workflow_runs.c.kills))
+    .where(has_status(RunStatus.RUNNING), workflow_runs.c.executor == bindparam("executor"))
+    .scalar_subquery(),
+)
+
 
 @final
 class SqlRunLedger:
@@ -56,12 +67,30 @@ class SqlRunLedger:
         self._database = database
         self._events = SharedEvents(database)
         self._runs = full_runs(database.dialect)
+        self._runs_by_id = self._runs.where(_CHOSEN)
         self._listed = listed_runs(database.dialect)
         self._completing: Batcher[Ending, Completion] = Batcher(self._complete)
 
     @cached_property
     def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
         return _questions(self._database.dialect)
+
+    @cached_property
+    def _taking(self) -> ReturningUpdate[str]:
+        # Runs that another process is taking at this moment are skipped, not waited for. Only chosen runs are locked: a
+        # caller that gets none must not keep them from others.
+        free = self._database.dialect.locking(select(workflow_runs.c.id).where(_CHOSEN, has_status(RunStatus.PENDING)))
+        return (
+            update(workflow_runs)
+            .where(workflow_runs.c.id.in_(free))
+            .values(
+                status=RunStatus.RUNNING.value,
+                attempts=workflow_runs.c.attempts + 1,
+                takes=workflow_runs.c.takes + 1,
+                executor=bindparam("taker"),
+            )
+            .returning(workflow_runs.c.id)
+        )
 
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
@@ -96,40 +125,18 @@ class SqlRunLedger:
         return runs
 
     def _take(self, ids: list[str], executor: str, connection: Connection) -> Sequence[rows.AnyRow]:
-        if connection.scalar(select(executors.c.id).where(executors.c.id == executor)) is None:
+        parameters = {"ids": ids, "executor": executor}
+        is_alive, running = connection.execute(_EXECUTOR, parameters).one()
+        if not is_alive:
             return ()
-        pending = select(workflow_runs.c.id, workflow_runs.c.kills).where(
-            workflow_runs.c.id.in_(ids), has_status(RunStatus.PENDING)
-        )
-        kills: dict[str, int] = {row.id: row.kills for row in connection.execute(pending)}
-        running = connection.scalar(
-            select(func.max(workflow_runs.c.kills)).where(
-                has_status(RunStatus.RUNNING), workflow_runs.c.executor == executor
-            )
-        )
+        kills: dict[str, int] = {row.id: row.kills for row in connection.execute(_PENDING, parameters)}
         chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
         if not chosen:
             return ()
-        # Runs that another process is taking at this moment are skipped, not waited for. Only chosen runs are locked: a
-        # caller that gets none must not keep them from others.
-        free = self._database.dialect.locking(
-            select(workflow_runs.c.id).where(workflow_runs.c.id.in_(chosen), has_status(RunStatus.PENDING))
-        )
-        taken = (
-            update(workflow_runs)
-            .where(workflow_runs.c.id.in_(free))
-            .values(
-                status=RunStatus.RUNNING.value,
-                attempts=workflow_runs.c.attempts + 1,
-                takes=workflow_runs.c.takes + 1,
-                executor=executor,
-            )
-            .returning(workflow_runs.c.id)
-        )
-        own = connection.scalars(taken).all()
+        own = connection.scalars(self._taking, {"ids": chosen, "taker": executor}).all()
         if not own:
             return ()
-        run_rows = {row.id: row for row in connection.execute(self._runs.where(workflow_runs.c.id.in_(own)))}
+        run_rows = {row.id: row for row in connection.execute(self._runs_by_id, {"ids": own})}
         return [run_rows[id_] for id_ in ids if id_ in run_rows]
 
     async def owns(self, run: WorkflowRun) -> bool:

@@ -166,7 +166,7 @@ class SqlPostLibrary:
             from contentsvc_core.outgoing.events import post_written  # noqa: PLC0415  # as above
 
             enqueue(connection, self._database.dialect, post_written(post, by_editor=True))
-            addressing.address(connection, self._database.dialect, [post])
+            addressing.address(connection, self._database.dialect, [post], are_new=True)
 
         await self._database.write(add)
 

@@ -31,6 +31,7 @@ def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | No
         "summary": post.summary,
         "labels": written_labels(post.labels),
         "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
+        "facets": written_facets(post),
     }
 
 
@@ -65,6 +66,12 @@ def post_of(row: AnyRow) -> Post:
 
 def written_labels(labels: tuple[Label, ...]) -> str | None:
     return " ".join(label.value for label in labels) or None
+
+
+def written_facets(post: Post) -> str:
+    from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts needs none of it
+
+    return "".join(f"\n{each}" for each in facets_of(post)) + "\n"
 
 
 def read_labels(text: str | None) -> tuple[Label, ...]:

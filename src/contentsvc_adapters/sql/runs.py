@@ -1,7 +1,18 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, FromClause, Select, Update, delete, insert, literal_column, select, update
+from sqlalchemy import (
+    Connection,
+    FromClause,
+    Select,
+    Update,
+    bindparam,
+    delete,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql import rows
@@ -20,6 +31,10 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
     events.c.type,
     events.c.summary,
 ).join(events, events.c.id == workflow_runs.c.event_id)
+#: Nodes of the previous version write drafts; without them, a run's row could not be deleted (foreign key).
+_FORGET: Final = [
+    delete(table).where(table.c.run_id.in_(bindparam("ids", expanding=True))) for table in (run_steps, run_drafts)
+]
 
 
 def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
@@ -51,9 +66,8 @@ def changing(run: WorkflowRun | Taken) -> Update:
 
 def forget(connection: Connection, ids: Sequence[str]) -> None:
     """Delete the step results of runs that have ended."""
-    connection.execute(delete(run_steps).where(run_steps.c.run_id.in_(ids)))
-    # Nodes of the previous version write drafts; without them, a run's row could not be deleted (foreign key).
-    connection.execute(delete(run_drafts).where(run_drafts.c.run_id.in_(ids)))
+    for forgetting in _FORGET:
+        connection.execute(forgetting, {"ids": ids})
 
 
 def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:

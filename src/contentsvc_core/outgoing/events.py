@@ -1,6 +1,6 @@
 """The events that webhook endpoints receive, as values that do not depend on the endpoints."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, final
@@ -53,27 +53,30 @@ def post_written(post: Post, *, by_editor: bool = False) -> list[Occurrence]:
         events.append(EventType.POST_PUBLISHED)
     elif not by_editor:
         events.append(EventType.DRAFT_WAITING)
-    return [_of_post(post, kind) for kind in events]
+    return _of_post(post, events)
 
 
 def post_published(post: Post) -> Occurrence:
-    return _of_post(post, EventType.POST_PUBLISHED)
+    return _of_post(post, [EventType.POST_PUBLISHED])[0]
 
 
-def _of_post(post: Post, kind: EventType) -> Occurrence:
+def _of_post(post: Post, kinds: Iterable[EventType]) -> list[Occurrence]:
     # A link instead of the text: titles and metadata are small, texts are not.
     data = {name: value for name, value in post_body(post).items() if name not in {"content", "markdown"}}
     data["links"] = {"self": f"/v1/posts/{post.id}"}
     version = iso_ms(post.updated_at)
-    return Occurrence(
-        organization_id=post.organization_id,
-        type=kind,
-        # A post may be withdrawn and published again: each publication is an event.
-        key=f"{post.id}/{version}",
-        data=data,
-        at=post.updated_at,
-        since=post.updated_at,
-    )
+    return [
+        Occurrence(
+            organization_id=post.organization_id,
+            type=kind,
+            # A post may be withdrawn and published again: each publication is an event.
+            key=f"{post.id}/{version}",
+            data=data,
+            at=post.updated_at,
+            since=post.updated_at,
+        )
+        for kind in kinds
+    ]
 
 
 def run_failed(

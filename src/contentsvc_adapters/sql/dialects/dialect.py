@@ -1,7 +1,17 @@
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, FromClause, Select, Subquery, Table
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Subquery,
+    Table,
+    TableValuedAlias,
+)
 
 from contentsvc_adapters.sql.dialects.transactions import Connections
 
@@ -60,6 +70,10 @@ class Dialect(Protocol):
 
     def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         """Return the condition that a text has a part; ``folded``: with the ASCII capitals of the text lowered."""
+        ...
+
+    def entries(self, texts: BindParameter[str]) -> TableValuedAlias:
+        """Return the rows ``key`` and ``value`` of a JSON object of texts: one parameter for any number of rows."""
         ...
 
     def locking(self, question: Question) -> Question:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Final, Self, final
 import asyncpg
 from attrs import field, frozen
 from sqlalchemy import (
+    JSON,
     BigInteger,
+    BindParameter,
     Column,
     ColumnElement,
     Connection,
@@ -16,6 +18,9 @@ from sqlalchemy import (
     Select,
     Subquery,
     Table,
+    TableValuedAlias,
+    Text,
+    cast,
     event,
     func,
     literal_column,
@@ -152,6 +157,10 @@ class Postgresql:
     def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         # In the collation "C", lower() changes ASCII only. In others, the result depends on the database's locale.
         return func.strpos(func.lower(column.collate("C")) if folded else column, part) > 0
+
+    def entries(self, texts: BindParameter[str]) -> TableValuedAlias:
+        # The driver would encode a parameter of the type JSON once more.
+        return func.json_each_text(cast(cast(texts, Text), JSON)).table_valued("key", "value")
 
     def locking(self, question: Question) -> Question:
         return question.with_for_update(skip_locked=True)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Self, final
 from attrs import frozen
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     Column,
     ColumnElement,
     Connection,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     Select,
     Subquery,
     Table,
+    TableValuedAlias,
     create_engine,
     event,
     func,
@@ -148,6 +150,9 @@ class Sqlite:
     def contains(self, column: ColumnElement[Any], part: str, *, folded: bool = False) -> ColumnElement[bool]:
         # Not LIKE: it has wildcards, limits patterns, and ignores case. lower() changes ASCII only.
         return func.instr(func.lower(column) if folded else column, part) > 0
+
+    def entries(self, texts: BindParameter[str]) -> TableValuedAlias:
+        return func.json_each(texts).table_valued("key", "value")
 
     def locking(self, question: Question) -> Question:
         """Return the query unchanged: a writer holds SQLite's single write lock already."""
