@@ -71,8 +71,8 @@ class Settings:
         default="auto", converter=checks.lowered, validator=[checks.one_of("auto", "inline", "dbos"), checks.engine]
     )
     #: The maximum number of concurrent runs of a process, in total and per organization.
-    run_concurrency: int = field(default=16, validator=checks.positive)
-    run_concurrency_per_organization: int = field(default=12, validator=checks.positive)
+    run_concurrency: int = field(default=32, validator=checks.positive)
+    run_concurrency_per_organization: int = field(default=24, validator=checks.positive)
     #: Whether ``/v1`` answers in the form of the hosted product (decision 0038).
     hosted_client: str = field(default="off", converter=checks.lowered, validator=checks.one_of("on", "off"))
     #: The proxies whose ``X-Forwarded-For`` is trusted: addresses and networks, separated by commas.

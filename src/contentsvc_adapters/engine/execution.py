@@ -27,9 +27,9 @@ class EventSink(Protocol):
 @final
 @frozen(kw_only=True)
 class WorkerConfig:
-    concurrency: int = 16
+    concurrency: int = 32
     #: Of these, the most of one organization. The rest is for other organizations, which must not wait for slow runs.
-    per_organization: int = 12
+    per_organization: int = 24
     #: The interval of polling the ledger when no notification arrives, in seconds; it grows fourfold while idle.
     poll_s: float = 0.5
     heartbeat_s: float = 2.0
