@@ -72,13 +72,12 @@ def has_controls(text: str) -> bool:
 
 def one_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, cut with ``…``, without control characters."""
-    if (
-        len(text) <= limit
-        and text.isprintable()
-        and (" " not in text or not ("  " in text or text.startswith(" ") or text.endswith(" ")))
+    start = text[: limit + 1]
+    if start.isprintable() and (
+        " " not in start or not ("  " in start or start.startswith(" ") or start.endswith(" "))
     ):
         # Nearly all texts: nothing to replace and no space too many.
-        return text
+        return text if len(text) <= limit else f"{start[: limit - 1].rstrip()}…"
     # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves room for spaces.
     text = text[: 8 * limit]
     if (printable := text.replace("\n", " ")).isprintable():
