@@ -193,6 +193,8 @@ class _Only(ast.AST):
 
 def _is_for_the_type_checker(place: Place) -> bool:
     node, owner = place.node, place.owner
+    if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+        return True
     if place.field in {"annotation", "returns", "decorator_list", "type_comment"}:
         return True
     if isinstance(node, ast.Expr):

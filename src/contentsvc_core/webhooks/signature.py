@@ -4,13 +4,12 @@ A scheme is a value of a provider. Every check is in constant time, and none of 
 """
 
 import hmac
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
-from hmac import HMAC
 from typing import Final, TypeAlias, final
 
-from attrs import Factory, field, frozen
+from attrs import frozen
 
 SIGNATURE_HEADER: Final = "X-Hub-Signature-256"
 
@@ -32,7 +31,10 @@ class HmacSha256:
 
     header: str
     prefix: str = "sha256="
-    name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.header), takes_self=True))
+
+    @property
+    def name(self) -> bytes:
+        return sent_name(self.header)
 
     @property
     def description(self) -> str:
@@ -51,19 +53,18 @@ class HmacSha256:
         return f"{self.prefix}{hmac.digest(_bytes(secret), body, sha256).hex()}"
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        return partial(self.is_signed, tuple(keyed(secrets)))
+        return partial(self.is_signed, tuple(_keys(secrets)))
 
-    def is_signed(self, macs: Iterable[HMAC], body: bytes, signature: bytes | None) -> bool:
-        """Check that ``signature`` was made over ``body`` with one of the keys of ``macs``."""
+    def is_signed(self, keys: Iterable[bytes], body: bytes, signature: bytes | None) -> bool:
+        """Check that ``signature`` was made over ``body`` with one of the keys."""
         prefix = self.prefix
         if signature is None or len(signature) != len(prefix) + _DIGITS:
             return False
         verified = False
-        for mac in macs:
-            computed = mac.copy()
-            computed.update(body)
+        for key in keys:
+            computed = f"{prefix}{hmac.digest(key, body, sha256).hex()}".encode()
             # Every key is tried, so that the time taken does not tell which one was right.
-            verified |= hmac.compare_digest(f"{prefix}{computed.hexdigest()}".encode(), signature)
+            verified |= hmac.compare_digest(computed, signature)
         return verified
 
 
@@ -73,7 +74,10 @@ class SharedToken:
     """The webhook secret itself, in a header."""
 
     header: str
-    name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.header), takes_self=True))
+
+    @property
+    def name(self) -> bytes:
+        return sent_name(self.header)
 
     @property
     def description(self) -> str:
@@ -88,15 +92,13 @@ class SharedToken:
         """Return ``None``: a secret has no form of its own."""
         return None
 
-    def value(self, body: bytes, secret: str) -> str:
-        del body
+    def value(self, _body: bytes, secret: str) -> str:
         return secret
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        return partial(self.is_sent, tuple(_bytes(secret) for secret in secrets if secret))
+        return partial(self.is_sent, tuple(map(_bytes, secrets)))
 
-    def is_sent(self, tokens: Iterable[bytes], body: bytes, sent: bytes | None) -> bool:
-        del body
+    def is_sent(self, tokens: Iterable[bytes], _body: bytes, sent: bytes | None) -> bool:
         if not sent:
             return False
         verified = False
@@ -111,16 +113,6 @@ Scheme: TypeAlias = HmacSha256 | SharedToken
 SPECIFIED: Final = HmacSha256(header=SIGNATURE_HEADER)
 
 
-def keyed(secrets: Iterable[str]) -> Iterator[HMAC]:
-    """Return an HMAC for each secret, to be copied for each body.
-
-    An empty secret gets none: anyone can compute its signature.
-    """
-    made = (hmac.new(_bytes(secret), digestmod=sha256) for secret in secrets if secret)
-    # OpenSSL's object itself, where there is one: its wrapper in Python takes as long as the rest of a verification.
-    return (getattr(each, "_hmac", None) or each for each in made)
-
-
 def sign(body: bytes, secret: str) -> str:
     """Return the signature header's value for ``body``: ``sha256=`` and 64 lowercase hexadecimal digits."""
     return SPECIFIED.value(body, secret)
@@ -128,7 +120,12 @@ def sign(body: bytes, secret: str) -> str:
 
 def verify(body: bytes, signature: bytes | None, secrets: Iterable[str]) -> bool:
     """Check that ``signature`` was made over ``body`` with one of ``secrets``."""
-    return SPECIFIED.is_signed(keyed(secrets), body, signature)
+    return SPECIFIED.is_signed(_keys(secrets), body, signature)
+
+
+def _keys(secrets: Iterable[str]) -> Iterable[bytes]:
+    """Return the key of each secret. An empty secret has none: anyone can compute its signature."""
+    return (_bytes(secret) for secret in secrets if secret)
 
 
 def _bytes(secret: str) -> bytes:

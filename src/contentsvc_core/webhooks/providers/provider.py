@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, final
 
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.providers.native import Reading
@@ -60,9 +60,14 @@ class Provider:
     #: Where a commit's message names its pull request; ``None``: in the subject, as in ``text (#12)``.
     request_number: re.Pattern[str] | None = None
 
-    #: The names of the headers of kind and id, as deliveries have them.
-    kind_name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.event_header), takes_self=True))
-    id_name: bytes = field(init=False, default=Factory(lambda self: sent_name(self.delivery_header), takes_self=True))
+    @property
+    def kind_name(self) -> bytes:
+        """Return the name of the kind's header, as deliveries have it."""
+        return sent_name(self.event_header)
+
+    @property
+    def id_name(self) -> bytes:
+        return sent_name(self.delivery_header)
 
     def is_full_name(self, text: str) -> bool:
         return is_full_name(text, nested=self.has_nested_owners)
