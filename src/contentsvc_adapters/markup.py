@@ -50,7 +50,8 @@ class SafeMarkdown:
         return commonmark(html=False).disable("image")
 
     async def render(self, markdown: str) -> str | None:
-        if len(markdown) <= _ON_THE_LOOP:
+        # The first text imports and creates the parser.
+        if "_parser" in vars(self) and len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
         else:
             content = await asyncio.to_thread(self.html, markdown)

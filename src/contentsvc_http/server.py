@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -105,7 +105,7 @@ async def _serve(
         collector = Collector()
         probes = Probes(reception.why_not_ready, reception.requests)
         behind = Behind(
-            lambda: _opened(settings, role, reception),
+            lambda: _opened(settings, role, reception, collector),
             probes,
             reception.requests,
             on_failed=lambda: server.stop(),  # noqa: PLW0108  # created below
@@ -116,7 +116,6 @@ async def _serve(
             # A receiver may never need the application.
             if role is not Role.RECEIVER:
                 await behind.load()
-                collector.spare()
             on_ready()
 
         webhooks = reception.before(behind) if role.receives else None
@@ -146,9 +145,13 @@ async def _serve(
 
 
 @contextlib.asynccontextmanager
-async def _opened(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[ASGIApp]:
-    module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
-    async with module.open_application(settings, role, reception) as application:
+async def _opened(
+    settings: Settings, role: Role, reception: Reception, collector: "Collector"
+) -> AsyncGenerator[ASGIApp]:
+    async with contextlib.AsyncExitStack() as stack:
+        with collector.loading():
+            module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
+            application = await stack.enter_async_context(module.open_application(settings, role, reception))
         yield application
 
 
@@ -171,6 +174,7 @@ class Collector:
     def __init__(self, growth: int = _GROWTH) -> None:
         self._growth = growth
         self._most = 0
+        self._is_loading = False
 
     def begin(self) -> None:
         """Exempt existing objects from collection, and raise the thresholds."""
@@ -181,14 +185,25 @@ class Collector:
             gc.set_threshold(*_COLLECTING)
             self._most = self._resident() + self._growth
 
-    def spare(self) -> None:
-        """Keep the objects of the loaded application out of collections. No collection runs: deliveries would wait."""
-        gc.freeze()
-        if self._most:
-            self._most = self._resident() + self._growth
+    @contextlib.contextmanager
+    def loading(self) -> Generator[None]:
+        """Ignore the growth while the application is loaded, and keep its objects out of collections.
+
+        No collection runs: deliveries would wait for it.
+        """
+        self._is_loading = True
+        try:
+            yield
+        finally:
+            self._is_loading = False
+            gc.freeze()
+            if self._most:
+                self._most = self._resident() + self._growth
 
     def collect_if_grown(self) -> None:
         """Collect all garbage if the process has grown by the limit since its minimum or since the last collection."""
+        if self._is_loading:
+            return
         resident = self._resident()
         if resident > self._most > 0:
             gc.collect()
