@@ -63,8 +63,10 @@ def test_nothing_is_collected_while_the_application_is_loaded() -> None:
         while resident() < begun + 20 * MIB:
             references.append(weakref.ref(Cyclic()))
         collector.collect_if_grown()
+        is_automatic = gc.isenabled()
     collector.collect_if_grown()
 
+    assert (is_automatic, gc.isenabled()) == (False, True)
     assert None not in [each() for each in references]
     gc.unfreeze()
     gc.collect()
