@@ -50,8 +50,10 @@ class SafeMarkdown:
         return commonmark(html=False).disable("image")
 
     async def render(self, markdown: str) -> str | None:
-        # The first text imports and creates the parser.
-        if "_parser" in vars(self) and len(markdown) <= _ON_THE_LOOP:
+        if "_parser" not in vars(self):
+            # Imports and creates the parser. The texts are not rendered there: many threads would hold up the loop.
+            await asyncio.to_thread(self.html, "")
+        if len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
         else:
             content = await asyncio.to_thread(self.html, markdown)

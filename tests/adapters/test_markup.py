@@ -101,7 +101,7 @@ async def test_a_text_of_more_than_a_thousand_characters_is_rendered_in_a_thread
     assert threads.given == 1
 
 
-async def test_the_first_text_is_rendered_in_a_thread_which_imports_the_parser() -> None:
+async def test_the_parser_is_imported_in_a_thread() -> None:
     threads = Counting(max_workers=1)
     asyncio.get_running_loop().set_default_executor(threads)
     renderer = SafeMarkdown()
