@@ -36,8 +36,10 @@ _REST_S: Final = 5.0
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
-#: The interval of the server's tick, in seconds, and the number of uvicorn's ticks in it.
+#: The intervals of the server's tick with and without connections, in seconds, and the number of uvicorn's ticks in it.
+#: The tick renews the time in answers, and looks at the memory.
 _TICK_S: Final = 1.0
+_IDLE_TICK_S: Final = 8.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
 #: How long a computing thread keeps the interpreter's lock, in seconds (:func:`sys.setswitchinterval`): with the
@@ -121,8 +123,6 @@ async def _serve(
         webhooks = reception.before(behind) if role.receives else None
         config = uvicorn.Config(
             behind if webhooks is None else webhooks,
-            # uvicorn calls this like a class.
-            http=cast("Any", partial(BoundedHttp, counting=reception.instrumentation.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -135,7 +135,8 @@ async def _serve(
         )
         collector.begin()
         sys.setswitchinterval(_LOCK_HELD_S)
-        server = _Server(config, started, collector)
+        protocol = partial(BoundedHttp, counting=reception.instrumentation.counting, webhooks=webhooks)
+        server = Server(config, protocol, started, collector)
         try:
             await server.serve(sockets=[bound])
             on_stopping()
@@ -231,25 +232,42 @@ def _end_in_any_case() -> None:
 
 
 @final
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], Awaitable[None]], collector: Collector) -> None:
+class Server(uvicorn.Server):
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        protocol: Callable[..., BoundedHttp],
+        on_started: Callable[[], Awaitable[None]],
+        collector: Collector,
+    ) -> None:
+        # uvicorn calls this like a class.
+        config.http = cast("Any", self._connected)
         super().__init__(config)
+        self._protocol = protocol
         self._on_started = on_started
         self._starting: asyncio.Task[None] | None = None
         self._collector = collector
         self._loop = asyncio.get_running_loop()
-        self._stop_requested = asyncio.Event()
+        self._woken = asyncio.Event()
 
     async def main_loop(self) -> None:
         # uvicorn's own wakes ten times a second to see whether a signal has come; here the signal wakes the loop.
         while not await self.on_tick(_UVICORN_TICKS):
             self._collector.collect_if_grown()
+            self._woken.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop_requested.wait(), _TICK_S)
+                async with asyncio.timeout(_TICK_S if self.server_state.connections else _IDLE_TICK_S):
+                    await self._woken.wait()
+
+    def _connected(self, **arguments: Any) -> BoundedHttp:  # noqa: ANN401  # uvicorn's own
+        if not self.server_state.connections:
+            # The next tick may be far away. This one comes before the first request: its answer has the time.
+            self._woken.set()
+        return self._protocol(**arguments)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._loop.call_soon_threadsafe(self._stop_requested.set)
+        self._loop.call_soon_threadsafe(self._woken.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -260,7 +278,7 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         self.should_exit = True
-        self._stop_requested.set()
+        self._woken.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -3,7 +3,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, Final, final
 
 from sqlalchemy import (
     CTE,
@@ -18,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     exists,
     func,
+    literal_column,
     select,
     update,
 )
@@ -49,6 +50,14 @@ from contentsvc_core.workflows.runs import (
     WorkflowRun,
 )
 
+_ANY_DUE: Final = (
+    select(workflow_runs.c.id)
+    .where(has_status(RunStatus.PENDING), workflow_runs.c.due_at + 0 <= bindparam("now"))
+    # The order of the partial index: without it, PostgreSQL may read the whole table to find none.
+    .order_by(*(workflow_runs.c[name] for name in ("organization_id", "kills", "created_at", "id")))
+    .limit(literal_column("1"))
+)
+
 
 @final
 class SqlRunLedger:
@@ -67,6 +76,9 @@ class SqlRunLedger:
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
     ) -> Sequence[Due]:
         if limit <= 0 or per_organization <= 0:
+            return ()
+        # Most polls of an idle process end here.
+        if not await self._database.poll(_ANY_DUE, now=to_ms(now)):
             return ()
         parameters = {
             "now": to_ms(now),
