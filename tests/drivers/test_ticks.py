@@ -4,20 +4,19 @@ import asyncio
 import socket
 from email.utils import formatdate
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import uvicorn
 from uvicorn import server as uvicorn_server
 
-from contentsvc_http.asgi import Receive, Scope, Send
 from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.server import Collector, Server
 
 _LATER_S = 3600.0
 
 
-async def _answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+async def _answer(_scope: object, _receive: object, send: Any) -> None:
     await send({"type": "http.response.start", "status": 204, "headers": []})
     await send({"type": "http.response.body", "body": b""})
 
@@ -31,9 +30,7 @@ async def test_the_first_answer_after_a_pause_has_the_time(monkeypatch: pytest.M
     monkeypatch.setattr(uvicorn_server, "time", SimpleNamespace(time=lambda: now))
     bound = socket.socket()
     bound.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        cast("Any", _answer), ws="none", lifespan="off", log_config=None, access_log=False, server_header=False
-    )
+    config = uvicorn.Config(_answer, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False)
     server = Server(config, BoundedHttp, _nothing, Collector())
     serving = asyncio.create_task(server.serve(sockets=[bound]))
     while not server.server_state.default_headers:
