@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 import pytest
-from conftest import Opening
 from contract_values import later
+from tests.contracts.conftest import Opening
 from tests.statements import statements
 
 from contentsvc_adapters.sql import SqlStores
