@@ -17,7 +17,8 @@ from types import FrameType
 from typing import Any, Final, cast, final
 
 import structlog
-import uvicorn
+import uvicorn.config
+import uvicorn.server
 import uvloop
 
 from contentsvc_http.asgi import ASGIApp
@@ -121,7 +122,7 @@ async def _serve(
             on_ready()
 
         webhooks = reception.before(behind) if role.receives else None
-        config = uvicorn.Config(
+        config = uvicorn.config.Config(
             behind if webhooks is None else webhooks,
             ws="none",
             lifespan="off",
@@ -232,10 +233,10 @@ def _end_in_any_case() -> None:
 
 
 @final
-class Server(uvicorn.Server):
+class Server(uvicorn.server.Server):
     def __init__(
         self,
-        config: uvicorn.Config,
+        config: uvicorn.config.Config,
         protocol: Callable[..., BoundedHttp],
         on_started: Callable[[], Awaitable[None]],
         collector: Collector,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, assert_never, 
 from sqlalchemy import ClauseElement, Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
-from sqlalchemy.pool import Pool
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
@@ -60,9 +60,11 @@ class Database:
         #: Called after each write of this process, unless the write is quiet.
         self.on_written: Callable[[], None] = _nothing
 
-    @property
-    def pools(self) -> frozenset[Pool]:
-        return frozenset(each.sync_engine.pool for each in (self._writer, self._reader))
+    def connections(self) -> tuple[int, int]:
+        """Return the number of open connections in use and the maximum number, in this process."""
+        pools = {each.sync_engine.pool for each in (self._writer, self._reader)}
+        counted = [pool for pool in pools if isinstance(pool, QueuePool)]
+        return sum(pool.checkedout() for pool in counted), sum(pool.size() for pool in counted)
 
     async def read(self, work: _Work[_Result]) -> _Result:
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
