@@ -1,7 +1,7 @@
 import importlib
 import sys
 
-from contentsvc_core.on_demand import package_on_demand
+from contentsvc_core.on_demand import module_on_demand, package_on_demand
 
 
 def prepare_imports() -> None:
@@ -10,6 +10,8 @@ def prepare_imports() -> None:
     # Both import HTTP servers and clients of the standard library, and command lines, in all 20 ms and 2 MB.
     package_on_demand("uvicorn")
     package_on_demand("prometheus_client")
+    # SQLAlchemy imports it for plugins, which this service does not use.
+    module_on_demand("importlib.metadata")
 
 
 def _import_structlog() -> None:
