@@ -52,9 +52,8 @@ from contentsvc_core.workflows.runs import (
 
 _ANY_DUE: Final = (
     select(workflow_runs.c.id)
+    # A sum: see below.
     .where(has_status(RunStatus.PENDING), workflow_runs.c.due_at + 0 <= bindparam("now"))
-    # The order of the partial index: without it, PostgreSQL may read the whole table to find none.
-    .order_by(*(workflow_runs.c[name] for name in ("organization_id", "kills", "created_at", "id")))
     .limit(literal_column("1"))
 )
 

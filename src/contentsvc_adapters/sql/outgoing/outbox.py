@@ -48,8 +48,6 @@ _PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.
 _ANY_DUE: Final = (
     select(webhook_messages.c.id)
     .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
-    # The order of the partial index: without it, PostgreSQL may read the whole table to find none.
-    .order_by(webhook_messages.c.endpoint_id, webhook_messages.c.due_at, webhook_messages.c.id)
     .limit(literal_column("1"))
 )
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
