@@ -17,20 +17,24 @@ from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 from typing import Final, final
 
-import uvicorn
 import uvloop
 
-from contentsvc_adapters.sql import SqlStores
-from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.webhooks.delivery import Address, HookConfiguration
-from contentsvc_core.webhooks.settlement import Settled, Settlement
-from contentsvc_http.logs import configure_logging
-from contentsvc_http.protocol import BoundedHttp
-from contentsvc_http.roles import Role
-from contentsvc_http.server import serve
-from contentsvc_http.settings import Settings, load_settings
-from contentsvc_http.sockets import listen
-from contentsvc_http.wiring import receiving as wiring
+from contentsvc_http.starting import prepare_imports
+
+# As the command does, before all other imports.
+prepare_imports()
+
+from contentsvc_adapters.sql import SqlStores  # noqa: E402
+from contentsvc_core.ports import DeliveryStore  # noqa: E402
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration  # noqa: E402
+from contentsvc_core.webhooks.settlement import Settled, Settlement  # noqa: E402
+from contentsvc_http.logs import configure_logging  # noqa: E402
+from contentsvc_http.protocol import BoundedHttp  # noqa: E402
+from contentsvc_http.roles import Role  # noqa: E402
+from contentsvc_http.server import serve  # noqa: E402
+from contentsvc_http.settings import Settings, load_settings  # noqa: E402
+from contentsvc_http.sockets import listen  # noqa: E402
+from contentsvc_http.wiring import receiving as wiring  # noqa: E402
 
 _SIGNATURE: Final = b"x-hub-signature-256"
 _OK: Final = b'{"message":"Processed push event (pushed)"}'
@@ -88,6 +92,7 @@ def _receive(*, store_nothing: bool) -> None:
 
 
 def _floor() -> None:
+    import uvicorn  # noqa: PLC0415  # the receiver imports some of its modules only
     from litestar import Litestar, asgi, get  # noqa: PLC0415  # the receiver answers without the framework
     from litestar.types import Receive, Scope, Send  # noqa: PLC0415  # as above; read by the framework
 

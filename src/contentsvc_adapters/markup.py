@@ -64,6 +64,9 @@ class SafeMarkdown:
         )
 
     async def render(self, markdown: str) -> str | None:
+        if "_parser" not in vars(self):
+            # Imports and creates the parser. The texts are not rendered there: many threads would hold up the loop.
+            await asyncio.to_thread(self.html, "")
         if len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
         else:

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any, cast, final
 
@@ -42,6 +43,26 @@ def module_on_demand(name: str) -> None:
     vars(placeholder)["__getattr__"] = get
     sys.modules[name] = placeholder
     setattr(import_module(package), submodule, placeholder)
+
+
+def package_on_demand(name: str) -> None:
+    """Register a package whose modules are imported without the package itself; its first use executes the package."""
+    if name in sys.modules:
+        return
+    spec = find_spec(name)
+    assert spec is not None
+    assert spec.loader is not None
+    package, loader = module_from_spec(spec), spec.loader
+
+    def get(attribute: str) -> object:
+        if find_spec(f"{name}.{attribute}") is not None:
+            return import_module(f"{name}.{attribute}")
+        if vars(package).pop("__getattr__", None) is not None:
+            loader.exec_module(package)
+        return getattr(package, attribute)
+
+    vars(package)["__getattr__"] = get
+    sys.modules[name] = package
 
 
 @final

@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
+import importlib.metadata
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, final
 
 from attrs import frozen
@@ -74,20 +74,18 @@ async def watching(
 
     ``backlog`` may raise any exception; ``connections`` returns the number in use, and the maximum.
     """
-    running = version("contentsvc")
     async with contextlib.AsyncExitStack() as stack:
         instrumentation = Instrumentation()
         if settings.metrics != "off":
-            measured = _measuring(running, backlog, connections, local=settings.metrics == "local")
+            measured = _measuring(backlog, connections, local=settings.metrics == "local")
             instrumentation = (await stack.enter_async_context(measured)).around(instrumentation)
         if settings.traces != "off":
-            instrumentation = (await stack.enter_async_context(_tracing(running))).around(instrumentation)
+            instrumentation = (await stack.enter_async_context(_tracing())).around(instrumentation)
         yield instrumentation
 
 
 @contextlib.asynccontextmanager
 async def _measuring(
-    running: str,
     backlog: "Callable[[], Awaitable[UnendedRuns]]",
     connections: Callable[[], tuple[int, int]],
     *,
@@ -97,7 +95,7 @@ async def _measuring(
     from contentsvc_http.metrics import MeasuredWorkflow  # noqa: PLC0415  # as above
     from contentsvc_http.scrape import Scrape  # noqa: PLC0415  # as above
 
-    scrape = Scrape(running, backlog, connections)
+    scrape = Scrape(_version, backlog, connections)
     metrics = scrape.metrics
     sampling = asyncio.create_task(scrape.keep_sampling(), name="sample")
 
@@ -124,7 +122,7 @@ async def _measuring(
 
 
 @contextlib.asynccontextmanager
-async def _tracing(running: str) -> AsyncGenerator[Instrumentation]:
+async def _tracing() -> AsyncGenerator[Instrumentation]:
     try:
         from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra
             DeliveryTraces,
@@ -134,7 +132,7 @@ async def _tracing(running: str) -> AsyncGenerator[Instrumentation]:
     except ImportError as exc:
         raise InvalidSetting(_NO_EXTRA) from exc
     try:
-        traces = Traces(running)
+        traces = Traces(_version())
     except ValueError as exc:
         message = f"a variable OTEL_* cannot be used: {exc}"
         raise InvalidSetting(message) from exc
@@ -146,3 +144,7 @@ async def _tracing(running: str) -> AsyncGenerator[Instrumentation]:
         )
     finally:
         await traces.close(within_s=_LAST_SPANS_S)
+
+
+def _version() -> str:
+    return importlib.metadata.version("contentsvc")

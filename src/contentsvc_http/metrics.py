@@ -5,7 +5,8 @@ from collections import Counter as Counted
 from collections.abc import Sequence
 from typing import Final, final, get_args
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.metrics import Counter, Gauge, Histogram
+from prometheus_client.registry import CollectorRegistry
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.retries import AttemptResult

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, final
 
 import httptools
 import structlog
-from uvicorn import Config
+from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.server import ServerState
 

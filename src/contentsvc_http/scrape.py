@@ -2,14 +2,15 @@ import asyncio
 import os
 import platform
 from collections.abc import Awaitable, Callable, Generator
+from importlib import import_module
 from time import monotonic
-from typing import Final, Protocol, final
+from typing import Any, Final, Protocol, final
 
-from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
-from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics import disable_created_metrics
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
-from prometheus_client.registry import Collector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector, CollectorRegistry
 
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.metrics import Metrics
@@ -39,7 +40,10 @@ class Scrape:
     """Collects the metrics of a scrape. Reads the database at most every two seconds, and works without it."""
 
     def __init__(
-        self, version: str, backlog: Callable[[], Awaitable[UnendedRuns]], connections: Callable[[], tuple[int, int]]
+        self,
+        version: Callable[[], str],
+        backlog: Callable[[], Awaitable[UnendedRuns]],
+        connections: Callable[[], tuple[int, int]],
     ) -> None:
         """``backlog`` may raise any exception; ``connections`` returns the number in use, and the maximum."""
         # The creation times of counters are a third of the page, and no alert uses them.
@@ -62,7 +66,9 @@ class Scrape:
     async def page(self, accept: str) -> tuple[bytes, str]:
         self.sample()
         self._database.backlog = await self._read_backlog()
-        encode, content_type = choose_encoder(accept)
+        # In a thread: it imports an HTTP server of the standard library.
+        exposition: Any = await asyncio.to_thread(import_module, "prometheus_client.exposition")
+        encode, content_type = exposition.choose_encoder(accept)
         # In a thread, because with several processes the library reads files.
         return await asyncio.to_thread(encode, self._shown), content_type
 
@@ -99,7 +105,7 @@ class Scrape:
 class _FromDatabase(Collector):
     """Gauges read from the database: the same in every process, so they are not added up."""
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: Callable[[], str]) -> None:
         self._version = version
         #: ``None``: the database is unavailable.
         self.backlog: UnendedRuns | None = None
@@ -107,7 +113,7 @@ class _FromDatabase(Collector):
     def collect(self) -> Generator[Metric]:
         backlog = self.backlog
         build = GaugeMetricFamily("contentsvc_build_info", "Build information.", labels=("version", "python"))
-        build.add_metric((self._version, platform.python_version()), 1)
+        build.add_metric((self._version(), platform.python_version()), 1)
         yield build
         up = GaugeMetricFamily("contentsvc_store_up", "1 if the database is available, else 0.")
         up.add_metric((), backlog is not None)

@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,8 @@ from types import FrameType
 from typing import Any, Final, cast, final
 
 import structlog
-import uvicorn
+import uvicorn.config
+import uvicorn.server
 import uvloop
 
 from contentsvc_http.asgi import ASGIApp
@@ -36,8 +37,10 @@ _REST_S: Final = 5.0
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
-#: The interval of the server's tick, in seconds, and the number of uvicorn's ticks in it.
+#: The intervals of the server's tick with and without connections, in seconds, and the number of uvicorn's ticks in it.
+#: The tick renews the time in answers, and looks at the memory.
 _TICK_S: Final = 1.0
+_IDLE_TICK_S: Final = 8.0
 _UVICORN_TICKS: Final = 10
 _STATM: Final = Path("/proc/self/statm")
 #: How long a computing thread keeps the interpreter's lock, in seconds (:func:`sys.setswitchinterval`): with the
@@ -105,7 +108,7 @@ async def _serve(
         collector = Collector()
         probes = Probes(reception.why_not_ready, reception.requests)
         behind = Behind(
-            lambda: _opened(settings, role, reception),
+            lambda: _opened(settings, role, reception, collector),
             probes,
             reception.requests,
             on_failed=lambda: server.stop(),  # noqa: PLW0108  # created below
@@ -116,14 +119,11 @@ async def _serve(
             # A receiver may never need the application.
             if role is not Role.RECEIVER:
                 await behind.load()
-                collector.spare()
             on_ready()
 
         webhooks = reception.before(behind) if role.receives else None
-        config = uvicorn.Config(
+        config = uvicorn.config.Config(
             behind if webhooks is None else webhooks,
-            # uvicorn calls this like a class.
-            http=cast("Any", partial(BoundedHttp, counting=reception.instrumentation.counting, webhooks=webhooks)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -136,7 +136,8 @@ async def _serve(
         )
         collector.begin()
         sys.setswitchinterval(_LOCK_HELD_S)
-        server = _Server(config, started, collector)
+        protocol = partial(BoundedHttp, counting=reception.instrumentation.counting, webhooks=webhooks)
+        server = Server(config, protocol, started, collector)
         try:
             await server.serve(sockets=[bound])
             on_stopping()
@@ -146,9 +147,13 @@ async def _serve(
 
 
 @contextlib.asynccontextmanager
-async def _opened(settings: Settings, role: Role, reception: Reception) -> AsyncGenerator[ASGIApp]:
-    module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
-    async with module.open_application(settings, role, reception) as application:
+async def _opened(
+    settings: Settings, role: Role, reception: Reception, collector: "Collector"
+) -> AsyncGenerator[ASGIApp]:
+    async with contextlib.AsyncExitStack() as stack:
+        with collector.loading():
+            module = await asyncio.to_thread(import_module, "contentsvc_http.wiring.process")
+            application = await stack.enter_async_context(module.open_application(settings, role, reception))
         yield application
 
 
@@ -171,24 +176,38 @@ class Collector:
     def __init__(self, growth: int = _GROWTH) -> None:
         self._growth = growth
         self._most = 0
+        self._is_loading = False
 
     def begin(self) -> None:
         """Exempt existing objects from collection, and raise the thresholds."""
-        gc.collect()
-        # Modules and open resources live as long as the process: scanning them again finds nothing.
+        # Modules and open resources live as long as the process. The rest is under a megabyte, and to find it takes a
+        # tenth of the start.
         gc.freeze()
         if self._resident():
             gc.set_threshold(*_COLLECTING)
             self._most = self._resident() + self._growth
 
-    def spare(self) -> None:
-        """Keep the objects of the loaded application out of collections. No collection runs: deliveries would wait."""
-        gc.freeze()
-        if self._most:
-            self._most = self._resident() + self._growth
+    @contextlib.contextmanager
+    def loading(self) -> Generator[None]:
+        """Collect nothing while the application is loaded, and keep its objects out of later collections.
+
+        Deliveries would wait for a collection: even one of the youngest objects holds the interpreter's lock for 25 ms.
+        """
+        self._is_loading = True
+        gc.disable()
+        try:
+            yield
+        finally:
+            self._is_loading = False
+            gc.freeze()
+            gc.enable()
+            if self._most:
+                self._most = self._resident() + self._growth
 
     def collect_if_grown(self) -> None:
         """Collect all garbage if the process has grown by the limit since its minimum or since the last collection."""
+        if self._is_loading:
+            return
         resident = self._resident()
         if resident > self._most > 0:
             gc.collect()
@@ -214,25 +233,42 @@ def _end_in_any_case() -> None:
 
 
 @final
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], Awaitable[None]], collector: Collector) -> None:
+class Server(uvicorn.server.Server):
+    def __init__(
+        self,
+        config: uvicorn.config.Config,
+        protocol: Callable[..., BoundedHttp],
+        on_started: Callable[[], Awaitable[None]],
+        collector: Collector,
+    ) -> None:
+        # uvicorn calls this like a class.
+        config.http = cast("Any", self._connected)
         super().__init__(config)
+        self._protocol = protocol
         self._on_started = on_started
         self._starting: asyncio.Task[None] | None = None
         self._collector = collector
         self._loop = asyncio.get_running_loop()
-        self._stop_requested = asyncio.Event()
+        self._woken = asyncio.Event()
 
     async def main_loop(self) -> None:
         # uvicorn's own wakes ten times a second to see whether a signal has come; here the signal wakes the loop.
         while not await self.on_tick(_UVICORN_TICKS):
             self._collector.collect_if_grown()
+            self._woken.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop_requested.wait(), _TICK_S)
+                async with asyncio.timeout(_TICK_S if self.server_state.connections else _IDLE_TICK_S):
+                    await self._woken.wait()
+
+    def _connected(self, **arguments: Any) -> BoundedHttp:  # noqa: ANN401  # uvicorn's own
+        if not self.server_state.connections:
+            # The next tick may be far away. This one comes before the first request: its answer has the time.
+            self._woken.set()
+        return self._protocol(**arguments)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._loop.call_soon_threadsafe(self._stop_requested.set)
+        self._loop.call_soon_threadsafe(self._woken.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -243,7 +279,7 @@ class _Server(uvicorn.Server):
 
     def stop(self) -> None:
         self.should_exit = True
-        self._stop_requested.set()
+        self._woken.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

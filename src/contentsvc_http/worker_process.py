@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_http.starting import import_structlog
+from contentsvc_http.starting import prepare_imports
 
 # Before any import of structlog.
-import_structlog()
+prepare_imports()
 
 from contentsvc_http.logs import configure_logging  # noqa: E402
 from contentsvc_http.processes import READY, Task  # noqa: E402

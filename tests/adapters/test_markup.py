@@ -93,10 +93,20 @@ async def test_a_text_of_more_than_a_thousand_characters_is_rendered_in_a_thread
     asyncio.get_running_loop().set_default_executor(threads)
     # 25 characters.
     paragraph = "a *word* and <b>no</b>.\n\n"
+    html = RENDERER.html(paragraph)
 
-    assert await RENDERER.render(paragraph * 40) == RENDERER.html(paragraph) * 40
+    assert await RENDERER.render(paragraph * 40) == html * 40
     assert threads.given == 0
-    assert await RENDERER.render(paragraph * 41) == RENDERER.html(paragraph) * 41
+    assert await RENDERER.render(paragraph * 41) == html * 41
+    assert threads.given == 1
+
+
+async def test_the_parser_is_imported_in_a_thread() -> None:
+    threads = Counting(max_workers=1)
+    asyncio.get_running_loop().set_default_executor(threads)
+    renderer = SafeMarkdown()
+
+    assert [await renderer.render("a"), await renderer.render("b")] == ["<p>a</p>\n", "<p>b</p>\n"]
     assert threads.given == 1
 
 

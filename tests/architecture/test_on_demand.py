@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from contentsvc_core.on_demand import module_on_demand
+from contentsvc_core.on_demand import module_on_demand, package_on_demand
 
 PACKAGES: Final = (
     *("contentsvc_core", "contentsvc_core.ports", "contentsvc_core.webhooks.providers"),
@@ -64,3 +64,32 @@ def test_a_module_on_demand_is_imported_at_its_first_use(monkeypatch: pytest.Mon
     # A module that is imported already stays.
     module_on_demand(name)
     assert sys.modules[name] is loaded
+
+
+def test_a_package_on_demand_is_executed_at_its_first_use_and_its_modules_are_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "lantern"
+    package.mkdir()
+    (package / "__init__.py").write_text("from lantern.wick import LENGTH\nOIL = 2\n")
+    (package / "wick.py").write_text("from . import glass\nLENGTH = 1\n")
+    (package / "glass.py").write_text("")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    for name in ("lantern", "lantern.wick", "lantern.glass"):
+        # Undone after the test.
+        monkeypatch.setitem(sys.modules, name, None)
+        del sys.modules[name]
+
+    package_on_demand("lantern")
+    wick = importlib.import_module("lantern.wick")
+    placeholder = sys.modules["lantern"]
+
+    assert "OIL" not in vars(placeholder)
+    assert wick is placeholder.wick
+    assert placeholder.OIL == 2
+    assert placeholder.LENGTH == 1
+    with pytest.raises(AttributeError, match="flame"):
+        _ = placeholder.flame
+    # A package that is imported already stays.
+    package_on_demand("lantern")
+    assert sys.modules["lantern"] is placeholder

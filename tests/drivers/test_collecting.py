@@ -53,6 +53,25 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
     assert [each() for each in references] == [None] * len(references)
 
 
+@pytest.mark.usefixtures("unfrozen")
+def test_nothing_is_collected_while_the_application_is_loaded() -> None:
+    collector = Collector(growth=16 * MIB)
+    collector.begin()
+    references: list[weakref.ref[Cyclic]] = []
+    begun = resident()
+    with collector.loading():
+        while resident() < begun + 20 * MIB:
+            references.append(weakref.ref(Cyclic()))
+        collector.collect_if_grown()
+        is_automatic = gc.isenabled()
+    collector.collect_if_grown()
+
+    assert (is_automatic, gc.isenabled()) == (False, True)
+    assert None not in [each() for each in references]
+    gc.unfreeze()
+    gc.collect()
+
+
 @pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
 def test_growth_is_measured_from_the_smallest_size() -> None:

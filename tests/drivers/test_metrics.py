@@ -27,7 +27,7 @@ from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql import backlog as backlog_module
-from contentsvc_adapters.sql.backlog import Backlog, backlog, connections, statement
+from contentsvc_adapters.sql.backlog import Backlog, backlog, statement
 from contentsvc_core import (
     Address,
     Connection,
@@ -94,7 +94,7 @@ class World:
         self.ids = RandomIds()
         self.asked = 0
         self.left: Left | None = Left()
-        self.scrape = Scrape("1.2.3", self.backlog, lambda: (2, 5))
+        self.scrape = Scrape(lambda: "1.2.3", self.backlog, lambda: (2, 5))
         metrics = self.scrape.metrics
         receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
         app = compose(Settings(), self.stores, clock=self.clock, ids=RandomIds())
@@ -443,7 +443,7 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
         assert await backlog(database, clock.now()) == Backlog(pending=3, running=0, oldest_due_s=6)
         # Not due yet: nothing waits.
         assert (await backlog(database, clock.now() - timedelta(hours=1))).oldest_due_s == 0
-        assert connections(database) == (0, most)
+        assert database.connections() == (0, most)
 
         def plan(connection: SqlConnection) -> list[str]:
             asked = statement().compile(connection.engine, compile_kwargs={"literal_binds": True})
@@ -470,7 +470,7 @@ async def nothing():
     raise OSError
 
 async def main():
-    scrape = Scrape("1", nothing, lambda: (1, 5))
+    scrape = Scrape(lambda: "1", nothing, lambda: (1, 5))
     metrics = scrape.metrics
     at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
     ping = Delivery(address=at, headers=Headers.of(()), body=b"")

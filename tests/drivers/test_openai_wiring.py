@@ -13,7 +13,7 @@ from contentsvc_core.testing import CountingIds, ManualClock, address, push_body
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.process import open_services
+from contentsvc_http.wiring.process import open_application
 from contentsvc_http.wiring.receiving import open_reception
 from contentsvc_http.wiring.stores import migrate, open_stores
 
@@ -30,10 +30,9 @@ async def post_of(settings: Settings) -> Post:
         assert isinstance(hook, Connection)
         editor = TriggerEditor(stores.directory, stores.brands, clock, ids)
         assert isinstance(await editor.create(acme.id, CreateTrigger(repository_ids=[1])), Trigger)
-        async with open_reception(settings) as reception, open_services(settings, Role.ALL, reception) as services:
-            assert services.front is not None
+        async with open_reception(settings) as reception, open_application(settings, Role.ALL, reception):
             at = address(organization_id=acme.id, integration_id=hook.integration.id)
-            await services.front.receiver.receive(signed(push_body("feat: turn the beam"), at=at, secret=hook.secret))
+            await reception.receiver.receive(signed(push_body("feat: turn the beam"), at=at, secret=hook.secret))
             async with asyncio.timeout(60):
                 while not (posts := await stores.posts.posts(acme.id)):
                     await asyncio.sleep(0.02)

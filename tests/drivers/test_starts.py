@@ -123,12 +123,13 @@ _FOR_DELIVERIES: Final = (_FOR_DATA - {"contentsvc_cli"}) | {
 _NOT_FOR_DELIVERIES: Final = (
     *("sqlalchemy.orm", "sqlalchemy.ext", "contentsvc_http.app", "contentsvc_http.v1", "contentsvc_http.dashboard"),
     *("contentsvc_http.changelog", "contentsvc_http.wiring.process", "contentsvc_adapters.engine", "contentsvc_mcp"),
+    *("contentsvc_adapters.sql.searching", "uvicorn.main", "prometheus_client.exposition"),
 )
 _RECEIVE: Final = """
 import sys
 always = set(sys.modules)
-from contentsvc_http.starting import import_structlog
-import_structlog()
+from contentsvc_http.starting import prepare_imports
+prepare_imports()
 import asyncio
 import contentsvc_http.server
 from contentsvc_http.settings import load_settings

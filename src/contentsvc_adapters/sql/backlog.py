@@ -5,7 +5,6 @@ from typing import Final, TypeVar, final
 
 from attrs import frozen
 from sqlalchemy import Column, Connection, Select, func, literal_column, not_, select
-from sqlalchemy.pool import QueuePool
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import search_pending, workflow_runs
@@ -43,12 +42,6 @@ async def abandoned_documents(database: Database) -> int:
     """Return the number of documents that are not searchable, because their indexing never finished."""
     query = select(func.count()).select_from(search_pending).where(not_(WAITS))
     return await database.read(lambda connection: connection.scalar(query) or 0)
-
-
-def connections(database: Database) -> tuple[int, int]:
-    """Return the number of open connections in use and the maximum number, in this process."""
-    counted = [pool for pool in database.pools if isinstance(pool, QueuePool)]
-    return sum(pool.checkedout() for pool in counted), sum(pool.size() for pool in counted)
 
 
 def statement() -> Select[int, int | None, int]:

@@ -2,13 +2,15 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, assert_never, final
 
-from sqlalchemy import Connection
+from sqlalchemy import ClauseElement, Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
-from sqlalchemy.pool import Pool
+from sqlalchemy.pool import QueuePool
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
 from contentsvc_adapters.sql.dialects.writer_thread import Bare
@@ -54,12 +56,15 @@ class Database:
         self._settler: Final = connections.settling
         self._running: Final[set[asyncio.Future[Any]]] = set()
         self._closed = False
+        self._compiled: Final[dict[ClauseElement, SQLCompiler]] = {}
         #: Called after each write of this process, unless the write is quiet.
         self.on_written: Callable[[], None] = _nothing
 
-    @property
-    def pools(self) -> frozenset[Pool]:
-        return frozenset(each.sync_engine.pool for each in (self._writer, self._reader))
+    def connections(self) -> tuple[int, int]:
+        """Return the number of open connections in use and the maximum number, in this process."""
+        pools = {each.sync_engine.pool for each in (self._writer, self._reader)}
+        counted = [pool for pool in pools if isinstance(pool, QueuePool)]
+        return sum(pool.checkedout() for pool in counted), sum(pool.size() for pool in counted)
 
     async def read(self, work: _Work[_Result]) -> _Result:
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
@@ -83,13 +88,7 @@ class Database:
         """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""
         settler = self._settler
         assert isinstance(settler, Bare), "there is no such connection: use execute()"
-        if self._closed:
-            refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
-            refused.set_exception(StoreUnavailable("the database was closed"))
-            return refused
-        writing = settler.run(work, self._translated)
-        self._running.add(writing)
-        writing.add_done_callback(self._ended)
+        writing = self._past(settler, work)
         writing.add_done_callback(lambda _: self._written())
         return writing
 
@@ -100,6 +99,24 @@ class Database:
         result = await self._to_the_end(self._in_time(lambda: work(settler.fetch)))
         self._written()
         return result
+
+    async def poll(self, *statements: ClauseElement, **parameters: object) -> Sequence[Record]:
+        """Execute short statements, each a transaction of its own, and return the rows of the last one.
+
+        They bypass SQLAlchemy, whose work costs several times theirs. No polling loop has to learn of their writes.
+        """
+        calls = [self._bare(statement, parameters) for statement in statements]
+        settler = self._settler
+        if isinstance(settler, Bare):
+            return await asyncio.shield(self._past(settler, partial(_fetched, calls)))
+
+        async def fetched() -> Sequence[Record]:
+            records: Sequence[Record] = ()
+            for text, values in calls:
+                records = await settler.fetch(text, values)
+            return records
+
+        return await self._to_the_end(self._in_time(fetched))
 
     async def write_alone(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` once as :meth:`write` does, under the lock for migrations and without a time limit."""
@@ -125,6 +142,24 @@ class Database:
         await self._reader.dispose()
         await self._settler.dispose()
         await self._writer.dispose()
+
+    def _past(self, settler: Bare, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
+        if self._closed:
+            refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+            refused.set_exception(StoreUnavailable("the database was closed"))
+            return refused
+        running = settler.run(work, self._translated)
+        self._running.add(running)
+        running.add_done_callback(self._ended)
+        return running
+
+    def _bare(self, statement: ClauseElement, parameters: Mapping[str, object]) -> tuple[str, Sequence[object]]:
+        if (compiled := self._compiled.get(statement)) is None:
+            compiled = statement.compile(dialect=self._writer.sync_engine.dialect)
+            assert isinstance(compiled, SQLCompiler)
+            self._compiled[statement] = compiled
+        values = {**compiled.params, **parameters}
+        return compiled.string, [values[name] for name in compiled.positiontup or ()]
 
     async def _to_the_end(self, transaction: Coroutine[Any, Any, _Result]) -> _Result:
         if self._closed:
@@ -204,6 +239,15 @@ class Database:
 
 def _nothing() -> None:
     pass
+
+
+def _fetched(calls: Sequence[tuple[str, Sequence[object]]], driver: "sqlite3.Connection") -> Sequence[Record]:
+    records: Sequence[Record] = ()
+    for text, values in calls:
+        cursor = driver.execute(text, values)
+        names = [column[0] for column in cursor.description or ()]
+        records = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return records
 
 
 def _raise_for_any_database(exc: Exception) -> None:

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, final
 
-from sqlalchemy import Connection, and_, bindparam, delete, false, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, false, literal_column, or_, select, update
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
@@ -12,6 +12,13 @@ from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunSt
 #: Built once, since each process executes them every two seconds.
 _BEATING: Final = update(executors).where(executors.c.id == bindparam("executor")).values(beats=executors.c.beats + 1)
 _BEATS: Final = select(executors.c.id, executors.c.beats)
+_ORPHANED: Final = has_status(RunStatus.RUNNING) & (
+    workflow_runs.c.executor.is_(None) | workflow_runs.c.executor.not_in(select(executors.c.id))
+)
+_ANY_ORPHAN: Final = select(workflow_runs.c.id).where(_ORPHANED).limit(literal_column("1"))
+_OWN: Final = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
+    has_status(RunStatus.RUNNING), workflow_runs.c.executor == bindparam("executor")
+)
 
 
 @final
@@ -25,26 +32,18 @@ class SqlExecutors:
         await self._database.write(lambda connection: connection.execute(once))
 
     async def heartbeat(self, executor: str) -> Mapping[str, int]:
-        def heartbeat(connection: Connection) -> dict[str, int]:
-            connection.execute(_BEATING, {"executor": executor})
-            return {row.id: row.beats for row in connection.execute(_BEATS)}
-
-        return await self._database.write(heartbeat, quiet=True)
+        beats = await self._database.poll(_BEATING, _BEATS, executor=executor)
+        return {row["id"]: row["beats"] for row in beats}
 
     async def running(self, executor: str) -> Sequence[Taken]:
-        query = select(workflow_runs.c.id, workflow_runs.c.organization_id, workflow_runs.c.takes).where(
-            has_status(RunStatus.RUNNING), workflow_runs.c.executor == executor
-        )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [Taken(id=row.id, organization_id=row.organization_id, takes=row.takes) for row in rows]
+        return [Taken(**row) for row in await self._database.poll(_OWN, executor=executor)]
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
+        # A write transaction would hold up others, most often for nothing.
+        if not lost and not await self._database.poll(_ANY_ORPHAN):
+            return Recovered()
         dead = or_(false(), *(and_(executors.c.id == id_, executors.c.beats == beats) for id_, beats in lost.items()))
-        registered = select(executors.c.id)
-        orphan = update(workflow_runs).where(
-            has_status(RunStatus.RUNNING),
-            workflow_runs.c.executor.is_(None) | workflow_runs.c.executor.not_in(registered),
-        )
+        orphan = update(workflow_runs).where(_ORPHANED)
         killed = {"attempts": workflow_runs.c.attempts - 1, "kills": workflow_runs.c.kills + 1}
 
         def recover(connection: Connection) -> Recovered:
@@ -57,7 +56,7 @@ class SqlExecutors:
             again = orphan.values(status=RunStatus.PENDING.value, due_at=workflow_runs.c.created_at, **killed)
             return Recovered(pending=connection.execute(again).rowcount, failed=len(given_up))
 
-        return await self._database.write(recover, quiet=not lost)
+        return await self._database.write(recover)
 
     async def leave(self, executor: str) -> None:
         leaving = delete(executors).where(executors.c.id == executor)

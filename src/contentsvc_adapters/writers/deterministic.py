@@ -21,11 +21,15 @@ class DeterministicWriter:
     def __init__(self) -> None:
         # Twelve runs of one large push at once would take twelve times its memory, and be no faster.
         self._large = SingleThreadExecutor()
+        #: Whether the tables of the rules are compiled: the first post takes 0.2 s for that.
+        self._is_loaded = False
 
     async def write(self, brief: Brief, steps: Steps) -> Draft | Silence:
         """Write from a brief. Large briefs are written one at a time. No step is stored: a retry costs nothing."""
         _ = steps
         commits = sum(len(event.commits) for event in brief.events if isinstance(event, Push))
-        if commits < _MANY_COMMITS:
+        if self._is_loaded and commits < _MANY_COMMITS:
             return write_content(brief)
-        return await self._large(partial(write_content, brief))
+        content = await self._large(partial(write_content, brief))
+        self._is_loaded = True
+        return content

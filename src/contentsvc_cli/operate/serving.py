@@ -34,9 +34,9 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
 
     With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
     """
-    from contentsvc_http.starting import import_structlog  # noqa: PLC0415  # this command alone, and first
+    from contentsvc_http.starting import prepare_imports  # noqa: PLC0415  # this command alone, and first
 
-    import_structlog()
+    prepare_imports()
     import structlog  # noqa: PLC0415  # as above
 
     from contentsvc_http.logs import configure_logging  # noqa: PLC0415  # as above

@@ -117,7 +117,8 @@ class Postgresql:
         writer = self._engine(self.pool_size, "READ COMMITTED", SESSION)
         reader = writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         # Settlements have their own connections, so reading cannot delay them. Each statement is a transaction.
-        settler = Statements(partial(self._connect, SETTLING), most=self.lanes, is_lost=_hide)
+        # One more is for polls: a heartbeat that waits for settlements would make this process seem dead.
+        settler = Statements(partial(self._connect, SETTLING), most=self.lanes + 1, is_lost=_hide)
         return Connections(writing=Pooled(writer), reading=Pooled(reader), settling=settler)
 
     def _engine(self, size: int, isolation_level: str, session: Mapping[str, str]) -> Engine:

@@ -45,6 +45,11 @@ from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match a partial index against a parameter.
 _PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+_ANY_DUE: Final = (
+    select(webhook_messages.c.id)
+    .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
+    .limit(literal_column("1"))
+)
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
 _DELAYED: Final = 500
 
@@ -76,6 +81,9 @@ class SqlOutbox:
         sending: Mapping[str, int] = NOTHING_SENT,
     ) -> Sequence[DueMessage]:
         if limit <= 0 or per_endpoint <= 0:
+            return ()
+        # Most polls of an idle process end here.
+        if not await self._database.poll(_ANY_DUE, now=to_ms(now)):
             return ()
         parameters = {
             "now": to_ms(now),
