@@ -14,7 +14,7 @@ from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
-from contentsvc_cli.servers import KEY_VARIABLE
+from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, is_loopback, serve_command
 from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
@@ -36,7 +36,6 @@ _HOSTS: Final = {
     for host in provider.hosts
 }
 _FIRST_HOST: Final = next(iter(_HOSTS))
-_PORT: Final = 8000
 
 
 @final
@@ -87,7 +86,9 @@ class _Checkout:
     "--changelog/--no-changelog", "is_public", default=None, help="Create a public changelog.  [default: yes]"
 )
 @click.option("--base-url", metavar="URL", help="Public URL of the service.  [default: this machine's]")
-@click.option("--port", type=click.IntRange(1, 65535), default=_PORT, show_default=True, help="The server's port.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=DEFAULT_PORT, show_default=True, help="Port of the server."
+)
 @click.option(
     "--checkout",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -323,7 +324,7 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
     else:
         say(f"\nThe webhook of {name} is {done.webhook_url}")
         say(f"  A new secret: contentsvc integration rotate-secret {done.integration.id}")
-    if _is_loopback(done.webhook_url):
+    if is_loopback(urlsplit(done.webhook_url).hostname or ""):
         say("  This address works on this machine alone; --base-url sets another one.")
     if done.new_key is not None:
         say(f"\nAPI key, shown once: {done.new_key}")
@@ -337,12 +338,7 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
         say(f"{done.unexposed:,} published posts would become public: contentsvc changelog publish shows which.")
     elif answers.is_public:
         say("The public changelog is off: its name is taken. Set one with contentsvc changelog set --slug.")
-    serve = "contentsvc serve" if port == _PORT else f"contentsvc serve --port {port}"
-    say(f"\nNext: {serve}")
+    say(f"\nNext: {serve_command(port)}")
     minutes = int(LINK_LIFE.total_seconds() // 60)
     say(f"Then sign in with this link, on this machine, once, within {minutes} minutes:")
     say(f"  {done.sign_in_url}")
-
-
-def _is_loopback(url: str) -> bool:
-    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
