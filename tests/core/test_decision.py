@@ -309,7 +309,7 @@ class TestStep8Body:
         more = decided(signed(push_body(*["x"] * 2049), at=AT, secret="secret"))
 
         assert isinstance(most, Processed)
-        assert answer(more) == {"error": "Invalid payload: commits must hold at most 2048 items"}
+        assert answer(more) == {"error": "Invalid payload: commits must have at most 2048 items"}
 
     @pytest.mark.parametrize("fragment", ["9" * 5000, "1e999", "[" * 50 + "]" * 50, '"\\u0000"'])
     def test_absurd_values_in_fields_that_are_not_used_do_not_matter(self, fragment: str) -> None:
