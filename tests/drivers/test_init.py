@@ -155,6 +155,16 @@ def test_a_second_run_reports_existing_objects_and_changes_nothing(folder: Path,
     assert "rotate-secret int_" in ran(*OPTIONS, "--no-history").stdout
 
 
+def test_a_second_run_leads_to_the_port_of_the_first(folder: Path) -> None:
+    del folder
+    done(*OPTIONS, "--port", "8123")
+
+    again = ran(*OPTIONS).stdout.splitlines()
+
+    assert "Next: contentsvc serve --port 8123" in again
+    assert again[-1].startswith("  http://127.0.0.1:8123/dashboard/sign-in/link?token=")
+
+
 def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> None:
     own = "CONTENTSVC_LOG_LEVEL='warning' # quiet\n"
     (folder / "contentsvc.env").write_text(own)
