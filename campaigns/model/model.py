@@ -240,7 +240,7 @@ class Model:
     def _duplicate(self, arrival: Arrival) -> Answer:
         kind, delivery_id = arrival.sending.body.kind, arrival.sending.delivery_id
         payload = {"event": kind, "duplicate": True}
-        reason = "the delivery was processed less than 24 hours ago"
+        reason = "already processed less than 24 hours ago"
         self._write(arrival, f"Duplicate {kind} delivery", payload, reason=reason)
         data = {"event": kind, "delivery": delivery_id, "duplicate": True}
         return _received("Webhook already processed (duplicate delivery)", data)

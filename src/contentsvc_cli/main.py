@@ -67,6 +67,8 @@ _WIDEST: Final = max(map(len, COMMANDS))
 
 #: Commands that never work on another server: they use the database, the files and the processes of this machine.
 _HERE: Final = frozenset({"init", "serve", "doctor", "migrate", "mcp"})
+_HELP: Final = frozenset({"-h", "--help"})
+_ASKS_FOR_HELP: Final = "contentsvc.asks_for_help"
 
 
 @final
@@ -92,6 +94,7 @@ class _OnDemand(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        ctx.meta[_ASKS_FOR_HELP] = not _HELP.isdisjoint(args)
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as exc:
@@ -141,7 +144,7 @@ def _shown(message: str) -> str:
     return printable(message, sys.stderr)
 
 
-@click.group(cls=_OnDemand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_OnDemand, context_settings={"help_option_names": sorted(_HELP, key=len)})
 @click.version_option(package_name="contentsvc")
 @click.option(
     "--server",
@@ -167,7 +170,8 @@ def main(ctx: click.Context, *, server: str | None, allow_http: bool) -> None:
     before = os.umask(0o077)
     ctx.call_on_close(lambda: os.umask(before))
     _take_settings_of_the_folder(ctx)
-    if ctx.invoked_subcommand in _HERE and (server or os.environ.get("CONTENTSVC_SERVER")):
+    is_remote = bool(server or os.environ.get("CONTENTSVC_SERVER"))
+    if is_remote and ctx.invoked_subcommand in _HERE and not ctx.meta[_ASKS_FOR_HELP]:
         message = (
             f"'contentsvc {ctx.invoked_subcommand}' works on the machine of the service: run it there, without a server"
         )

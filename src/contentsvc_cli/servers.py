@@ -1,6 +1,7 @@
 import json
 import os
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import quote, urlsplit
@@ -12,7 +13,14 @@ from contentsvc_core.values import Value
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 #: Variable of the API key; an argument would be visible in process lists.
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
-_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+#: The port of ``serve`` without ``--port``.
+DEFAULT_PORT: Final = 8000
+#: Commands without this option use :func:`local_port`.
+LOCAL_PORT: Final = click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help=f"Port of your server.  [default: that of CONTENTSVC_BASE_URL on this machine, else {DEFAULT_PORT}]",
+)
 
 
 class Server(Value, frozen=True):
@@ -56,10 +64,27 @@ def checked_url(url: str) -> str:
         raise click.ClickException(message)
     ctx = click.get_current_context(silent=True)
     allowed = ctx is not None and bool(ctx.find_root().params.get("allow_http"))
-    if parts.scheme == "http" and host not in _LOOPBACK and not allowed:
+    if parts.scheme == "http" and not is_loopback(host) and not allowed:
         message = f"{url} would send your API key without encryption: use https, or add --allow-http before the command"
         raise click.ClickException(message)
     return url
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def local_port(base_url: str) -> int:
+    """Return the port of this machine's server: that of a base URL of this machine, else ``DEFAULT_PORT``."""
+    parts = urlsplit(base_url)
+    return (is_loopback(parts.hostname or "") and parts.port) or DEFAULT_PORT
+
+
+def serve_command(port: int) -> str:
+    return "contentsvc serve" if port == DEFAULT_PORT else f"contentsvc serve --port {port}"
 
 
 def logins_file() -> Path:

@@ -1,16 +1,14 @@
 """Commands: requests to change something, each described once for the bodies of ``/v1``, the command line and forms."""
 
-import re
 from collections.abc import Mapping
 from types import NoneType
-from typing import Any, Final, TypeVar, Union, cast, get_args
+from typing import Any, TypeVar, Union, cast, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType, structs
 
-from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.refusals import Refusal, invalid, validation_fault
 
-_TOO_LONG: Final = re.compile(r"Expected `str` of length <= (\d+)")
 _Command = TypeVar("_Command", bound=msgspec.Struct)
 
 
@@ -47,10 +45,8 @@ def read_command(command: type[_Command], values: Mapping[str, object], **ready:
     try:
         return structs.replace(msgspec.convert(by_wire_name, command, strict=False), **ready)
     except msgspec.ValidationError as exc:
-        fault, _, place = str(exc).partition(" - at `$.")
-        long = _TOO_LONG.fullmatch(fault)
-        reason = f"must have at most {long[1]} characters" if long else f"is invalid: {fault}"
-        return invalid(names.get(place.partition("[")[0].strip("`")), reason)
+        place, fault = validation_fault(str(exc))
+        return invalid(names.get(place.partition("[")[0]), fault)
 
 
 def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:

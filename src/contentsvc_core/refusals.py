@@ -1,5 +1,6 @@
 """Expected refusals of use cases. Each driver maps ``kind`` and ``field`` to answers; ``reason`` is for people."""
 
+import re
 from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Any, Final, final
@@ -9,6 +10,32 @@ from attrs import frozen
 
 #: The placeholder for the field's name in a reason: each driver calls the field by another name.
 FIELD: Final = "{field}"
+
+
+# The messages of msgspec, such as "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.
+_AT: Final = " - at `"
+_NO_CHOICE: Final = re.compile(r"""Invalid enum value (?P<value>'.*'|".*")""", re.DOTALL)
+_FIELD: Final = re.compile(r"Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
+_EXPECTED: Final = re.compile(r"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>[a-z<>= ]+?) (?P<bound>\S+|'.*'))")
+_TYPES: Final = {
+    "str": "a string",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "a boolean",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_UNITS: Final = {"str": "character", "array": "item", "object": "field"}
+_BOUNDS: Final = {
+    ">=": "must be at least",
+    "<=": "must be at most",
+    ">": "must be more than",
+    "<": "must be less than",
+    "of length >=": "must have at least",
+    "of length <=": "must have at most",
+    "matching regex": "must match",
+}
 
 
 class RefusalKind(Enum):
@@ -51,6 +78,32 @@ def invalid(attribute: str | None, fault: str) -> Refusal:
 def too_many(what: str, at_most: int) -> Refusal:
     """Return the refusal of an addition that exceeds a limit; ``what`` is the limited resource, in the plural."""
     return Refusal(RefusalKind.LIMIT, f"An organization has at most {at_most} {what}")
+
+
+def validation_fault(message: str) -> tuple[str, str]:
+    """Return the place and the fault of a value, such as ``commits[0].id`` and ``must be a string``.
+
+    ``message`` is that of a validation error of msgspec. The place is empty for the whole value.
+    """
+    text, at, place = message.rpartition(_AT)
+    if at:
+        is_key, inner = place.startswith("key` in `"), place.partition("$")[2].removeprefix(".").removesuffix("`")
+        place = f"a key of {inner}" if is_key else inner
+    else:
+        text, place = message, ""
+    if field := _FIELD.fullmatch(text):
+        inner = f"{place}.{field['name']}" if place else field["name"]
+        return inner, "is missing" if field["fault"] == "missing required" else "is an unknown field"
+    if choice := _NO_CHOICE.fullmatch(text):
+        return place, f"cannot be {choice['value']}"
+    expected = _EXPECTED.fullmatch(text)
+    if expected is None:
+        return place, "is out of range" if "out of range" in text else f"is invalid: {text}"
+    types, how, bound = expected.groups()
+    if how is None:
+        return place, f"must be {' or '.join(_TYPES.get(name, name) for name in types.split(' | '))}"
+    unit = f" {_UNITS[types]}{'' if bound == '1' else 's'}" if how.startswith("of length") else ""
+    return place, f"{_BOUNDS[how]} {bound}{unit}"
 
 
 def wire_name(attribute: str) -> str:

@@ -1,16 +1,14 @@
 """Strict decoding of requests into structs, and the JSON Schema of the structs."""
 
-import re
 from functools import cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+from contentsvc_core.refusals import validation_fault
 from contentsvc_core.text import storable
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
-_NO_CHOICE: Final = re.compile(r"""Invalid enum value ('.*'|".*")""", re.DOTALL)
-_PLACE: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 
 
 class InvalidStruct(ValueError):
@@ -58,13 +56,14 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec
 
 
 def _message(text: str, schema: dict[str, Any]) -> str:
-    match = _PLACE.fullmatch(text)
-    if match is None or not match[2]:
-        return text
-    fault, place = match.groups()
-    choice = _NO_CHOICE.fullmatch(fault)
+    place, fault = validation_fault(text)
+    choice = fault.startswith("cannot be ")
     allowed = ", ".join(_allowed(schema, place.replace("[", ".[").split("."))) if choice else ""
-    return f"{place}: {choice[1]} is not one of {allowed}" if choice and allowed else f"{place}: {fault}"
+    return (
+        f"{place}: {fault.removeprefix('cannot be ')} is not one of {allowed}"
+        if allowed
+        else f"{place or 'the value'} {fault}"
+    )
 
 
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:

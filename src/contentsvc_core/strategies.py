@@ -1,5 +1,6 @@
 """Hypothesis strategies for the domain's values, for property tests. Needs the extra ``contentsvc[testing]``."""
 
+from datetime import datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,6 +11,8 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.webhooks.providers.native import Reading
+from contentsvc_core.webhooks.providers.provider import Provider
 
 __all__ = [
     "addresses",
@@ -41,7 +44,7 @@ def delivery_ids() -> st.SearchStrategy[str]:
     return st.uuids().map(str) | token
 
 
-def instants() -> st.SearchStrategy[Any]:
+def instants() -> st.SearchStrategy[datetime]:
     return st.integers(0, 4_102_444_800_000).map(from_ms)
 
 
@@ -111,40 +114,63 @@ def events() -> st.SearchStrategy[Event]:
     return pushes() | releases()
 
 
-def _push_body(messages: list[str], *, branch: str) -> dict[str, Any]:
-    return push_body(*messages, branch=branch)
+def _push_body(messages: list[str], *, branch: str, repository_id: int) -> dict[str, Any]:
+    return push_body(*messages, branch=branch, repository_id=repository_id)
 
 
 def _with_repository(body: dict[str, Any], value: object) -> dict[str, Any]:
     return {**body, "repository": value}
 
 
-def bodies() -> st.SearchStrategy[bytes | dict[str, Any]]:
-    """Bodies: well-formed ones of every kind, JSON of other shapes, and arbitrary bytes."""
+def bodies(*, repository_id: int = 1) -> st.SearchStrategy[bytes | dict[str, Any]]:
+    """Bodies: well-formed ones of ``codehost`` and ``github``, JSON of other shapes, and arbitrary bytes."""
     json_values = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
         lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=8), children, max_size=3),
         max_leaves=8,
     )
     well_formed = st.builds(
-        _push_body, st.lists(foreign_text(), max_size=3), branch=st.sampled_from(["main", "dev"])
+        _push_body,
+        st.lists(foreign_text(), max_size=3),
+        branch=st.sampled_from(["main", "dev"]),
+        repository_id=st.just(repository_id),
     ) | st.builds(
         release_body,
         foreign_text(max_size=20),
         action=st.sampled_from(["published", "prereleased", "created", "deleted"]),
         draft=st.booleans(),
+        repository_id=st.just(repository_id),
     )
     broken = st.builds(_with_repository, well_formed, json_values)
     return well_formed | broken | st.dictionaries(st.text(max_size=8), json_values, max_size=3) | st.binary()
 
 
+def _written(provider: Provider, repository_id: int) -> st.SearchStrategy[tuple[str, dict[str, object]]]:
+    pushed = st.builds(
+        _push, st.sampled_from(["main", "dev"]), commits=st.lists(commits(), min_size=1, max_size=3).map(tuple)
+    )
+    readings = st.builds(
+        Reading,
+        event=pushed | releases(),
+        repository_id=st.just(repository_id),
+        repository=st.just("acme/lighthouse"),
+        default_branch=st.just("main"),
+    )
+    return readings.map(provider.write)
+
+
+def _push(branch: str, *, commits: tuple[Commit, ...]) -> Push:
+    head = HeadCommit(id=commits[-1].id, message=commits[-1].message)
+    return Push(ref=f"refs/heads/{branch}", branch=branch, commits=commits, head_commit=head)
+
+
 @st.composite
 def deliveries(draw: st.DrawFn, *, at: Address | None = None, secret: str = "secret") -> Delivery:  # noqa: S107
-    """Deliveries with a right signature and any body."""
-    return signed(
-        draw(bodies()),
-        at=address() if at is None else at,
-        secret=secret,
-        event=draw(st.sampled_from(["push", "release", "ping", "issues"])),
-        delivery_id=draw(delivery_ids()),
+    """Deliveries with a valid signature: pushes and releases in the form of ``at``'s provider, and any other body."""
+    at = address() if at is None else at
+    of_any_kind = st.tuples(
+        st.sampled_from(["push", "release", "ping", "issues"]), bodies(repository_id=at.repository_id)
     )
+    written = st.nothing() if at.speaks is None else _written(at.speaks, at.repository_id)
+    event, body = draw(of_any_kind | written)
+    return signed(body, at=at, secret=secret, event=event, delivery_id=draw(delivery_ids()))

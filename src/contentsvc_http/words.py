@@ -17,7 +17,7 @@ CONTENT: Final = by_content_type(
     twitter_post="Post for X",
     investor_update="Investor update",
 )
-PUBLISHES: Final[Mapping[PostStatus, str]] = {PostStatus.DRAFT: "drafts", PostStatus.PUBLISHED: "at once"}
+PUBLISHES: Final[Mapping[PostStatus, str]] = {PostStatus.DRAFT: "after review", PostStatus.PUBLISHED: "at once"}
 ORDERS: Final[Mapping[PostOrder, str]] = {
     PostOrder.CREATED_AT: "when it was written",
     PostOrder.OCCURRED_AT: "when it happened",

@@ -92,7 +92,7 @@ class ContextPart(TypedDict):
 
 
 def read_before(text: str) -> Cursor | None:
-    """Return the cursor of a list; ``None`` for the start. Raise ``Refused`` for an invalid cursor."""
+    """Return the cursor of a list; ``None`` for the start. Raise ``ToolRefused`` for an invalid cursor."""
     place = read_cursor(text) if text else None
     if text and place is None:
         raise ToolRefused(NO_SUCH_PLACE)

@@ -19,12 +19,12 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     (
         "search_context",
         {"limit": 26},
-        "Invalid arguments of search_context: limit: Expected `int` <= 25",
+        "Invalid arguments of search_context: limit must be at most 25",
     ),
     (
         "search_context",
         {"limt": 3},
-        "Invalid arguments of search_context: Object contains unknown field `limt`",
+        "Invalid arguments of search_context: limt is an unknown field",
     ),
     (
         "search_context",
@@ -36,7 +36,7 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
         {"since": "soon"},
         "Invalid since: 'soon' is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z",
     ),
-    ("read_context", {}, "Invalid arguments of read_context: Object missing required field `customId`"),
+    ("read_context", {}, "Invalid arguments of read_context: customId is missing"),
     (
         "read_context",
         {"customId": "codehost:1:nothing"},

@@ -65,7 +65,7 @@ async def test_an_agent_that_starts_the_command(at: Place) -> None:
         hits = (await agent("search_context", query="dusk"))["untrusted"]["context"]
         assert [hit["deliveryId"] for hit in hits] == ["d-1"]
         assert await agent.refusal("read_post", postId="x" * 65) == (
-            "Invalid arguments of read_post: postId: Expected `str` of length <= 64"
+            "Invalid arguments of read_post: postId must have at most 64 characters"
         )
         # Revoked meanwhile: it opens nothing any more.
         key = at.installation.command("key", "issue", "--organization", "acme", "--scope", "read")

@@ -44,9 +44,9 @@ async def test_it_is_read_set_whole_and_reset(acme: Caller) -> None:
 @pytest.mark.parametrize(
     ("body", "fault"),
     [
-        ({}, "Object missing required field `houseStyle`"),
-        ({"houseStyle": {}, "more": 1}, "Object contains unknown field `more`"),
-        ({"houseStyle": []}, "houseStyle: Expected `object | null`, got `array`"),
+        ({}, "houseStyle is missing"),
+        ({"houseStyle": {}, "more": 1}, "more is an unknown field"),
+        ({"houseStyle": []}, "houseStyle must be an object or null"),
         ({"houseStyle": {"colour": "red"}}, "houseStyle.colour is not a field of the house style"),
         ({"houseStyle": {"links": "no"}}, "houseStyle.links must be true or false"),
     ],

@@ -66,6 +66,13 @@ def test_no_module_is_longer_than_its_ceiling() -> None:
     assert longest[0] <= 400, longest
 
 
+def test_every_constant_that_a_docstring_names_exists() -> None:
+    texts = "\n".join(path.read_text("utf-8") for path in SOURCES)
+    used = set(re.findall(r"\w+", re.sub(r"``\w+``", "", texts)))
+
+    assert {name for name in re.findall(r"``([A-Z]+_[A-Z_]+)``", texts) if name not in used} == set()
+
+
 def test_modules_are_named_for_their_subject() -> None:
     kinds = re.compile(r"(utils?|helpers?|common|misc|models|services|managers?|handlers?)\.py")
 

@@ -5,7 +5,7 @@ from typing import Any, Never
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from contentsvc_core import (
@@ -309,7 +309,7 @@ class TestStep8Body:
         more = decided(signed(push_body(*["x"] * 2049), at=AT, secret="secret"))
 
         assert isinstance(most, Processed)
-        assert answer(more) == {"error": "Invalid payload: commits must hold at most 2048 items"}
+        assert answer(more) == {"error": "Invalid payload: commits must have at most 2048 items"}
 
     @pytest.mark.parametrize("fragment", ["9" * 5000, "1e999", "[" * 50 + "]" * 50, '"\\u0000"'])
     def test_absurd_values_in_fields_that_are_not_used_do_not_matter(self, fragment: str) -> None:
@@ -348,6 +348,17 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
     assert outcome.status in {200, 400, 403}
     assert json.dumps(answer(outcome))
+
+
+@pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
+@pytest.mark.parametrize("expected", [Processed, Filtered])
+def test_the_strategy_generates_accepted_deliveries_of_any_address(provider: str, expected: type[Outcome]) -> None:
+    at = address(provider, repository_id=7)
+
+    def found(delivery: Delivery) -> bool:
+        return isinstance(decided(delivery, evolve(ENDPOINT, address=at)), expected)
+
+    assert find(ours.deliveries(at=at), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
 
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))

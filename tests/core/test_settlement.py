@@ -138,7 +138,7 @@ def test_the_entry_of_a_duplicate_has_the_same_id_and_reports_the_duplicate() ->
     assert entry.title == "Duplicate push delivery"
     assert entry.payload == {"event": "push", "duplicate": True}
     assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.SUCCESS, Duplicate.status, None)
-    assert entry.reason == "the delivery was processed less than 24 hours ago"
+    assert entry.reason == "already processed less than 24 hours ago"
 
 
 def test_the_entry_of_a_duplicate_does_not_mention_the_refusal() -> None:

@@ -33,18 +33,18 @@ def test_a_valid_value_is_decoded_without_conversions() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("low", "Expected `object`, got `str`"),
-        ({}, "Object missing required field `name`"),
-        ({"name": 1}, "name: Expected `str`, got `int`"),
-        ({"name": "low", "bulbs": [{"colour": "red", "watts": "1"}]}, "bulbs[0].watts: Expected `int`, got `str`"),
-        ({"name": "low", "bulbs": [{"colour": "red", "watts": 0}]}, "bulbs[0].watts: Expected `int` >= 1"),
+        ("low", "the value must be an object"),
+        ({}, "name is missing"),
+        ({"name": 1}, "name must be a string"),
+        ({"name": "low", "bulbs": [{"colour": "red", "watts": "1"}]}, "bulbs[0].watts must be an integer"),
+        ({"name": "low", "bulbs": [{"colour": "red", "watts": 0}]}, "bulbs[0].watts must be at least 1"),
         (
             {"name": "low", "bulbs": [{"colour": "red"}, {"colour": "blue"}]},
             "bulbs[1].colour: 'blue' is not one of green, red",
         ),
         ({"name": "low", "spare": {"colour": "it's"}}, 'spare.colour: "it\'s" is not one of green, red'),
-        ({"name": "low", "tags": {"a": 1}}, "tags[...]: Expected `str`, got `int`"),
-        ({"name": "low", "more": 1}, "Object contains unknown field `more`"),
+        ({"name": "low", "tags": {"a": 1}}, "tags[...] must be a string"),
+        ({"name": "low", "more": 1}, "more is an unknown field"),
     ],
 )
 def test_an_invalid_value_is_refused_with_its_place_and_the_choices(value: object, message: str) -> None:
@@ -54,14 +54,51 @@ def test_an_invalid_value_is_refused_with_its_place_and_the_choices(value: objec
     assert str(refused.value) == message
 
 
-def test_an_invalid_choice_outside_of_fields_keeps_the_original_message() -> None:
+class Bounded(msgspec.Struct):
+    few: Annotated[int, msgspec.Meta(gt=1, lt=5)] = 2
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0
+    code: Annotated[str, msgspec.Meta(min_length=2, max_length=3, pattern="^a")] = "ab"
+    parts: Annotated[list[int | str], msgspec.Meta(max_length=1)] = []
+    names: dict[Annotated[str, msgspec.Meta(max_length=1)], None] = {}
+    sizes: Annotated[dict[str, int], msgspec.Meta(min_length=1)] = {}
+    at_all: bool | None = None
+    key: bytes = b""
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "fault"),
+    [
+        ("few", 1, "few must be at least 2"),
+        ("few", 5, "few must be at most 4"),
+        ("share", -1, "share must be at least 0.0"),
+        ("share", "1", "share must be a number"),
+        ("code", "a", "code must have at least 2 characters"),
+        ("code", "abcd", "code must have at most 3 characters"),
+        ("code", "bcd", "code must match '^a'"),
+        ("parts", [1, 2], "parts must have at most 1 item"),
+        ("parts", [1.5], "parts[0] must be an integer or a string"),
+        ("names", {"ab": None}, "a key of names must have at most 1 character"),
+        ("names", {"a": 1}, "names[...] must be null"),
+        ("sizes", {}, "sizes must have at least 1 field"),
+        ("key", "@", "key is invalid: Invalid base64 encoded string"),
+        ("at_all", "yes", "at_all must be a boolean or null"),
+    ],
+)
+def test_a_value_beyond_a_bound_is_refused_in_terms_of_json(field: str, value: object, fault: str) -> None:
+    with pytest.raises(InvalidStruct) as refused:
+        decode_struct({field: value}, Bounded)
+
+    assert str(refused.value) == fault
+
+
+def test_an_invalid_choice_outside_of_fields_is_named() -> None:
     class Chosen(msgspec.Struct):
         colours: dict[str, Colour]
 
     with pytest.raises(InvalidStruct) as refused:
         decode_struct({"colours": {"a": "blue"}}, Chosen)
 
-    assert str(refused.value) == "colours[...]: Invalid enum value 'blue'"
+    assert str(refused.value) == "colours[...] cannot be 'blue'"
 
 
 def test_a_schema_refers_to_nothing() -> None:

@@ -29,6 +29,7 @@ async def test_a_post_is_written_by_hand_and_waits_as_a_draft(acme: Caller, brow
     assert tree(page).one(role="status").text == "Created."
     (post,) = await acme.world.stores.posts.posts(acme.organization.id)
     assert (post.title, post.summary, [label.value for label in post.labels]) == ("A lamp", "Light", ["new"])
+    assert "no run writes it again" not in (await browsing.open(f"{POSTS}/{post.id}")).text
     # From "there is a draft" to published in three clicks.
     page = await browsing.open((await browsing.open("/dashboard")).links["1 draft waits for you"])
     page = await browsing.open(page.links["A lamp"])

@@ -141,6 +141,7 @@ async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing
     assert (page.path, tree(page).one(role="status").text) == (path, "Back to draft.")
     assert (await stored(acme, post)).status.value == "draft"
 
+    assert "no run writes it again for the same release" in page.text
     assert "cannot be undone" in tree(page).one("form", action=f"{path}/delete")["data-confirm"]
     page = await browsing.send(page.form(f"{path}/delete"))
     assert (page.path, tree(page).one(role="status").text) == (POSTS, "Deleted.")

@@ -87,6 +87,7 @@ async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsin
     assert (trigger.name, trigger.event_types, trigger.brand_identity_id) == ("", (), None)
     assert (trigger.auto_publish, trigger.output_type) == (False, ContentType.CHANGELOG)
     assert checked(page, "events") == ["push", "release"]
+    assert (await browsing.open(ROOT)).rows[1][4] == "after review"
 
     page = await browsing.send(page.form(f"{page.path}/delete"))
     assert (page.path, await triggers(acme)) == (ROOT, [])

@@ -287,6 +287,16 @@ def test_every_path_of_the_project_that_is_named_exists() -> None:
                 assert (ROOT / span).exists(), (name_of(page), span)
 
 
+def test_every_module_that_is_named_by_the_end_of_its_path_exists() -> None:
+    modules = [path.as_posix() for folder in ("src", "tests", "examples") for path in (ROOT / folder).rglob("*.py")]
+    for page in PAGES:
+        added = {str(fence.title) for fence in fences(page.read_text("utf-8"))}
+        for span in code(without_fences(page.read_text("utf-8"))):
+            if re.fullmatch(r"\w+(?:/\w+)+\.py", span) and not any(title.endswith(span) for title in added):
+                ends = (f"/{span}", f"/contentsvc_{span}")
+                assert any(module.endswith(ends) for module in modules), (name_of(page), span)
+
+
 def test_every_decision_is_in_the_index() -> None:
     files = {path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
 

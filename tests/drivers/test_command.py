@@ -56,6 +56,12 @@ def test_every_command_and_every_option_has_help() -> None:
                 assert parameter.help, f"{' '.join(path)} {parameter.name}"
 
 
+@pytest.mark.parametrize("name", ["serve", "doctor"])
+def test_a_command_of_this_machine_has_help_with_a_server_too(name: str) -> None:
+    assert invoke("--server", "https://contentsvc.example", name, "-h").stdout.startswith("Usage: ")
+    assert "works on the machine of the service" in error("--server", "https://contentsvc.example", name)
+
+
 def test_no_line_of_help_is_cut() -> None:
     # A group's help has this room on a terminal of 80 columns. `main.py` has the lines of the other commands.
     for path, leaf in (each for each in LEAVES if len(each[0]) > 1):

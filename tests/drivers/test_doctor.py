@@ -26,6 +26,7 @@ from tests.drivers.commands import command, invoke
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
+from contentsvc_cli.servers import local_port
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
@@ -388,6 +389,33 @@ def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
 
     assert found.one("server") == ("ok", f"contentsvc {VERSION} answers on 127.0.0.1 port {port}")
     assert found.one("dashboard") == ("ok", f"http://127.0.0.1:{port}/dashboard")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "port"),
+    [
+        ("http://127.0.0.1:9000", 9000),
+        ("http://localhost:9000/", 9000),
+        ("http://[::1]:9000", 9000),
+        ("http://localhost", 8000),
+        ("https://hooks.example.org:9000", 8000),
+    ],
+)
+def test_the_server_of_this_machine_has_the_port_of_a_base_url_of_this_machine(base_url: str, port: int) -> None:
+    assert local_port(base_url) == port
+
+
+def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves_there_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", f"http://127.0.0.1:{port}")
+
+    found = Told(invoke("doctor", "--json"))
+
+    serve = f"'contentsvc serve --port {port}'"
+    assert found.one("server")[1] == f"no server runs on 127.0.0.1 port {port}; the port is free for {serve}"
+    assert found.one("dashboard")[1] == f"it will be at http://127.0.0.1:{port}/dashboard when {serve} runs"
 
 
 def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:

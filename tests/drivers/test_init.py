@@ -15,6 +15,7 @@ from tests.server_process import PATIENCE_S, PLAIN, Installation, serving, until
 from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
+from contentsvc_cli.start.machine_zone import machine_zone
 
 OPTIONS = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse", "--repository-id", "4242")
 
@@ -154,6 +155,16 @@ def test_a_second_run_reports_existing_objects_and_changes_nothing(folder: Path,
     assert "rotate-secret int_" in ran(*OPTIONS, "--no-history").stdout
 
 
+def test_a_second_run_leads_to_the_port_of_the_first(folder: Path) -> None:
+    del folder
+    done(*OPTIONS, "--port", "8123")
+
+    again = ran(*OPTIONS).stdout.splitlines()
+
+    assert "Next: contentsvc serve --port 8123" in again
+    assert again[-1].startswith("  http://127.0.0.1:8123/dashboard/sign-in/link?token=")
+
+
 def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> None:
     own = "CONTENTSVC_LOG_LEVEL='warning' # quiet\n"
     (folder / "contentsvc.env").write_text(own)
@@ -263,6 +274,18 @@ def test_invalid_options_are_refused_by_name(arguments: tuple[str, ...], code: i
 
     assert result.exit_code == code, result.output
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "zone"), [("Europe/Berlin\n", "Europe/Berlin"), ("Etc/UTC\n", "UTC"), ("Mars/Base\n", "UTC")]
+)
+def test_the_machines_time_zone_is_the_default_and_utc_has_its_usual_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, zone: str
+) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    (tmp_path / "timezone").write_text(named)
+
+    assert machine_zone(tmp_path) == zone
 
 
 def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Path) -> None:

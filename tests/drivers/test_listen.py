@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 import pytest
 from click.testing import CliRunner
+from tests.drivers.commands import command, invoke
 
 from contentsvc_cli.develop.relay import events, lines_of, read_event
 from contentsvc_cli.main import main
@@ -124,6 +125,19 @@ def test_a_recorded_file_is_forwarded(relay: str, tmp_path: Path) -> None:
 
     assert (done.exit_code, done.stdout) == (0, "200  processed  push  d-1  ok\n")
     assert Both.received[0][1] == b'{"a":1}'
+
+
+def test_without_an_address_the_webhook_is_at_the_base_urls_port_of_this_machine(
+    relay: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "x.jsonl").write_text('{"event":"push","delivery":"d-1","body":{"a":1}}\n')
+    command("organization", "create", "Acme")
+    command("integration", "connect", "acme/lighthouse", "--repository-id", "4242")
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", relay.replace("127.0.0.1", "localhost"))
+
+    done = invoke("listen", "--file", "x.jsonl", "--secret", SECRET)
+
+    assert (done.exit_code, done.stdout) == (0, "200  processed  push  d-1  ok\n")
 
 
 def test_a_url_that_is_not_a_channel_is_refused(relay: str) -> None:

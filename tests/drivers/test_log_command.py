@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from tests.drivers.commands import command, invoke
+from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app, receiver_of
@@ -64,6 +66,19 @@ def test_an_entry_that_cannot_be_replayed_is_named_and_fails() -> None:
     assert found.exit_code == 1
     assert json.loads(found.stdout)["refused"] == 1
     assert "The body of a refused delivery is not stored" in found.stderr
+
+
+@pytest.mark.slow("starts a command on a terminal")
+def test_a_replay_without_runs_leads_to_the_entry_that_explains_it(folder: Path) -> None:
+    _, accepted = command("log", "list")
+
+    def replayed() -> str:
+        shown = on_terminal(80, "log", "replay", accepted["id"], environment=os.environ, folder=str(folder))
+        return shown.splitlines()[-1]
+
+    assert replayed() == f"next: contentsvc log show {accepted['id']}"
+    command("trigger", "create", "--repository-id", "4242", "--event", "push")
+    assert replayed() == "next: contentsvc run list"
 
 
 @pytest.mark.parametrize("wrong", [[], ["log_1", "--failed"], ["--since", "soon"], ["--outcome", "lost"]])

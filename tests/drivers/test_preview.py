@@ -224,6 +224,19 @@ def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
 
 
+def test_a_mistyped_folder_is_named_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+
+    def told(*arguments: str) -> str:
+        return CliRunner().invoke(main, ["preview", *arguments]).stderr
+
+    for path in (f"{tmp_path}/nope", "./nope", "../nope"):
+        assert "nope is not a folder" in told(path)
+    assert told("nope").endswith("; 'nope' is no folder, either\n")
+    assert told().endswith("; name a checkout: 'contentsvc preview PATH'\n")
+
+
 def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(clone))

@@ -280,7 +280,7 @@ def test_an_unanswered_delivery_is_a_row_without_a_status(tmp_path: Path) -> Non
     result = _send(_write(tmp_path / "some.jsonl", _pings(2)), url, "--retries", "1", "--json")
     assert result.exit_code == 1
     assert [(row["status"], row["answer"], row["retries"]) for row in _rows(result)] == [(None, "error", 1)] * 2
-    assert _rows(result)[0]["error"].startswith("ConnectError")
+    assert _rows(result)[0]["error"].startswith(f"cannot connect to {httpx.URL(url).netloc.decode()}: ")
 
 
 def test_an_answer_after_the_timeout_does_not_count(webhook: Webhook, tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, he
 from contentsvc_cli.develop.relay import RelayedDelivery, relayed
 from contentsvc_cli.develop.send import provider_of, webhook_url_option
 from contentsvc_cli.develop.sending import RETRIES, DeliveryAnswer, client_for, send_request
+from contentsvc_cli.servers import LOCAL_PORT, local_port
 from contentsvc_cli.terminal.output import json_text, say
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import webhook_url
 from contentsvc_core.text import one_line
+from contentsvc_http.settings import load_settings
 
 _SECRET_VARIABLE: Final = "CONTENTSVC_WEBHOOK_SECRET"  # noqa: S105  # its name
 _TEXT: Final = 120
@@ -39,7 +41,7 @@ _TIMEOUT_S: Final = 30.0
     metavar="SECRET",
     help="Sign each delivery again with this secret. --file needs it.",
 )
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of your server.")
+@LOCAL_PORT
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N deliveries.")
 @click.option("--json", "as_json", is_flag=True, help="Print each delivery as a line of JSON.")
 def listen(
@@ -48,7 +50,7 @@ def listen(
     recording: str | None,
     target: str | None,
     secret: str | None,
-    port: int,
+    port: int | None,
     count: int | None,
     as_json: bool,
 ) -> None:
@@ -76,13 +78,14 @@ def listen(
         raise click.ClickException(str(exc)) from exc
 
 
-def _own_webhook(port: int) -> str:
+def _own_webhook(port: int | None) -> str:
     async def work(app: Application) -> str:
         integrations = await app.stores.directory.integrations((await organization_named(app, "")).id)
         if len(integrations) != 1:
             message = f"name the webhook with --to: there are {len(integrations)} integrations"
             raise click.UsageError(message)
-        return webhook_url(f"http://127.0.0.1:{port}", integrations[0], integrations[0].repositories[0].id)
+        server = f"http://127.0.0.1:{port or local_port(load_settings().base_url)}"
+        return webhook_url(server, integrations[0], integrations[0].repositories[0].id)
 
     return with_app(work)
 

@@ -3,7 +3,6 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from typing import Any, Final, final
 
 import httpx
@@ -11,6 +10,7 @@ import msgspec
 from attrs import field, frozen
 
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
+from contentsvc_cli.servers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
@@ -117,14 +117,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
 def client_for(url: str, concurrency: int) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     # A proxy from the environment cannot reach this machine's loopback.
-    return httpx.AsyncClient(limits=limits, trust_env=not _is_loopback(httpx.URL(url).host))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    return httpx.AsyncClient(limits=limits, trust_env=not is_loopback(httpx.URL(url).host))
 
 
 def _request(
@@ -147,6 +140,9 @@ async def send_request(
         began = time.perf_counter()
         try:
             response = await client.send(request)
+        except httpx.ConnectError as exc:
+            status, again_s, later = None, 0.0, True
+            kind, text = "error", f"cannot connect to {request.url.netloc.decode()}: {exc}"
         except httpx.RequestError as exc:
             status, again_s, later = None, 0.0, not isinstance(exc, _NEVER)
             kind, text = "error", f"{type(exc).__name__}: {exc}".removesuffix(": ")

@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from contentsvc_cli.servers import LOCAL_PORT, local_port
 from contentsvc_cli.terminal.completing import organization_slugs
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, sign_in_link, with_app
@@ -10,6 +11,7 @@ from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, is_active
 from contentsvc_core.application import Application
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_http.settings import load_settings
 
 if TYPE_CHECKING:
     from contentsvc_core.usecases.operate import IssuedKey
@@ -103,9 +105,9 @@ def revoke(prefix: str, *, as_json: bool) -> None:
 
 @key.command("sign-in")
 @click.argument("prefix")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server.")
+@LOCAL_PORT
 @JSON
-def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
+def sign_in(prefix: str, port: int | None, *, as_json: bool) -> None:
     """Print a one-time link that signs a browser in.
 
     The link is for a browser on this machine, and for the key that begins with PREFIX (csk_…). It is valid for 10
@@ -118,7 +120,7 @@ def sign_in(prefix: str, port: int, *, as_json: bool) -> None:
         if issued is None or not is_active(issued, app.clock.now()):
             message = f"there is no key '{one_line(named, 14)}' that is valid"
             raise click.ClickException(message)
-        return await sign_in_link(app, issued, port)
+        return await sign_in_link(app, issued, port or local_port(load_settings().base_url))
 
     show({"url": with_app(work)}, as_json=as_json)
 

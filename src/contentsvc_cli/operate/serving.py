@@ -2,6 +2,7 @@ import asyncio
 
 import click
 
+from contentsvc_cli.servers import DEFAULT_PORT
 from contentsvc_cli.terminal.output import JSON, show
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.roles import Role
@@ -13,7 +14,7 @@ from contentsvc_http.sockets import listen, reserve
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
-    default=8000,
+    default=DEFAULT_PORT,
     show_default=True,
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0: any free port.",

@@ -14,7 +14,7 @@ from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
-from contentsvc_cli.servers import KEY_VARIABLE
+from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, LOCAL_PORT, is_loopback, local_port, serve_command
 from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
@@ -36,7 +36,6 @@ _HOSTS: Final = {
     for host in provider.hosts
 }
 _FIRST_HOST: Final = next(iter(_HOSTS))
-_PORT: Final = 8000
 
 
 @final
@@ -87,7 +86,7 @@ class _Checkout:
     "--changelog/--no-changelog", "is_public", default=None, help="Create a public changelog.  [default: yes]"
 )
 @click.option("--base-url", metavar="URL", help="Public URL of the service.  [default: this machine's]")
-@click.option("--port", type=click.IntRange(1, 65535), default=_PORT, show_default=True, help="The server's port.")
+@LOCAL_PORT
 @click.option(
     "--checkout",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -118,7 +117,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     publishes: bool | None,
     is_public: bool | None,
     base_url: str | None,
-    port: int,
+    port: int | None,
     checkout: Path | None,
     history: bool | None,
     env_file: Path,
@@ -152,6 +151,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     )
     started = Start(prompts.choice("What starts a post", start, suggested.value, [start.value for start in Start]))
     settings = _settings(prompts, base_url, None if api_url is None else {provider.slug: api_url}, port)
+    port = port or local_port(settings.base_url)
     answers = SetupAnswers(
         organization=prompts.text("Organization", "--organization", organization, name.partition("/")[0]),
         time_zone=prompts.text("Time zone", "--time-zone", time_zone or machine_zone(), None, _time_zone),
@@ -248,12 +248,12 @@ def _time_zone(text: str) -> str:
     return read.key
 
 
-def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] | None, port: int) -> Settings:
+def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] | None, port: int | None) -> Settings:
     settings = load_settings()
     changes: dict[str, Any] = {}
     if settings.is_sqlite:
         changes["database_url"] = f"sqlite+aiosqlite:///{settings.database_file.absolute()}"
-    default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port}"
+    default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port or DEFAULT_PORT}"
     changes["base_url"] = prompts.text("Address of this service from outside", "--base-url", base_url, default)
     if api_urls is not None:
         changes["api_urls"] = {**settings.api_urls, **api_urls}
@@ -323,7 +323,7 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
     else:
         say(f"\nThe webhook of {name} is {done.webhook_url}")
         say(f"  A new secret: contentsvc integration rotate-secret {done.integration.id}")
-    if _is_loopback(done.webhook_url):
+    if is_loopback(urlsplit(done.webhook_url).hostname or ""):
         say("  This address works on this machine alone; --base-url sets another one.")
     if done.new_key is not None:
         say(f"\nAPI key, shown once: {done.new_key}")
@@ -337,12 +337,7 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
         say(f"{done.unexposed:,} published posts would become public: contentsvc changelog publish shows which.")
     elif answers.is_public:
         say("The public changelog is off: its name is taken. Set one with contentsvc changelog set --slug.")
-    serve = "contentsvc serve" if port == _PORT else f"contentsvc serve --port {port}"
-    say(f"\nNext: {serve}")
+    say(f"\nNext: {serve_command(port)}")
     minutes = int(LINK_LIFE.total_seconds() // 60)
     say(f"Then sign in with this link, on this machine, once, within {minutes} minutes:")
     say(f"  {done.sign_in_url}")
-
-
-def _is_loopback(url: str) -> bool:
-    return urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}

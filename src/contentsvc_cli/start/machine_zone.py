@@ -12,4 +12,6 @@ def machine_zone(etc: Path = Path("/etc")) -> str:
     with suppress(OSError, UnicodeDecodeError):
         named.append((etc / "timezone").read_text(encoding="utf-8").strip())
     named.append(str((etc / "localtime").resolve()).rpartition("zoneinfo/")[2])
-    return next((name for name in named if name and isinstance(read_zone(name), ZoneInfo)), DEFAULT_ZONE.key)
+    found = next((name for name in named if name and isinstance(read_zone(name), ZoneInfo)), DEFAULT_ZONE.key)
+    # Debian's name of UTC, which pages would show.
+    return DEFAULT_ZONE.key if found == "Etc/UTC" else found

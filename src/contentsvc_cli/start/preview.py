@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from contentsvc_cli.develop.native_bodies import HostedRepository
 
 _WIDEST: Final = 100
+#: No name of a tag or a branch begins with one of these (git check-ref-format).
+_PATHS: Final = ("/", "./", "../", "~")
+_NO_CHECKOUT: Final = "not a git repository"
 
 
 @click.command()
@@ -74,15 +77,11 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     A range is FROM..TO, such as v1.0.0..HEAD, or one tag, such as v2.0.0, for that release. Releases are tags that name
     versions. In a pipe, the output is Markdown. The command only reads the checkout. It needs no server or database.
     """
-    if range_ is None and not Path(path).is_dir() and (".." in path or not Path(path).exists()):
+    is_only_range = range_ is None and _is_range(path)
+    if is_only_range:
         # A range without a path applies to the current folder.
         path, range_ = ".", path
-    if range_ is not None and "..." in range_:
-        message = "write a range with two dots, such as v1.0.0..HEAD"
-        raise click.UsageError(message)
-    if range_ is not None and range_.startswith(".."):
-        message = f"the range '{range_}' needs a start, such as v1.0.0{range_}"
-        raise click.UsageError(message)
+    _check_range(range_ or "")
     options = options_of(merged(HouseStyle({AUDIENCE: audience}), _read_style(style)))
     try:
         with waiting("reading the history"):
@@ -96,7 +95,13 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
             ranges = stretches(repository, range_, releases=releases, days=days)
             shown = list(previews(repository, hosted, ranges, options))
     except GitFailed as exc:
-        raise click.ClickException(one_line(str(exc), 1000)) from exc
+        message = one_line(str(exc), 1000)
+        if _NO_CHECKOUT in message:
+            named = (
+                f"'{range_}' is no folder, either" if is_only_range else "name a checkout: 'contentsvc preview PATH'"
+            )
+            message = f"{message}; {named}"
+        raise click.ClickException(message) from exc
     if not shown:
         message = f"there are no commits in {', '.join(stretch.range for stretch in ranges)}"
         raise click.ClickException(message)
@@ -108,6 +113,21 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
         _print_on_terminal(hosted, shown)
     else:
         _print_markdown(shown)
+
+
+def _is_range(text: str) -> bool:
+    if text.startswith(_PATHS) or Path(text).is_dir():
+        return False
+    return ".." in text or not Path(text).exists()
+
+
+def _check_range(text: str) -> None:
+    if "..." in text:
+        message = "write a range with two dots, such as v1.0.0..HEAD"
+        raise click.UsageError(message)
+    if text.startswith(".."):
+        message = f"the range '{text}' needs a start, such as v1.0.0{text}"
+        raise click.UsageError(message)
 
 
 def _read_style(file: IO[str] | None) -> HouseStyle | None:

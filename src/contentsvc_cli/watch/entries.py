@@ -104,8 +104,10 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: boo
     def remote(api: "Api") -> dict[str, Any]:
         return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
 
-    show(with_app(lambda app: _replay_one(app, log_id), remote=remote), as_json=as_json)
-    hint("contentsvc run list", as_json=as_json)
+    replayed = with_app(lambda app: _replay_one(app, log_id), remote=remote)
+    show(replayed, as_json=as_json)
+    # The entry explains why no trigger matched.
+    hint("contentsvc run list" if replayed["runs"] else f"contentsvc log show {log_id}", as_json=as_json)
 
 
 def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above

@@ -17,8 +17,8 @@ class BrandIdentities(Protocol):
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         """Store an identity and return the stored one. The first identity of an organization becomes its default.
 
-        ``NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was written. A
-        stored identity with this id is returned unchanged, even when it was edited since.
+        ``BRAND_NAME_TAKEN``: the organization has an identity of that name, compared without case; nothing was
+        written. A stored identity with this id is returned unchanged, even when it was edited since.
         """
         ...
 

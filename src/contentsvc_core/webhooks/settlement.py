@@ -96,7 +96,7 @@ class Settlement(Value, frozen=True, kw_only=True):
             case Pong():
                 title, reason, detail = "Webhook ping received", "", {"event": kind}
             case Duplicate():
-                title, reason = f"Duplicate {kind} delivery", "the delivery was processed less than 24 hours ago"
+                title, reason = f"Duplicate {kind} delivery", "already processed less than 24 hours ago"
                 detail = {"event": kind, "duplicate": True}
             case Rejected():
                 title, reason, detail = outcome.fault.log_title or "", outcome.error, None

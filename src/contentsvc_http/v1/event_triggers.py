@@ -11,7 +11,9 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.bodies import OneTriggerBody, TriggerListBody
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
     UNKNOWN_TRIGGER,
@@ -20,7 +22,7 @@ from contentsvc_core.workflows.triggers import (
     Trigger,
     TriggerSettings,
 )
-from contentsvc_http.errors import Refused, accepted, refuse_request, refused
+from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
@@ -138,7 +140,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         key = await gate.caller(request, Scope.WRITE)
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
-            refuse_request("Object missing required field `targets`")
+            refuse_request("targets is missing")
         created = await editor.create(key.organization_id, CreateTrigger(**values))
         return await one(key, accepted(created), status=201)
 
@@ -201,7 +203,8 @@ def _provider(source: str) -> str | None:
         return None
     provider = provider_of(source)
     if provider is None:
-        raise Refused(400, {"error": f"Invalid request: sourceType: '{one_line(source, 64)}' is unknown"})
+        sources = ", ".join([*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE])
+        refuse_request(f"sourceType: '{one_line(source, 64)}' is not one of {sources}")
     return provider
 
 

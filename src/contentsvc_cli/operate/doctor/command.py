@@ -10,6 +10,7 @@ from rich.text import Text
 from contentsvc_cli.operate.doctor.examination import examine
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.operate.doctor.network import BindAddress
+from contentsvc_cli.servers import LOCAL_PORT, local_port
 from contentsvc_cli.terminal.output import JSON, console, show, style_of
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.settings import examine_settings
@@ -17,11 +18,9 @@ from contentsvc_http.settings import examine_settings
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host of the server to check.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port of the server to check."
-)
+@LOCAL_PORT
 @JSON
-def doctor(host: str, port: int, *, as_json: bool) -> None:
+def doctor(host: str, port: int | None, *, as_json: bool) -> None:
     """Check the installation, and suggest fixes.
 
     Checks settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration,
@@ -31,8 +30,10 @@ def doctor(host: str, port: int, *, as_json: bool) -> None:
 
     The exit code is 1 if there is a fault; warnings do not count.
     """
+    examined = examine_settings()
+    place = BindAddress(host=host, port=port or local_port(examined.settings.base_url))
     with waiting("looking") as shown:
-        findings = asyncio.run(examine(examine_settings(), BindAddress(host=host, port=port), shown.say))
+        findings = asyncio.run(examine(examined, place, shown.say))
     states = Counter(finding.state for finding in findings)
     faults, warnings = states[FindingState.FAULT], states[FindingState.WARNING]
     if as_json:

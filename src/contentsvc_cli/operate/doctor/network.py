@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from contentsvc_cli.operate.doctor.fetching import HttpAnswer, Unanswered, fetch
 from contentsvc_cli.operate.doctor.findings import Finding, fault, in_thread, ok, skipped, warning
+from contentsvc_cli.servers import is_loopback, serve_command
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
@@ -94,7 +95,7 @@ async def _unanswered(place: BindAddress, at: str, status: Unanswered) -> Findin
         await in_thread(try_)
     except CannotListen as exc:
         return fault("server", str(exc), "serve on another address ('contentsvc serve --host --port')")
-    return ok("server", f"no server runs on {at}; the port is free for 'contentsvc serve'")
+    return ok("server", f"no server runs on {at}; the port is free for '{serve_command(place.port)}'")
 
 
 async def dashboard(place: BindAddress, result: ServerCheck) -> Finding:
@@ -103,7 +104,7 @@ async def dashboard(place: BindAddress, result: ServerCheck) -> Finding:
 
     name, url = "dashboard", f"{place.url}{ROOT}"
     if not result.answers:
-        return skipped(name, f"it will be at {url} when 'contentsvc serve' runs")
+        return skipped(name, f"it will be at {url} when '{serve_command(place.port)}' runs")
     page = await fetch(url)
     if isinstance(page, HttpAnswer) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
         return ok(name, url)
@@ -115,7 +116,7 @@ async def base_url(settings: Settings) -> Finding:
     name = "base_url"
     url = str(settings.masked()[variable("base_url")])
     host = urlsplit(settings.base_url).hostname or ""
-    if _is_loopback(host):
+    if is_loopback(host):
         return warning(name, f"{url} is only reachable on this machine: code hosts elsewhere cannot reach it", _TO_SET)
     answered = await fetch(f"{settings.base_url}/v1/status")
     if isinstance(answered, Unanswered):
@@ -168,13 +169,6 @@ def _ahead_s(answered: HttpAnswer) -> float | None:
     except ValueError:
         return None
     return date_s - answered.at
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _is_private(host: str) -> bool:

@@ -1,9 +1,10 @@
 """Decodes bodies of deliveries, and names the first fault in the sender's terms."""
 
-import re
 from typing import Final, TypeVar
 
 import msgspec
+
+from contentsvc_core.refusals import validation_fault
 
 _T = TypeVar("_T")
 
@@ -30,7 +31,9 @@ def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as exc:
-        raise Malformed(_fault(str(exc))) from exc
+        place, fault = validation_fault(str(exc))
+        message = f"{place or 'the body'} {fault}"
+        raise Malformed(message) from exc
     except RecursionError as exc:
         message = "the body is nested too deep"
         raise Malformed(message) from exc
@@ -58,32 +61,3 @@ def _between_characters(body: bytes, end: int) -> int:
             return at
     # More continuation bytes in a row than any valid character has.
     return end
-
-
-# The decoder's messages, e.g. "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.
-_AT: Final = re.compile(r" - at `\$\.?(?P<path>.*)`$")
-_WRONG_TYPE: Final = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got")
-_TOO_LONG: Final = re.compile(r"^Expected `array` of length <= (?P<most>\d+)")
-_MISSING: Final = re.compile(r"^Object missing required field `(?P<field>[^`]*)`")
-_TYPES: Final = {
-    "str": "a string",
-    "int": "an integer",
-    "bool": "a boolean",
-    "array": "an array",
-    "object": "an object",
-    "null": "null",
-}
-
-
-def _fault(message: str) -> str:
-    at = _AT.search(message)
-    path = at["path"] if at else ""
-    if missing := _MISSING.match(message):
-        return f"{path}.{missing['field']} is missing" if path else f"{missing['field']} is missing"
-    subject = path or "the body"
-    if too_long := _TOO_LONG.match(message):
-        return f"{subject} must hold at most {too_long['most']} items"
-    if wrong := _WRONG_TYPE.match(message):
-        expected = " or ".join(_TYPES.get(name, name) for name in wrong["wanted"].split(" | "))
-        return f"{subject} must be {expected}"
-    return f"{subject} is out of range"
