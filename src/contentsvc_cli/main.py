@@ -69,6 +69,13 @@ _WIDEST: Final = max(map(len, COMMANDS))
 _HERE: Final = frozenset({"init", "serve", "doctor", "migrate", "mcp"})
 
 
+#: Modules that asyncio, SQLAlchemy and `urllib.parse` import, and that most commands do not use.
+_PLACEHOLDERS: Final = (
+    *("importlib.metadata", "ssl", "asyncio.sslproto"),
+    *("hashlib", "hmac", "secrets", "ipaddress", "random"),
+)
+
+
 @final
 class _OnDemand(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -82,8 +89,8 @@ class _OnDemand(click.Group):
             return None
         from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
 
-        # SQLAlchemy imports it for plugins, which this service does not use.
-        module_on_demand("importlib.metadata")
+        for name in _PLACEHOLDERS:
+            module_on_demand(name)
         from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # as above
 
         command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{entry.module}"), entry.attribute)

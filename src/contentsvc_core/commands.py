@@ -1,6 +1,5 @@
 """Commands: requests to change something, each described once for the bodies of ``/v1``, the command line and forms."""
 
-import re
 from collections.abc import Mapping
 from types import NoneType
 from typing import Any, Final, TypeVar, Union, cast, get_args
@@ -8,9 +7,10 @@ from typing import Any, Final, TypeVar, Union, cast, get_args
 import msgspec
 from msgspec import UNSET, UnsetType, structs
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, invalid
 
-_TOO_LONG: Final = re.compile(r"Expected `str` of length <= (\d+)")
+_TOO_LONG: Final = late(r"Expected `str` of length <= (\d+)")
 _Command = TypeVar("_Command", bound=msgspec.Struct)
 
 

@@ -8,6 +8,7 @@ import attrs
 from attrs import field, frozen
 from sqlalchemy.engine import make_url
 
+from contentsvc_core.on_demand import late
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, api_variable, variable
 
@@ -27,7 +28,7 @@ __all__ = [
 
 _API_URLS: Final = "_api_urls"
 _API_SUFFIX: Final = api_variable("").removeprefix(ENV_PREFIX)
-_VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
+_VARIABLE: Final = late(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 
 
 def _providers() -> "Sequence[Provider]":

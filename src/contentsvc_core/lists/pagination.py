@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final, final
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.values import Value
 
@@ -12,7 +13,7 @@ MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**63 - 1
 
 #: A sign and any number of digits are numeric; ``5.5``, ``1e3``, ``""`` and digits outside ASCII are not.
-_NUMERIC: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
+_NUMERIC: Final = late(r"([+-]?)0*([0-9]*)", re.ASCII)
 
 
 def _integer(text: str | None, *, at_most: int) -> int | None:

@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.events.wire import event_data
+from contentsvc_core.on_demand import late
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import Cause, Delivered, source_type
 
-_CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
+_CUSTOM_ID: Final = late(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
 
 
 @final

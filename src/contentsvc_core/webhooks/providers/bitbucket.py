@@ -13,6 +13,7 @@ import msgspec
 
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import Malformed, decode
 from contentsvc_core.webhooks.providers.native import BRANCH, NAME_LENGTH, Reading, optional_text, storable_text
@@ -27,7 +28,7 @@ _MOST_VERSIONS: Final = 20
 _MOST_CHANGES: Final = 1000
 _MOST_COMMITS: Final = 100
 #: ``Ada Lovelace <ada@example.com>``.
-_RAW: Final = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]*)>\s*")
+_RAW: Final = late(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]*)>\s*")
 #: Bits of a number that every reader of JSON keeps exactly (RFC 8259, section 6).
 _NUMBER_BITS: Final = 53
 

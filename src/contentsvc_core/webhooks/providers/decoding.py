@@ -1,9 +1,10 @@
 """Decodes bodies of deliveries, and names the first fault in the sender's terms."""
 
-import re
 from typing import Final, TypeVar
 
 import msgspec
+
+from contentsvc_core.on_demand import late
 
 _T = TypeVar("_T")
 
@@ -61,10 +62,10 @@ def _between_characters(body: bytes, end: int) -> int:
 
 
 # The decoder's messages, e.g. "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.
-_AT: Final = re.compile(r" - at `\$\.?(?P<path>.*)`$")
-_WRONG_TYPE: Final = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got")
-_TOO_LONG: Final = re.compile(r"^Expected `array` of length <= (?P<most>\d+)")
-_MISSING: Final = re.compile(r"^Object missing required field `(?P<field>[^`]*)`")
+_AT: Final = late(r" - at `\$\.?(?P<path>.*)`$")
+_WRONG_TYPE: Final = late(r"^Expected `(?P<wanted>[^`]*)`, got")
+_TOO_LONG: Final = late(r"^Expected `array` of length <= (?P<most>\d+)")
+_MISSING: Final = late(r"^Object missing required field `(?P<field>[^`]*)`")
 _TYPES: Final = {
     "str": "a string",
     "int": "an integer",
