@@ -9,6 +9,7 @@ from attrs import field, frozen
 from sqlalchemy.engine import make_url
 
 from contentsvc_core.on_demand import late
+from contentsvc_core.values import Value
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, api_variable, variable
 
@@ -179,8 +180,7 @@ def load_settings() -> Settings:
 
 
 @final
-@frozen(kw_only=True)
-class Examined:
+class Examined(Value, frozen=True, kw_only=True):
     #: Invalid settings have their defaults here.
     settings: Settings
     faults: Mapping[str, str]

@@ -10,7 +10,7 @@ from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.organizations import Integration, removed_body, webhook_url
+from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from contentsvc_http.settings import Settings, load_settings
@@ -214,6 +214,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     The triggers and schedules that use it are disabled. Log entries, context records and posts stay.
     """
     from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # this command alone
+    from contentsvc_core.workflows.removals import removed_body  # noqa: PLC0415  # as above
 
     async def work(app: Application) -> Disconnected | None:
         gone = await app.connector.disconnect(await owner_of(app, integration_id), integration_id)
