@@ -41,8 +41,8 @@ GROUPS: Final = {
     },
     "Watch": {
         "tail": _Command("watch.tail", "tail", "Follow the webhook log."),
-        "log": _Command("watch.listings", "log", "List, show and replay webhook log entries."),
-        "run": _Command("watch.listings", "run", "List, cancel and retry workflow runs."),
+        "log": _Command("watch.logs", "log", "List, show and replay webhook log entries."),
+        "run": _Command("watch.runs", "run", "List, cancel and retry workflow runs."),
         "context": _Command("watch.context", "context", "List and search context for AI agents."),
     },
     "Operate": {

@@ -4,7 +4,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, FromClause, Select, Update, delete, insert, literal_column, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
@@ -61,7 +61,7 @@ def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
     request = run.cause
     assert isinstance(request, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
-    if connection.execute(asking, rows.request_row(run, request)).first() is None:
+    if connection.execute(asking, workflow_rows.request_row(run, request)).first() is None:
         return False
-    connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
+    connection.execute(insert(workflow_runs), workflow_rows.run_row(run, event_id=run.id))
     return True

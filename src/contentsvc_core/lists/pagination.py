@@ -1,6 +1,7 @@
 """Pages of a list (specification 2.2 and 4.2)."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, final
 
 from contentsvc_core.on_demand import late
@@ -86,3 +87,14 @@ def paginate(request: PageRequest, total_items: int) -> Pagination | Refusal:
     if request.page > total_pages:
         return invalid_page(request.page, total_pages)
     return Pagination(limit=request.limit, current_page=request.page, total_pages=total_pages, total_items=total_items)
+
+
+def how_many_fit(sizes: Iterable[int], room: int) -> int:
+    """Return how many of the first sizes fit into ``room``; the first one always counts."""
+    fitting = 0
+    for size in sizes:
+        room -= size
+        if room < 0 and fitting:
+            break
+        fitting += 1
+    return fitting

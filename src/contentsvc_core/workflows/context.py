@@ -1,5 +1,4 @@
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, Self, TypedDict, final
 
@@ -65,17 +64,6 @@ def push_id(cause: Cause) -> str | None:
 
 def is_custom_id(text: str) -> bool:
     return _CUSTOM_ID.fullmatch(text) is not None
-
-
-def how_many_fit(sizes: Iterable[int], room: int) -> int:
-    """Return how many of the first sizes fit into ``room``; the first one always counts."""
-    fitting = 0
-    for size in sizes:
-        room -= size
-        if room < 0 and fitting:
-            break
-        fitting += 1
-    return fitting
 
 
 @final
