@@ -9,6 +9,7 @@ from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.workflows.causes import Generation, SiteReading
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 
 _RUNS: Final[Select[*tuple[Any, ...]]] = select(
@@ -20,14 +21,15 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
     events.c.type,
     events.c.summary,
 ).join(events, events.c.id == workflow_runs.c.event_id)
+_IS_REQUEST: Final = events.c.type.in_(sorted(REQUESTED_KINDS))
 
 
 def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
+    return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None), always=_IS_REQUEST))
 
 
 def full_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    return _RUNS.add_columns(small_data(dialect))
+    return _RUNS.add_columns(small_data(dialect, always=_IS_REQUEST))
 
 
 def has_status(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:

@@ -3,21 +3,24 @@
 A scheme is a value of a provider. Every check is in constant time, and none of them raises.
 """
 
+import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from hashlib import sha256
-from hmac import HMAC
-from typing import Final, TypeAlias, final
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from attrs import Factory, field, frozen
+
+if TYPE_CHECKING:
+    from hmac import HMAC
 
 SIGNATURE_HEADER: Final = "X-Hub-Signature-256"
 
 #: Checks the value of a scheme's header for a body; ``None``: the header is missing or repeated.
 Verifier: TypeAlias = Callable[[bytes, bytes | None], bool]
 
-_DIGITS: Final = 2 * sha256().digest_size
+#: The length of a signature, in hexadecimal digits.
+_DIGITS: Final = 64
 
 
 def sent_name(header: str) -> bytes:
@@ -48,12 +51,12 @@ class HmacSha256:
         return f"^{self.prefix}[0-9a-f]{{{_DIGITS}}}$"
 
     def value(self, body: bytes, secret: str) -> str:
-        return f"{self.prefix}{hmac.digest(_bytes(secret), body, sha256).hex()}"
+        return f"{self.prefix}{hmac.digest(_bytes(secret), body, hashlib.sha256).hex()}"
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
         return partial(self.is_signed, tuple(keyed(secrets)))
 
-    def is_signed(self, macs: Iterable[HMAC], body: bytes, signature: bytes | None) -> bool:
+    def is_signed(self, macs: "Iterable[HMAC]", body: bytes, signature: bytes | None) -> bool:
         """Check that ``signature`` was made over ``body`` with one of the keys of ``macs``."""
         prefix = self.prefix
         if signature is None or len(signature) != len(prefix) + _DIGITS:
@@ -111,12 +114,12 @@ Scheme: TypeAlias = HmacSha256 | SharedToken
 SPECIFIED: Final = HmacSha256(header=SIGNATURE_HEADER)
 
 
-def keyed(secrets: Iterable[str]) -> Iterator[HMAC]:
+def keyed(secrets: Iterable[str]) -> "Iterator[HMAC]":
     """Return an HMAC for each secret, to be copied for each body.
 
     An empty secret gets none: anyone can compute its signature.
     """
-    made = (hmac.new(_bytes(secret), digestmod=sha256) for secret in secrets if secret)
+    made = (hmac.new(_bytes(secret), digestmod=hashlib.sha256) for secret in secrets if secret)
     # OpenSSL's object itself, where there is one: its wrapper in Python takes as long as the rest of a verification.
     return (getattr(each, "_hmac", None) or each for each in made)
 

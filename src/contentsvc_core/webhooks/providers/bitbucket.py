@@ -4,8 +4,8 @@ One delivery reports all refs of a push, each with its newest five commits. Ther
 a version is one. Repositories have no numbers, and deliveries no default branch.
 """
 
+import hashlib
 import re
-from hashlib import blake2b
 from typing import Annotated, Final, assert_never
 from uuid import UUID
 
@@ -106,7 +106,7 @@ def repository_number(uuid: str) -> int | None:
     if value.int <= MAX_REPOSITORY_ID:
         # Bitbucket's UUIDs have a version (RFC 9562); this is a delivery that :func:`_write` wrote.
         return value.int or None
-    digest = blake2b(value.bytes, digest_size=8).digest()
+    digest = hashlib.blake2b(value.bytes, digest_size=8).digest()
     return (int.from_bytes(digest) >> (64 - _NUMBER_BITS)) or 1
 
 
