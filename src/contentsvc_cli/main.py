@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+#: The version of the distribution; a test compares both. Reading it there costs two starts of a bare interpreter.
+_VERSION: Final = "0.1.0"
+
+
 class _Command(NamedTuple):
     module: str
     attribute: str
@@ -149,7 +153,7 @@ def _shown(message: str) -> str:
 
 
 @click.group(cls=_OnDemand, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="contentsvc")
+@click.version_option(_VERSION)
 @click.option(
     "--server",
     metavar="URL",
