@@ -3,8 +3,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, final
 
-from contentsvc_core.content.editing import CONTENT_LIMIT
-
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
@@ -42,8 +40,14 @@ def commonmark(*, html: bool) -> "MarkdownIt":
 class SafeMarkdown:
     """CommonMark with tables and strikethrough; raw HTML stays text, and an allow-list has the last word."""
 
-    def __init__(self, limit: int = CONTENT_LIMIT) -> None:
-        self._limit = limit
+    def __init__(self, limit: int | None = None) -> None:
+        self._at_most = limit
+
+    @cached_property
+    def _limit(self) -> int:
+        from contentsvc_core.content.editing import CONTENT_LIMIT  # noqa: PLC0415  # most commands render nothing
+
+        return CONTENT_LIMIT if self._at_most is None else self._at_most
 
     @cached_property
     def _parser(self) -> "MarkdownIt":

@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar, final
 
-from attrs import define, field
-
 from contentsvc_core.errors import Overloaded
 from contentsvc_core.ports import Shares
 
@@ -37,10 +35,11 @@ class SingleThreadExecutor:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-@define
+@final
 class _Queue:
-    running: int = 0
-    waiting: deque[asyncio.Future[None]] = field(factory=deque[asyncio.Future[None]])
+    def __init__(self) -> None:
+        self.running = 0
+        self.waiting: Final[deque[asyncio.Future[None]]] = deque()
 
 
 @final

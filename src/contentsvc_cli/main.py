@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+#: The version of the distribution; a test compares both. Reading it there costs two starts of a bare interpreter.
+_VERSION: Final = "0.1.0"
+
+
 class _Command(NamedTuple):
     module: str
     attribute: str
@@ -41,8 +45,8 @@ GROUPS: Final = {
     },
     "Watch": {
         "tail": _Command("watch.tail", "tail", "Follow the webhook log."),
-        "log": _Command("watch.listings", "log", "List, show and replay webhook log entries."),
-        "run": _Command("watch.listings", "run", "List, cancel and retry workflow runs."),
+        "log": _Command("watch.logs", "log", "List, show and replay webhook log entries."),
+        "run": _Command("watch.runs", "run", "List, cancel and retry workflow runs."),
         "context": _Command("watch.context", "context", "List and search context for AI agents."),
     },
     "Operate": {
@@ -71,6 +75,13 @@ _HELP: Final = frozenset({"-h", "--help"})
 _ASKS_FOR_HELP: Final = "contentsvc.asks_for_help"
 
 
+#: Modules that asyncio, SQLAlchemy and `urllib.parse` import, and that most commands do not use.
+_PLACEHOLDERS: Final = (
+    *("importlib.metadata", "ssl", "asyncio.sslproto"),
+    *("hashlib", "hmac", "secrets", "ipaddress", "random"),
+)
+
+
 @final
 class _OnDemand(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -84,8 +95,8 @@ class _OnDemand(click.Group):
             return None
         from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
 
-        # SQLAlchemy imports it for plugins, which this service does not use.
-        module_on_demand("importlib.metadata")
+        for name in _PLACEHOLDERS:
+            module_on_demand(name)
         from contentsvc_cli.terminal.ids import take_short_ids  # noqa: PLC0415  # as above
 
         command: click.Command = getattr(importlib.import_module(f"contentsvc_cli.{entry.module}"), entry.attribute)
@@ -145,7 +156,7 @@ def _shown(message: str) -> str:
 
 
 @click.group(cls=_OnDemand, context_settings={"help_option_names": sorted(_HELP, key=len)})
-@click.version_option(package_name="contentsvc")
+@click.version_option(_VERSION)
 @click.option(
     "--server",
     metavar="URL",

@@ -9,6 +9,7 @@ from contentsvc_cli.terminal.output import first_rows, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import read_time
+from contentsvc_core.on_demand import late
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.timestamps import iso_ms
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _Hit = TypeVar("_Hit")
 
-_AGO: Final = re.compile(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
+_AGO: Final = late(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 

@@ -151,7 +151,7 @@ class Application:
         from contentsvc_core.usecases.trail import DeliveryTrails
 
         stores = self.stores
-        return DeliveryTrails(stores.read_model, stores.contexts, stores.directory, stores.posts)
+        return DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.directory, stores.posts)
 
     @cached_property
     def trigger_editor(self) -> "TriggerEditor":

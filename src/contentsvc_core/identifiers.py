@@ -3,22 +3,24 @@
 import re
 from typing import Final
 
+from contentsvc_core.on_demand import late
+
 #: The largest id that both databases hold: a signed 64-bit integer.
 MAX_REPOSITORY_ID: Final = 2**63 - 1
 
-_REPOSITORY_ID: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+_REPOSITORY_ID: Final = late(r"[1-9][0-9]{0,18}", re.ASCII)
 _DELIVERY_ID: Final = 255
-_OWN_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_OWN_ID: Final = late(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A UUIDv7 behind a prefix: its first 48 bits are milliseconds since the epoch (RFC 9562, section 5.7).
-_TIMED: Final = re.compile(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
-_BEGUN: Final = re.compile(r"(?:[a-z]+_)?([0-9a-f]{1,8})(?:-([0-9a-f]{0,4})(?:-.*)?)?", re.ASCII)
-_SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
+_TIMED: Final = late(r"[a-z]+_([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
+_BEGUN: Final = late(r"(?:[a-z]+_)?([0-9a-f]{1,8})(?:-([0-9a-f]{0,4})(?:-.*)?)?", re.ASCII)
+_SLUG: Final = late(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?", re.ASCII)
 #: Neither part may be ``.`` or ``..``.
-_FULL_NAME: Final = re.compile(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
+_FULL_NAME: Final = late(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9_.-]{1,100}", re.ASCII)
 #: Levels of groups above a repository; GitLab allows 20 below a top-level one.
 _MOST_GROUPS: Final = 21
-_TOKEN: Final = re.compile(r"[!-~]{1,1000}")
-_NOT_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_TOKEN: Final = late(r"[!-~]{1,1000}")
+_NOT_SLUG: Final = late(r"[^a-z0-9]+")
 
 
 def repository_id(text: str) -> int | None:

@@ -11,13 +11,13 @@ from contentsvc_core.events.normalized import Event, Push, Release
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.lists.parameters import bad_query, choices, listed
 from contentsvc_core.received import Received
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
-from contentsvc_core.workflows.context import how_many_fit
 
 UNKNOWN_LOG: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook log not found")
 _MINUTE: Final = timedelta(minutes=1)

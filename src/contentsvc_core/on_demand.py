@@ -29,20 +29,23 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
 
 
 def module_on_demand(name: str) -> None:
-    """Register a placeholder for a submodule that libraries import, but hardly use; its first use imports it."""
+    """Register a placeholder for a module that libraries import, but hardly use; its first use imports it."""
     if name in sys.modules:
         return
     placeholder = ModuleType(name)
-    package, _, submodule = name.rpartition(".")
 
     def get(attribute: str) -> object:
         if sys.modules.get(name) is placeholder:
             del sys.modules[name]
-        return getattr(import_module(name), attribute)
+        value: object = getattr(import_module(name), attribute)
+        setattr(placeholder, attribute, value)
+        return value
 
     vars(placeholder)["__getattr__"] = get
     sys.modules[name] = placeholder
-    setattr(import_module(package), submodule, placeholder)
+    package, _, submodule = name.rpartition(".")
+    if package:
+        setattr(import_module(package), submodule, placeholder)
 
 
 def package_on_demand(name: str) -> None:

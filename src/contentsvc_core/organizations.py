@@ -1,10 +1,8 @@
-from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Final, Protocol, Self, final
+from typing import Annotated, Final, Self, final
 from zoneinfo import ZoneInfo
 
 import msgspec
-from attrs import field, frozen
 from msgspec import Meta
 
 from contentsvc_core.commands import Command
@@ -99,44 +97,6 @@ class Integration(Value, frozen=True, kw_only=True):
     enabled: bool = True
     repositories: tuple[Repository, ...]
     created_at: datetime
-
-
-@final
-class Disabled(Value, frozen=True):
-    """A trigger or a schedule that was disabled because a resource that it names was removed."""
-
-    id: str
-    #: For people; may be empty.
-    name: str
-
-
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-
-def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
-    return tuple(Disabled(each.id, each.name) for each in sorted(found, key=lambda each: each.id))
-
-
-@final
-@frozen(kw_only=True)
-class Removed:
-    """The triggers and schedules that were disabled with the removal of an integration or a brand identity."""
-
-    #: The triggers that were enabled until then, in ascending order of their ids.
-    disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
-    disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
-
-
-def removed_body(removed: Removed) -> dict[str, Any]:
-    return {
-        "disabledSchedules": [each.id for each in removed.disabled_schedules],
-        "disabledEvents": [each.id for each in removed.disabled_events],
-    }
 
 
 def webhook_path(integration: Integration, repository_id: int) -> str:

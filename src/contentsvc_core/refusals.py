@@ -8,15 +8,17 @@ from typing import Any, Final, final
 import attrs
 from attrs import frozen
 
+from contentsvc_core.on_demand import late
+
 #: The placeholder for the field's name in a reason: each driver calls the field by another name.
 FIELD: Final = "{field}"
 
 
 # The messages of msgspec, such as "Expected `str`, got `int` - at `$.commits[0].id`"; the tests pin each one.
 _AT: Final = " - at `"
-_NO_CHOICE: Final = re.compile(r"""Invalid enum value (?P<value>'.*'|".*")""", re.DOTALL)
-_FIELD: Final = re.compile(r"Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
-_EXPECTED: Final = re.compile(r"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>[a-z<>= ]+?) (?P<bound>\S+|'.*'))")
+_NO_CHOICE: Final = late(r"""Invalid enum value (?P<value>'.*'|".*")""", re.DOTALL)
+_FIELD: Final = late(r"Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
+_EXPECTED: Final = late(r"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>[a-z<>= ]+?) (?P<bound>\S+|'.*'))")
 _TYPES: Final = {
     "str": "a string",
     "int": "an integer",

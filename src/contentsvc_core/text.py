@@ -4,24 +4,26 @@ import re
 from typing import Final
 from unicodedata import combining, normalize
 
+from contentsvc_core.on_demand import late
+
 _REPLACEMENT: Final = "\ufffd"
 #: U+0000 is refused by one of the databases, lone surrogates by both: replaced once, so that the stores cannot differ.
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE: Final = late("[\x00\ud800-\udfff]")
 #: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
 #: Technical Report 36, section 3.5).
-_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+_CONTROLS: Final = late("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 #: Characters that match ASCII letters without regard to case.
 _LIKE_ASCII: Final = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
-_SPACES: Final = re.compile(r"\s+")
+_SPACES: Final = late(r"\s+")
 #: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
 #: Annex 15, section 13, Stream-Safe Text Format).
 MARKS_LIMIT: Final = 30
 #: Characters that are not marks themselves, but decompose into marks.
 _INTO_MARKS: Final = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
 #: A run that may hold more marks: no letter but the two of ``_INTO_MARKS``, no space and no ASCII is in it.
-_MAYBE_MARKS: Final = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MARKS_LIMIT + 1},}}")
+_MAYBE_MARKS: Final = late(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MARKS_LIMIT + 1},}}")
 
 
 def storable(text: str) -> str:

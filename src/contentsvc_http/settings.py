@@ -8,6 +8,8 @@ import attrs
 from attrs import field, frozen
 from sqlalchemy.engine import make_url
 
+from contentsvc_core.on_demand import late
+from contentsvc_core.values import Value
 from contentsvc_http import settings_checks as checks
 from contentsvc_http.settings_checks import ENV_PREFIX, InvalidSetting, api_variable, variable
 
@@ -27,7 +29,7 @@ __all__ = [
 
 _API_URLS: Final = "_api_urls"
 _API_SUFFIX: Final = api_variable("").removeprefix(ENV_PREFIX)
-_VARIABLE: Final = re.compile(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
+_VARIABLE: Final = late(rf"{ENV_PREFIX}[A-Z_]*[A-Z]")
 
 
 def _providers() -> "Sequence[Provider]":
@@ -178,8 +180,7 @@ def load_settings() -> Settings:
 
 
 @final
-@frozen(kw_only=True)
-class Examined:
+class Examined(Value, frozen=True, kw_only=True):
     #: Invalid settings have their defaults here.
     settings: Settings
     faults: Mapping[str, str]

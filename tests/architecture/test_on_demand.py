@@ -49,6 +49,20 @@ def test_any_other_name_is_missing_as_usual() -> None:
         exec("from contentsvc_core.ports import Lantern")  # noqa: S102  # as a module would
 
 
+def test_a_module_without_a_package_is_imported_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "colorsys"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+
+    module_on_demand(name)
+    placeholder = importlib.import_module(name)
+    found = placeholder.hsv_to_rgb
+
+    assert sys.modules[name] is not placeholder
+    assert found is importlib.import_module(name).hsv_to_rgb
+    # Found without another import from now on.
+    assert vars(placeholder)["hsv_to_rgb"] is found
+
+
 def test_a_module_on_demand_is_imported_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "wsgiref.headers"
     monkeypatch.delitem(sys.modules, name, raising=False)

@@ -18,8 +18,8 @@ from contentsvc_core.content.brand_changes import (
     BrandChange,
 )
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.removals import Disabled, Removed
 from contentsvc_core.workflows.runs import RunStatus
 
 

@@ -11,10 +11,10 @@ from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.removals import Disabled, Removed
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 

@@ -1,4 +1,4 @@
-"""``ReadModel``: parts of the log, counts, runs, and what belongs together; nothing of another organization."""
+"""``ReadModel`` and ``RunLists``: parts of the log, counts, runs, and what belongs together, of one organization."""
 
 import re
 from collections import Counter
@@ -191,17 +191,17 @@ async def _runs(acme: Tenant, *hours: int) -> list[ListedRun]:
 async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     await _runs(zenith, 0, 5)
-    runs, read_model = await _runs(acme, 3, 1, 2, 1), acme.stores.read_model
+    runs, run_lists = await _runs(acme, 3, 1, 2, 1), acme.stores.run_lists
     await acme.stores.ledger.cancel(acme.id, runs[1].id, "not wanted")
     await take(acme.stores, [runs[6].id])
     stored = [listed_run(run) for run in await acme.stores.ledger.runs(acme.id)]
 
-    assert list(await read_model.runs(acme.id, limit=99)) == stored
-    assert list(await read_model.runs(acme.id, limit=3)) == stored[:3]
+    assert list(await run_lists.runs(acme.id, limit=99)) == stored
+    assert list(await run_lists.runs(acme.id, limit=3)) == stored[:3]
     for number, run in enumerate(stored):
-        assert list(await read_model.runs(acme.id, limit=4, before=Cursor.of(run))) == stored[number + 1 :][:4]
-        assert await read_model.run(acme.id, run.id) == run
-        assert await read_model.run(zenith.id, run.id) is None
+        assert list(await run_lists.runs(acme.id, limit=4, before=Cursor.of(run))) == stored[number + 1 :][:4]
+        assert await run_lists.run(acme.id, run.id) == run
+        assert await run_lists.run(zenith.id, run.id) is None
     for statuses in (
         [RunStatus.PENDING],
         {RunStatus.CANCELLED, RunStatus.RUNNING},
@@ -209,32 +209,30 @@ async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> 
         list(RunStatus),
     ):
         expected = [run for run in stored if run.status in statuses]
-        assert list(await read_model.runs(acme.id, statuses=statuses, limit=99)) == expected
+        assert list(await run_lists.runs(acme.id, statuses=statuses, limit=99)) == expected
         older = [run for run in expected if stored.index(run) > 2]
-        assert (
-            list(await read_model.runs(acme.id, statuses=statuses, limit=2, before=Cursor.of(stored[2]))) == older[:2]
-        )
-    assert list(await read_model.runs("org_unknown", limit=99)) == []
-    assert await read_model.run(acme.id, "run_unknown") is None
+        assert list(await run_lists.runs(acme.id, statuses=statuses, limit=2, before=Cursor.of(stored[2]))) == older[:2]
+    assert list(await run_lists.runs("org_unknown", limit=99)) == []
+    assert await run_lists.run(acme.id, "run_unknown") is None
 
 
 async def test_runs_are_counted_by_status(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     await _runs(zenith, 1)
-    runs, read_model = await _runs(acme, 0, 1, 2), acme.stores.read_model
+    runs, run_lists = await _runs(acme, 0, 1, 2), acme.stores.run_lists
     await acme.stores.ledger.cancel(acme.id, runs[0].id, "not wanted")
     await take(acme.stores, [runs[5].id])
 
-    assert dict(await read_model.run_counts(acme.id, since=later())) == {
+    assert dict(await run_lists.run_counts(acme.id, since=later())) == {
         RunStatus.PENDING: 4,
         RunStatus.CANCELLED: 1,
         RunStatus.RUNNING: 1,
     }
-    assert dict(await read_model.run_counts(acme.id, since=later(hours=2))) == {
+    assert dict(await run_lists.run_counts(acme.id, since=later(hours=2))) == {
         RunStatus.PENDING: 1,
         RunStatus.CANCELLED: 1,
     }
-    assert await read_model.run_counts(acme.id, since=later(hours=2, milliseconds=1)) == {}
+    assert await run_lists.run_counts(acme.id, since=later(hours=2, milliseconds=1)) == {}
 
 
 async def _replayed(acme: Tenant, original: Settlement, hours: int) -> Settlement:
@@ -251,7 +249,7 @@ async def _replayed(acme: Tenant, original: Settlement, hours: int) -> Settlemen
 
 async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith", repository_id=acme.repository.id)
-    read_model = acme.stores.read_model
+    run_lists = acme.stores.run_lists
     # Of one moment, with the same event, and one of them another organization's with the same delivery id.
     first, second = await acme.processed("d-1", push()), await acme.processed("d-2", push())
     foreign, other = await zenith.processed("d-1", push()), await acme.processed("d-3", release())
@@ -264,37 +262,37 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
 
     for owner, settling in settled:
         assert len(settling.runs) == 2
-        assert list(await read_model.runs_of(owner.id, settling.log.id)) == [
+        assert list(await run_lists.runs_of(owner.id, settling.log.id)) == [
             listed_run(run) for run in sorted(settling.runs, key=lambda run: (run.created_at, run.id))
         ]
         stranger = zenith if owner is acme else acme
-        assert list(await read_model.runs_of(stranger.id, settling.log.id)) == []
+        assert list(await run_lists.runs_of(stranger.id, settling.log.id)) == []
         for run in settling.runs:
-            assert await read_model.log_of(owner.id, run) == settling.log.id
-            assert await read_model.log_of(stranger.id, run) is None
+            assert await run_lists.log_of(owner.id, run) == settling.log.id
+            assert await run_lists.log_of(stranger.id, run) is None
     # A duplicate has started nothing, and neither have others that were not processed.
-    assert list(await read_model.runs_of(acme.id, copy.log.id)) == []
+    assert list(await run_lists.runs_of(acme.id, copy.log.id)) == []
     for outcome in CHECKING:
         settling = await acme.decided(outcome)
         await acme.stores.deliveries.settle(settling)
-        assert list(await read_model.runs_of(acme.id, settling.log.id)) == []
-    assert list(await read_model.runs_of(acme.id, "log_unknown")) == []
+        assert list(await run_lists.runs_of(acme.id, settling.log.id)) == []
+    assert list(await run_lists.runs_of(acme.id, "log_unknown")) == []
 
 
 async def test_a_run_is_found_by_its_log_entry_in_its_current_state(acme: Tenant) -> None:
     run = await acme.taken(at=later(hours=1))
-    log_id = await acme.stores.read_model.log_of(acme.id, run)
+    log_id = await acme.stores.run_lists.log_of(acme.id, run)
     assert log_id is not None
 
-    assert listed_run(run) in await acme.stores.read_model.runs_of(acme.id, log_id)
+    assert listed_run(run) in await acme.stores.run_lists.runs_of(acme.id, log_id)
     # Tried once more, days later: it is still the run of that delivery.
     await acme.stores.ledger.end(run, RunStatus.FAILED, "the writer was away")
     assert await acme.stores.ledger.restart(acme.id, run.id, due_at=later(days=3))
-    stored = await acme.stores.read_model.run(acme.id, run.id)
+    stored = await acme.stores.run_lists.run(acme.id, run.id)
     assert stored is not None
     assert stored.status is RunStatus.PENDING
-    assert stored in await acme.stores.read_model.runs_of(acme.id, log_id)
-    assert await acme.stores.read_model.log_of(acme.id, stored) == log_id
+    assert stored in await acme.stores.run_lists.runs_of(acme.id, log_id)
+    assert await acme.stores.run_lists.log_of(acme.id, stored) == log_id
 
 
 async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
@@ -302,10 +300,10 @@ async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
     await acme.stores.deliveries.settle(settling)
     assert await acme.stores.journal.sweep(acme.id, before=later(days=1), limit=9) == 1
 
-    assert list(await acme.stores.read_model.runs_of(acme.id, settling.log.id)) == []
-    assert await acme.stores.read_model.log_of(acme.id, settling.runs[0]) is None
+    assert list(await acme.stores.run_lists.runs_of(acme.id, settling.log.id)) == []
+    assert await acme.stores.run_lists.log_of(acme.id, settling.runs[0]) is None
     # The run is there.
-    assert await acme.stores.read_model.run(acme.id, settling.runs[0].id) == listed_run(settling.runs[0])
+    assert await acme.stores.run_lists.run(acme.id, settling.runs[0].id) == listed_run(settling.runs[0])
 
 
 async def test_a_run_without_a_delivery_has_no_log_entry(acme: Tenant) -> None:
@@ -314,10 +312,10 @@ async def test_a_run_without_a_delivery_has_no_log_entry(acme: Tenant) -> None:
     run = WorkflowRun(id=IDS.new_id(""), organization_id=acme.id, cause=reading, created_at=later(), due_at=later())
     await acme.stores.jobs.start(Job(id=job_id, run=run))
 
-    assert await acme.stores.read_model.run(acme.id, run.id) == listed_run(run)
-    assert list(await acme.stores.read_model.runs(acme.id, limit=9)) == [listed_run(run)]
-    assert await acme.stores.read_model.log_of(acme.id, run) is None
-    assert list(await acme.stores.read_model.runs_of(acme.id, run.id)) == []
+    assert await acme.stores.run_lists.run(acme.id, run.id) == listed_run(run)
+    assert list(await acme.stores.run_lists.runs(acme.id, limit=9)) == [listed_run(run)]
+    assert await acme.stores.run_lists.log_of(acme.id, run) is None
+    assert list(await acme.stores.run_lists.runs_of(acme.id, run.id)) == []
 
 
 async def test_a_post_leads_to_its_run(acme: Tenant) -> None:
@@ -325,13 +323,13 @@ async def test_a_post_leads_to_its_run(acme: Tenant) -> None:
     run, post = await acme.taken(), a_post(acme.id)
     await acme.stores.ledger.complete(run, post, once=None)
 
-    assert await acme.stores.read_model.run_of_post(acme.id, post.id) == run.id
-    assert await acme.stores.read_model.run_of_post(zenith.id, post.id) is None
-    assert await acme.stores.read_model.run_of_post(acme.id, "post_unknown") is None
-    assert await acme.stores.read_model.post_titles(acme.id, {post.id, "post_unknown"}) == {post.id: post.title}
-    assert await acme.stores.read_model.post_titles(zenith.id, {post.id}) == {}
+    assert await acme.stores.run_lists.run_of_post(acme.id, post.id) == run.id
+    assert await acme.stores.run_lists.run_of_post(zenith.id, post.id) is None
+    assert await acme.stores.run_lists.run_of_post(acme.id, "post_unknown") is None
+    assert await acme.stores.run_lists.post_titles(acme.id, {post.id, "post_unknown"}) == {post.id: post.title}
+    assert await acme.stores.run_lists.post_titles(zenith.id, {post.id}) == {}
     await acme.stores.posts.remove(acme.id, post.id)
-    assert await acme.stores.read_model.run_of_post(acme.id, post.id) is None
+    assert await acme.stores.run_lists.run_of_post(acme.id, post.id) is None
 
 
 async def test_a_row_of_the_log_has_the_first_post_of_its_delivery(acme: Tenant) -> None:

@@ -21,9 +21,9 @@ from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.organizations import Removed
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.removals import Removed
 
 pytestmark = pytest.mark.slow("stops and freezes a PostgreSQL of its own")
 

@@ -18,7 +18,7 @@ from sqlalchemy import insert, text
 from sqlite_files import file_of
 from tests.statements import statements
 
-from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, workflow_rows
 from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.post_rows import post_row
@@ -102,8 +102,8 @@ async def _filled(database: Database) -> Shelf:
             events: rows.event_row(log, push("feat: lamp"), of=context),
             log_entries: rows.log_row(log),
             claims: {"key": number.to_bytes(16), "claimed_at": to_ms(at), "log_id": log.id},
-            context_records: rows.context_row(context, event_id=log.id),
-            workflow_runs: rows.run_row(run, event_id=log.id),
+            context_records: workflow_rows.context_row(context, event_id=log.id),
+            workflow_runs: workflow_rows.run_row(run, event_id=log.id),
             posts: post_row(post, run_id=run.id, once=None, push=context.custom_id) | {"run_id": None},
             released_pushes: {
                 "organization_id": log.organization_id,
@@ -218,15 +218,15 @@ async def _visiting(shelf: Shelf) -> None:
 
 
 async def _related(shelf: Shelf) -> None:
-    read_model = shelf.stores.read_model
-    (run,) = await read_model.runs(shelf.acme.id, limit=1)
-    log_id = await read_model.log_of(shelf.acme.id, run)
+    run_lists = shelf.stores.run_lists
+    (run,) = await run_lists.runs(shelf.acme.id, limit=1)
+    log_id = await run_lists.log_of(shelf.acme.id, run)
     assert log_id is not None
-    assert run in await read_model.runs_of(shelf.acme.id, log_id)
-    assert await read_model.run(shelf.acme.id, run.id) == run
+    assert run in await run_lists.runs_of(shelf.acme.id, log_id)
+    assert await run_lists.run(shelf.acme.id, run.id) == run
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
-    await read_model.run_of_post(shelf.acme.id, post.id)
-    await read_model.post_titles(shelf.acme.id, {post.id, "post_unknown"})
+    await run_lists.run_of_post(shelf.acme.id, post.id)
+    await run_lists.post_titles(shelf.acme.id, {post.id, "post_unknown"})
 
 
 async def _found(shelf: Shelf) -> None:
@@ -363,8 +363,8 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
         shelf.acme.id, since=later(days=18), span=timedelta(hours=1)
     ),
     # Of so few rows in all, 50 are read faster by walking through them.
-    "newest runs": lambda shelf: shelf.stores.read_model.runs(shelf.acme.id, limit=9),
-    "older runs by status": lambda shelf: shelf.stores.read_model.runs(
+    "newest runs": lambda shelf: shelf.stores.run_lists.runs(shelf.acme.id, limit=9),
+    "older runs by status": lambda shelf: shelf.stores.run_lists.runs(
         shelf.acme.id,
         statuses=[RunStatus.FAILED, RunStatus.PENDING],
         limit=9,
@@ -373,7 +373,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "a run, its entry, and all that came with that": _related,
     "search": _found,
     "looking at what was written": _looking,
-    "counts of runs": lambda shelf: shelf.stores.read_model.run_counts(shelf.acme.id, since=later(days=18)),
+    "counts of runs": lambda shelf: shelf.stores.run_lists.run_counts(shelf.acme.id, since=later(days=18)),
 }
 
 

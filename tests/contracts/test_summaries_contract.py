@@ -34,7 +34,7 @@ async def _settled(acme: Tenant, event: Event, hours: int = 0) -> Settlement:
 
 async def _lists(acme: Tenant, settling: Settlement) -> tuple[list[ListedEntry | None], list[ListedRun | None]]:
     """Return an entry and a run by every way that a list has."""
-    read_model = acme.stores.read_model
+    read_model, run_lists = acme.stores.read_model, acme.stores.run_lists
     newest = await read_model.newest_entries(acme.id)
     entries = [
         *await read_model.log(acme.id, LogSearch(), limit=9),
@@ -43,10 +43,10 @@ async def _lists(acme: Tenant, settling: Settlement) -> tuple[list[ListedEntry |
         newest[acme.integration.id],
     ]
     runs = [
-        *await read_model.runs(acme.id, limit=9),
-        *await read_model.runs(acme.id, statuses=[RunStatus.PENDING], limit=9),
-        *await read_model.runs_of(acme.id, settling.log.id),
-        await read_model.run(acme.id, settling.runs[0].id),
+        *await run_lists.runs(acme.id, limit=9),
+        *await run_lists.runs(acme.id, statuses=[RunStatus.PENDING], limit=9),
+        *await run_lists.runs_of(acme.id, settling.log.id),
+        await run_lists.run(acme.id, settling.runs[0].id),
     ]
     return entries, runs
 
@@ -114,10 +114,10 @@ async def test_the_whole_event_of_a_run_is_read_up_to_a_bound(acme: Tenant) -> N
     event = push("feat: " + "x" * _LARGE)
     run = (await _settled(acme, event)).runs[0]
 
-    read_model = acme.stores.read_model
-    assert await read_model.event_of(acme.id, run.id, max_bytes=3 * _LARGE) == event
-    assert await read_model.event_of(acme.id, run.id, max_bytes=_LARGE) is None
-    assert await read_model.event_of(zenith.id, run.id, max_bytes=3 * _LARGE) is None
+    run_lists = acme.stores.run_lists
+    assert await run_lists.event_of(acme.id, run.id, max_bytes=3 * _LARGE) == event
+    assert await run_lists.event_of(acme.id, run.id, max_bytes=_LARGE) is None
+    assert await run_lists.event_of(zenith.id, run.id, max_bytes=3 * _LARGE) is None
 
 
 async def _page(acme: Tenant, request: PageRequest, max_bytes: int) -> list[LogEntry]:
@@ -189,7 +189,7 @@ async def test_a_large_event_that_cannot_be_read_fails_its_runs_and_no_others(ac
     taken = await take(acme.stores, [run.id for run in (*broken.runs, *large.runs)])
 
     assert [run.id for run in taken] == [run.id for run in large.runs]
-    failed = await acme.stores.read_model.run(acme.id, broken.runs[0].id)
+    failed = await acme.stores.run_lists.run(acme.id, broken.runs[0].id)
     assert failed is not None
     assert (failed.status, "cannot be read" in (failed.error or "")) == (RunStatus.FAILED, True)
 
@@ -206,7 +206,7 @@ async def test_the_memory_of_a_page_and_of_taking_runs_does_not_grow_with_their_
             if number:
                 assert len(await stores.ledger.take(ids[:number], EXECUTOR)) == number
             else:
-                assert len(await stores.read_model.runs(acme.id, limit=50)) == len(ids)
+                assert len(await stores.run_lists.runs(acme.id, limit=50)) == len(ids)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -20,12 +20,12 @@ from contentsvc_core.journal import (
     read_log_query,
     retention_cutoff,
 )
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.organizations import (
     Organization,
 )
 from contentsvc_core.read_model import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.context import how_many_fit
 
 _PUSH: Final = Push(
     ref="refs/heads/main", branch="main", commits=(), head_commit=HeadCommit(id="a" * 40, message="feat: x")

@@ -6,9 +6,15 @@ from attrs import evolve
 
 from contentsvc_core import Cron, Frequency, Integration, Repository, Schedule, Trigger
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.organizations import Disabled, Removed, removed_body
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.removals import Removal, removal_of_brand, removal_of_integration
+from contentsvc_core.workflows.removals import (
+    Disabled,
+    Removal,
+    Removed,
+    removal_of_brand,
+    removal_of_integration,
+    removed_body,
+)
 
 _GITHUB = Integration(
     id="int_1",

@@ -30,7 +30,7 @@ from tests.docs.pages import (
     without_fences,
 )
 
-from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
+from contentsvc_cli.connect.connecting import TOKEN_VARIABLE
 from contentsvc_cli.develop.send import send
 from contentsvc_cli.main import main
 from contentsvc_cli.servers import KEY_VARIABLE, SERVER_VARIABLE

@@ -14,9 +14,9 @@ from tests.usecases.offices import Office, office_of
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus
 from contentsvc_core.code_hosts import Hook, HookAccess, HostAnswer, HostRefusal
-from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
+from contentsvc_core.workflows.removals import Removed
 
 
 @final

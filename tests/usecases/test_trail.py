@@ -16,7 +16,7 @@ from contentsvc_core.workflows.triggers import CreateTrigger
 @pytest.fixture
 def trails(world: World) -> DeliveryTrails:
     stores = world.stores
-    return DeliveryTrails(stores.read_model, stores.contexts, stores.directory, stores.posts)
+    return DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.directory, stores.posts)
 
 
 async def entries(world: World, trails: DeliveryTrails, named: str) -> list[str]:

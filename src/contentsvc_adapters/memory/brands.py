@@ -7,9 +7,8 @@ from contentsvc_adapters.memory.state import State, of_organization, refuse_unst
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, name_key, remove_brand
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.workflows.removals import removal_of_brand
+from contentsvc_core.workflows.removals import Removed, removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 

@@ -11,10 +11,10 @@ from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_activ
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal, too_many
-from contentsvc_core.workflows.removals import removal_of_integration
+from contentsvc_core.workflows.removals import Removed, removal_of_integration
 from contentsvc_core.workflows.schedules import DueSchedule, Firing, moved
 from contentsvc_core.workflows.triggers import (
     MAX_TRIGGERS,

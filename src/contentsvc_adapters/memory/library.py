@@ -13,12 +13,12 @@ from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.wire import event_to_json
-from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import PageRequest, Pagination, how_many_fit, paginate
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.outgoing.events import post_published, post_written
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import post_words
-from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+from contentsvc_core.workflows.context import ContextRecord
 
 
 @final

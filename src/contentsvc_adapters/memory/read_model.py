@@ -55,6 +55,18 @@ class MemoryReadModel:
         ]
         return sorted(counts, key=lambda count: (count.starts_at, count.integration_id, count.status.value))
 
+    def _listed(self, entry: LogEntry) -> ListedEntry:
+        runs = of_organization(self._state.runs.values(), entry.organization_id, newest_first=False)
+        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _is_of_entry(run, entry)]
+        posts = (self._state.posts[id_] for id_ in ids if id_ in self._state.posts)
+        return listed_entry(entry, next((ResultingPost(post.id, post.title) for post in posts), None))
+
+
+@final
+class MemoryRunLists:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
     async def runs(
         self,
         organization_id: str,
@@ -105,12 +117,6 @@ class MemoryReadModel:
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
         own = of_organization(self._state.posts.values(), organization_id)
         return {post.id: post.title for post in own if post.id in post_ids}
-
-    def _listed(self, entry: LogEntry) -> ListedEntry:
-        runs = of_organization(self._state.runs.values(), entry.organization_id, newest_first=False)
-        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _is_of_entry(run, entry)]
-        posts = (self._state.posts[id_] for id_ in ids if id_ in self._state.posts)
-        return listed_entry(entry, next((ResultingPost(post.id, post.title) for post in posts), None))
 
     def _run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
         run = self._state.runs.get(run_id)

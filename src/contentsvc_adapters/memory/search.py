@@ -5,11 +5,12 @@ from contentsvc_adapters.memory.state import State, of_organization, place
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.read_model import folded
 from contentsvc_core.search.documents import post_words, record_words
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
-from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+from contentsvc_core.workflows.context import ContextRecord
 
 _Item = TypeVar("_Item", ContextRecord, Post)
 

@@ -16,7 +16,7 @@ from contentsvc_core.content.public.paths import post_paths
 from contentsvc_core.content.versions import PostVersion
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import Message, MessageStatus
@@ -25,7 +25,7 @@ from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.jobs import Job
-from contentsvc_core.workflows.removals import Removal
+from contentsvc_core.workflows.removals import Removal, Removed
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger

@@ -15,7 +15,7 @@ from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostL
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
-from contentsvc_adapters.memory.read_model import MemoryReadModel
+from contentsvc_adapters.memory.read_model import MemoryReadModel, MemoryRunLists
 from contentsvc_adapters.memory.recipients import MemoryRecipients
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
@@ -40,6 +40,7 @@ from contentsvc_core.ports import (
     ReadModel,
     Recipients,
     RunLedger,
+    RunLists,
     RunStateStore,
     Schedules,
     Search,
@@ -70,6 +71,7 @@ class MemoryStores:
     sessions: Sessions
     rate_limits: RateLimitStore
     read_model: ReadModel
+    run_lists: RunLists
     search: Search
     endpoints: WebhookEndpoints
     outbox: Outbox
@@ -102,6 +104,7 @@ def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemorySto
         sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
         read_model=MemoryReadModel(state),
+        run_lists=MemoryRunLists(state),
         search=MemorySearch(state),
         endpoints=MemoryWebhookEndpoints(state, sealer),
         outbox=MemoryOutbox(state, sealer),

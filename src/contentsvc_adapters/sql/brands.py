@@ -23,10 +23,9 @@ from contentsvc_core.content.brand_changes import (
     remove_brand,
 )
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.removals import removal_of_brand
+from contentsvc_core.workflows.removals import Removed, removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 

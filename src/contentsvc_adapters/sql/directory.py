@@ -23,11 +23,12 @@ from contentsvc_adapters.sql.schema import (
 from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from contentsvc_core.ports import SecretSealer
+    from contentsvc_core.workflows.removals import Removed
 
 _FIRST_VERSION: Final = 1
 
@@ -154,7 +155,7 @@ class SqlDirectory(SqlTriggers):
         connected = await self._database.read(lambda connection: _integrations(connection, own))
         return connected[0] if connected else None
 
-    async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
+    async def remove_integration(self, organization_id: str, integration_id: str) -> "Removed | None":
         removed: list[Removed] = []
 
         def remove(connection: Connection) -> bool:
@@ -200,7 +201,7 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
     return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)
 
 
-def _remove(connection: Connection, organization_id: str, integration_id: str) -> list[Removed]:
+def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
     from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list needs none of it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 

@@ -4,7 +4,7 @@ from typing import Any, final
 import msgspec
 from sqlalchemy import Connection, select
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
@@ -50,7 +50,9 @@ class SqlJobs:
                 return None
             event_rows = connection.execute(events_of)
             return Job(
-                id=run_row.job_id, run=rows.workflow_run(run_row, None), events=[_event(row) for row in event_rows]
+                id=run_row.job_id,
+                run=workflow_rows.workflow_run(run_row, None),
+                events=[_event(row) for row in event_rows],
             )
 
         return await self._database.read(read)

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.completion import Ending, complete, complete_together, reported_keys
 from contentsvc_adapters.sql.database import Database
@@ -197,7 +197,7 @@ class SqlRunLedger:
             .limit(limit)
         )  # fmt: skip
         run_rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [rows.listed_run(row) for row in run_rows]
+        return [workflow_rows.listed_run(row) for row in run_rows]
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
         dialect = self._database.dialect

@@ -4,12 +4,13 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, literal_column, select, tuple_
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import context_records, events
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+from contentsvc_core.workflows.context import ContextRecord
 
 _RECORDS: Final[Select[*tuple[Any, ...]]] = select(
     context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
@@ -107,4 +108,4 @@ class SqlContextLibrary:
 
 async def _records(record_rows: Sequence[rows.AnyRow]) -> list[ContextRecord]:
     # In a thread: a hundred records may hold two hundred thousand commits.
-    return await asyncio.to_thread(lambda: [rows.context_record(row) for row in record_rows])
+    return await asyncio.to_thread(lambda: [workflow_rows.context_record(row) for row in record_rows])

@@ -1,4 +1,4 @@
-from hashlib import blake2b
+import hashlib
 from typing import Any
 
 import msgspec
@@ -36,7 +36,7 @@ def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | No
 
 
 def once_digest(once: str) -> bytes:
-    return blake2b(once.encode(), digest_size=16).digest()
+    return hashlib.blake2b(once.encode(), digest_size=16).digest()
 
 
 def post_of(row: AnyRow) -> Post:

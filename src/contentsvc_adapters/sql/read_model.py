@@ -5,7 +5,7 @@ order of their keys, and rows of a delivery are found by the delivery's time.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias, final
 
@@ -16,15 +16,11 @@ from contentsvc_adapters.sql.counts import Stretch
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
-from contentsvc_adapters.sql.runs import has_status, listed_runs
-from contentsvc_adapters.sql.schema import events, log_counts, log_entries, posts, workflow_runs
-from contentsvc_core.events.normalized import Event
+from contentsvc_adapters.sql.schema import log_counts, log_entries
 from contentsvc_core.journal import TITLES, Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
-from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus
 
 _Conditions: TypeAlias = Sequence[ColumnElement[bool]]
 
@@ -44,7 +40,6 @@ class SqlReadModel:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._entries = listed_entries(database.dialect)
-        self._runs = listed_runs(database.dialect)
 
     async def log(
         self,
@@ -65,12 +60,12 @@ class SqlReadModel:
             *_with_outcomes(search),
             *([] if search.since is None else [log_entries.c.created_at >= to_ms(search.since)]),
             *_holding(self._database.dialect, search),
-            *_between(log_entries, before, after),
+            *between(log_entries, before, after),
         ]
 
         def read(connection: Connection) -> list[rows.AnyRow]:
             if search == LogSearch():
-                return list(connection.execute(_listed(self._entries, log_entries, own, limit)))
+                return list(connection.execute(newest_rows(self._entries, log_entries, own, limit)))
             entry_rows: list[rows.AnyRow] = []
             # Each day is one short statement, and days without matching entries are skipped.
             for day in LOG.days(connection, organization_id, filters):
@@ -79,7 +74,7 @@ class SqlReadModel:
                 if _is_outside(day, before, after):
                     continue
                 entry_rows += connection.execute(
-                    _listed(self._entries, log_entries, [*own, *_inside(day)], limit - len(entry_rows))
+                    newest_rows(self._entries, log_entries, [*own, *_inside(day)], limit - len(entry_rows))
                 )
                 if len(entry_rows) >= limit:
                     break
@@ -130,104 +125,10 @@ class SqlReadModel:
             for row in count_rows
         ]
 
-    async def runs(
-        self,
-        organization_id: str,
-        *,
-        statuses: Collection[RunStatus] = (),
-        limit: int,
-        before: Cursor | None = None,
-    ) -> Sequence[ListedRun]:
-        own = [workflow_runs.c.organization_id == organization_id, *_between(workflow_runs, before, None)]
-        if statuses:
-            # In the order of the enum, not of the set, so that equal queries have equal statements.
-            own.append(or_(*(has_status(status) for status in RunStatus if status in statuses)))
-        return await self._read_runs(_listed(self._runs, workflow_runs, own, limit))
-
-    async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        own = workflow_runs.c.organization_id == organization_id
-        runs = await self._read_runs(self._runs.where(own, workflow_runs.c.id == run_id))
-        return runs[0] if runs else None
-
-    async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
-        query = (
-            select(events.c.id, events.c.type, events.c.data)
-            .join(workflow_runs, workflow_runs.c.event_id == events.c.id)
-            .where(
-                workflow_runs.c.organization_id == organization_id,
-                workflow_runs.c.id == run_id,
-                events.c.type.not_in(sorted(REQUESTED_KINDS)),
-                self._database.dialect.size_of(events.c.data) <= max_bytes,
-            )
-        )
-        row = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if row is None else await asyncio.to_thread(rows.event_of, row.id, row.type, row.data)
-
-    async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
-        """Read the runs of an entry's event: it has the entry's id and time, and the runs have the time."""
-        arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
-
-        def read(connection: Connection) -> Sequence[rows.AnyRow]:
-            at = connection.scalar(arrived)
-            if at is None:
-                return ()
-            with_event = and_(
-                workflow_runs.c.organization_id == organization_id,
-                workflow_runs.c.created_at == at,
-                workflow_runs.c.event_id == log_id,
-            )
-            condition = and_(
-                log_entries.c.organization_id == organization_id,
-                log_entries.c.created_at == at,
-                log_entries.c.id == log_id,
-            )
-            return connection.execute(
-                self._runs.join(log_entries, condition).where(with_event).order_by(workflow_runs.c.id)
-            ).all()
-
-        return await _runs(await self._database.read(read))
-
-    async def run_counts(self, organization_id: str, *, since: datetime) -> Mapping[RunStatus, int]:
-        counting = (
-            select(workflow_runs.c.status, func.count().label("number"))
-            .where(workflow_runs.c.organization_id == organization_id, workflow_runs.c.created_at >= to_ms(since))
-            .group_by(workflow_runs.c.status)
-        )
-        count_rows = await self._database.read(lambda connection: connection.execute(counting).all())
-        return {RunStatus(row.status): row.number for row in count_rows}
-
-    async def log_of(self, organization_id: str, run: RunState) -> str | None:
-        """Read the entry that came with a run's event: it has the run's time and the event's id."""
-        with_event = and_(
-            log_entries.c.organization_id == workflow_runs.c.organization_id,
-            log_entries.c.created_at == workflow_runs.c.created_at,
-            log_entries.c.id == workflow_runs.c.event_id,
-        )
-        own = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
-        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, with_event).where(*own)
-        return await self._database.read(lambda connection: connection.scalar(query))
-
-    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
-        return await self._database.read(lambda connection: connection.scalar(query))
-
-    async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
-        own = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
-        query = select(posts.c.id, posts.c.title).where(*own)
-        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.id: row.title for row in post_rows}
-
-    async def _read_runs(self, query: Select[*tuple[Any, ...]]) -> list[ListedRun]:
-        return await _runs(await self._database.read(lambda connection: connection.execute(query).all()))
-
 
 async def _entries(entry_rows: Sequence[rows.AnyRow]) -> list[ListedEntry]:
     # In a thread: there may be fifty small events of an older version.
     return await asyncio.to_thread(lambda: [rows.listed_entry(row) for row in entry_rows])
-
-
-async def _runs(run_rows: Sequence[rows.AnyRow]) -> list[ListedRun]:
-    return await asyncio.to_thread(lambda: [rows.listed_run(row) for row in run_rows])
 
 
 def _holding(dialect: Dialect, search: LogSearch) -> _Conditions:
@@ -250,7 +151,7 @@ def _with_outcomes(search: LogSearch) -> _Conditions:
     return [log_entries.c.direction == Direction.INCOMING.value, or_(*conditions)]
 
 
-def _between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
+def between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
     place = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
     if before is not None:
@@ -270,7 +171,7 @@ def _inside(stretch: Stretch) -> _Conditions:
     return log_entries.c.created_at >= stretch.since, log_entries.c.created_at < stretch.until
 
 
-def _listed(
+def newest_rows(
     full: Select[*tuple[Any, ...]], table: Table, conditions: _Conditions, limit: int
 ) -> Select[*tuple[Any, ...]]:
     """Create the statement that reads the newest matching rows of a table as ``full`` does, newest first.
@@ -322,4 +223,4 @@ def _newest(
     )
     hour = connection.execute(hours).scalar_one()
     own = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
-    return _listed(full, log_entries, [*own, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)
+    return newest_rows(full, log_entries, [*own, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)

@@ -3,8 +3,7 @@ from sqlalchemy import Connection, update
 from contentsvc_adapters.sql.schedules import all_schedules, put_schedule
 from contentsvc_adapters.sql.schema import triggers
 from contentsvc_adapters.sql.trigger_statements import all_triggers
-from contentsvc_core.organizations import Removed
-from contentsvc_core.workflows.removals import Removal
+from contentsvc_core.workflows.removals import Removal, Removed
 
 
 def disable(connection: Connection, organization_id: str, rule: Removal) -> Removed:

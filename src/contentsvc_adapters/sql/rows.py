@@ -1,4 +1,4 @@
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -10,17 +10,17 @@ from contentsvc_core.events.wire import event_from_json, event_to_json
 from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus, ResultingPost
 from contentsvc_core.received import received_from_json, received_to_json
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.causes import Delivered, Generation, ListedDelivery, SiteReading
-from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS, payload_from_json, payload_to_json
-from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun
+
+if TYPE_CHECKING:
+    from contentsvc_core.workflows.causes import Delivered
+    from contentsvc_core.workflows.context import ContextRecord
 
 #: Between the id and the title of a post in one column; ids have no spaces.
 POST_SEPARATOR: Final = " "
 
 
 def event_row(
-    log: LogEntry, event: Event, *, of: ContextRecord | Delivered | None, data: str | None = None
+    log: LogEntry, event: Event, *, of: "ContextRecord | Delivered | None", data: str | None = None
 ) -> dict[str, Any]:
     """Return the row of an event that came with ``log``; ``data``: the event in JSON, if it is encoded already."""
     return {
@@ -70,7 +70,7 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
 
 
 def listed_entry(row: AnyRow) -> ListedEntry:
-    event = None if row.event_id is None else _summary(row, row.event_type)
+    event = None if row.event_id is None else summary_of(row, row.event_type)
     post = None if row.post is None else ResultingPost(*row.post.split(POST_SEPARATOR, 1))
     return ListedEntry(**_line(row), event=event, post=post)
 
@@ -103,115 +103,9 @@ def event_of(id_: str, kind: str, data: str | bytes) -> Event:
         raise UnreadableRow(message) from exc
 
 
-def _summary(row: AnyRow, kind: str) -> EventSummary:
+def summary_of(row: AnyRow, kind: str) -> EventSummary:
     if row.summary is not None:
         return summary_from_json(kind, row.summary)
     if row.small_data is not None:
         return EventSummary.of(event_of(row.event_id, kind, row.small_data))
     return EventSummary(type=kind)
-
-
-def request_row(run: WorkflowRun, request: Generation | SiteReading) -> dict[str, Any]:
-    """Return the row that replaces an event if no delivery started the run; it has the run's id."""
-    return {
-        "id": run.id,
-        "organization_id": run.organization_id,
-        "provider": "",
-        "repository_id": 0,
-        "repository": None,
-        "delivery_id": None,
-        "type": request.kind,
-        "data": payload_to_json(request),
-        "created_at": to_ms(run.created_at),
-        "summary": None,
-    }
-
-
-def _request(row: AnyRow, data: str) -> Generation | SiteReading:
-    try:
-        return payload_from_json(row.type, data)
-    except Exception as exc:
-        message = f"the request of run {row.id} cannot be read: {type(exc).__name__}"
-        raise UnreadableRow(message) from exc
-
-
-def _match(row: AnyRow) -> dict[str, Any]:
-    return {
-        "trigger_id": row.trigger_id,
-        "provider": row.provider,
-        "repository_id": row.repository_id,
-        "repository": row.repository,
-        "delivery_id": row.delivery_id,
-        "replayed": row.replayed,
-    }
-
-
-def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
-    return {
-        "organization_id": record.organization_id,
-        "custom_id": record.custom_id,
-        "id": record.id,
-        "provider": record.provider,
-        "repository_id": record.repository_id,
-        "event_id": event_id,
-        "created_at": to_ms(record.created_at),
-    }
-
-
-def context_record(row: AnyRow) -> ContextRecord:
-    return ContextRecord(
-        id=row.id,
-        organization_id=row.organization_id,
-        provider=row.provider,
-        repository_id=row.repository_id,
-        repository=row.repository,
-        delivery_id=row.delivery_id,
-        event=event_of(row.event_id, row.type, row.data),
-        created_at=from_ms(row.created_at),
-    )
-
-
-def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
-    return {
-        "id": run.id,
-        "organization_id": run.organization_id,
-        "trigger_id": run.cause.started_by,
-        "event_id": event_id,
-        "replayed": isinstance(run.cause, Delivered) and run.cause.replayed,
-        "status": run.status.value,
-        "attempts": run.attempts,
-        "kills": run.kills,
-        "takes": run.takes,
-        "executor": run.executor,
-        "error": run.error,
-        "post_id": run.post_id,
-        "created_at": to_ms(run.created_at),
-        "due_at": to_ms(run.due_at),
-    }
-
-
-def workflow_run(row: AnyRow, event: Event | None) -> WorkflowRun:
-    cause = _request(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
-    return WorkflowRun(**_state(row), cause=cause)
-
-
-def listed_run(row: AnyRow) -> ListedRun:
-    if row.type in REQUESTED_KINDS:
-        return ListedRun(**_state(row), cause=_request(row, row.small_data))
-    return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=_summary(row, row.type)))
-
-
-def _state(row: AnyRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "organization_id": row.organization_id,
-        "status": RunStatus(row.status),
-        "attempts": row.attempts,
-        "kills": row.kills,
-        "takes": row.takes,
-        "executor": row.executor,
-        "error": row.error,
-        "post_id": row.post_id,
-        "created_at": from_ms(row.created_at),
-        "due_at": from_ms(row.due_at),
-    }

@@ -15,11 +15,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.elements import ColumnElement
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.workflows.causes import Generation, SiteReading
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
 
 _RUNS: Final[Select[*tuple[Any, ...]]] = select(
@@ -35,14 +36,15 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
 _FORGET: Final = [
     delete(table).where(table.c.run_id.in_(bindparam("ids", expanding=True))) for table in (run_steps, run_drafts)
 ]
+_IS_REQUEST: Final = events.c.type.in_(sorted(REQUESTED_KINDS))
 
 
 def listed_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None)))
+    return _RUNS.add_columns(small_data(dialect, events.c.summary.is_(None), always=_IS_REQUEST))
 
 
 def full_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
-    return _RUNS.add_columns(small_data(dialect))
+    return _RUNS.add_columns(small_data(dialect, always=_IS_REQUEST))
 
 
 def has_status(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
@@ -75,7 +77,7 @@ def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:
     request = run.cause
     assert isinstance(request, Generation | SiteReading)  # what deliveries start is settled with them
     asking = dialect.insert(events).on_conflict_do_nothing(index_elements=["id"]).returning(events.c.id)
-    if connection.execute(asking, rows.request_row(run, request)).first() is None:
+    if connection.execute(asking, workflow_rows.request_row(run, request)).first() is None:
         return False
-    connection.execute(insert(workflow_runs), rows.run_row(run, event_id=run.id))
+    connection.execute(insert(workflow_runs), workflow_rows.run_row(run, event_id=run.id))
     return True

@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 from attrs import field, frozen
 from sqlalchemy import select
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import events
 from contentsvc_core.errors import UnreadableRow
@@ -76,7 +76,7 @@ def _runs(run_rows: Sequence[rows.AnyRow], cache: _EventCache) -> tuple[list[Wor
             unreadable[row.id] = cache.faults[row.event_id]
             continue
         try:
-            runs.append(rows.workflow_run(row, cache.events.get(row.event_id)))
+            runs.append(workflow_rows.workflow_run(row, cache.events.get(row.event_id)))
         except UnreadableRow as exc:
             unreadable[row.id] = str(exc)
     return runs, unreadable

@@ -6,15 +6,15 @@ from sqlalchemy import ColumnElement, and_, case, or_
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import events
-from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 
 #: The maximum size of a small event in bytes, as stored. Most pushes have less than 16 KiB; fifty of these are 3 MiB.
 _SMALL: Final = 64 * 1024
 
 
-def small_data(dialect: Dialect, *conditions: ColumnElement[bool]) -> ColumnElement[Any]:
-    """Return the column ``small_data``: the request, or a small event that meets all conditions, else NULL."""
-    is_request = events.c.type.in_(sorted(REQUESTED_KINDS))
+def small_data(
+    dialect: Dialect, *conditions: ColumnElement[bool], always: ColumnElement[bool] | None = None
+) -> ColumnElement[Any]:
+    """Return the column ``small_data``: a small event that meets all conditions, or what ``always`` holds for."""
     # The conditions first: SQLite reads a text to measure it.
     is_small = and_(*conditions, dialect.size_of(events.c.data) <= _SMALL)
-    return case((or_(is_request, is_small), events.c.data)).label("small_data")
+    return case((is_small if always is None else or_(always, is_small), events.c.data)).label("small_data")

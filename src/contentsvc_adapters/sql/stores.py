@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ReadModel,
         Recipients,
         RunLedger,
+        RunLists,
         RunStateStore,
         Schedules,
         SecretSealer,
@@ -158,6 +159,12 @@ class SqlStores:
         from contentsvc_adapters.sql.read_model import SqlReadModel
 
         return SqlReadModel(self.database)
+
+    @cached_property
+    def run_lists(self) -> "RunLists":
+        from contentsvc_adapters.sql.run_lists import SqlRunLists
+
+        return SqlRunLists(self.database)
 
     @cached_property
     def search(self) -> "SqlSearch":

@@ -12,8 +12,8 @@ from contentsvc_cli.wiring import accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand
-from contentsvc_core.organizations import removed_body
 from contentsvc_core.workflows.jobs import BrandJobBody
+from contentsvc_core.workflows.removals import removed_body
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api

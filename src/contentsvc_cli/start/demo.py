@@ -39,7 +39,7 @@ from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.style_fields import AUDIENCE, Audience
 from contentsvc_core.organizations import Organization, webhook_url
-from contentsvc_core.ports import ReadModel
+from contentsvc_core.ports import RunLists
 from contentsvc_core.usecases.operate import Connection, IssuedKey
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.workflows.runs import ListedRun
@@ -185,7 +185,7 @@ async def _perform(
             answers, faults = await _send_all(history, url, connection, shown)
         outcome.answers = dict(Counter(answer.kind for answer in answers))
         with waiting("waiting for the runs"):
-            runs = await _until_ended(app.stores.read_model, organization.id)
+            runs = await _until_ended(app.stores.run_lists, organization.id)
         outcome.runs = dict(Counter(run.status.value for run in runs))
         faults += [f"run {run.id} {run.status.value}: {run.error}" for run in runs if run.status.value not in _ENDED]
         posts = await _published(settings.base_url, key.key)
@@ -336,10 +336,10 @@ async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> D
     )
 
 
-async def _until_ended(read_model: ReadModel, organization_id: str) -> Sequence[ListedRun]:
+async def _until_ended(run_lists: RunLists, organization_id: str) -> Sequence[ListedRun]:
     deadline = time.monotonic() + _RUNS_S
     while True:
-        runs = await read_model.runs(organization_id, limit=_MOST_RUNS)
+        runs = await run_lists.runs(organization_id, limit=_MOST_RUNS)
         open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
         if not open_runs or time.monotonic() > deadline:
             return runs

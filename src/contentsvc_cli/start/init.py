@@ -10,7 +10,7 @@ import attrs
 import click
 from attrs import frozen
 
-from contentsvc_cli.connect.integrations import TOKEN_VARIABLE
+from contentsvc_cli.connect.connecting import TOKEN_VARIABLE
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file

@@ -7,6 +7,7 @@ import click
 
 from contentsvc_cli.servers import Server, chosen_server
 from contentsvc_cli.terminal.completing import integration_ids, trigger_ids
+from contentsvc_core.on_demand import late
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,7 +27,7 @@ _COMPLETED: Final = {"integration": integration_ids, "trigger": trigger_ids}
 COMPLETE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 #: Hexadecimal digits that a beginning needs, as in git.
 _FEWEST: Final = 4
-_BEGUN: Final = re.compile(rf"(?:[a-z]+_)?[0-9a-f]{{{_FEWEST},8}}(?:-[0-9a-f-]*)?", re.ASCII)
+_BEGUN: Final = late(rf"(?:[a-z]+_)?[0-9a-f]{{{_FEWEST},8}}(?:-[0-9a-f-]*)?", re.ASCII)
 _MOST: Final = 5
 #: The list of each kind in ``/v1``, and the name of its items; ``None``: they are in groups.
 _LISTS: Final = {

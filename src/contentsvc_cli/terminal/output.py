@@ -21,6 +21,8 @@ _Row = TypeVar("_Row")
 _CELL: Final = 200
 #: Rows of a table without ``--limit``: a list in a terminal of usual height, twice.
 _ROWS: Final = 50
+#: The limit of a query that reads all rows: the highest that both databases take.
+ALL: Final = 2**31 - 1
 _LAST_BYTE: Final = 0xFF
 _PIPE_WIDTH: Final = 2000
 _STATES: Final = frozenset({"status", "statusCode", "state", "answer", "result", "enabled"})

@@ -11,7 +11,7 @@ from rich.text import Text
 from contentsvc_cli.searching import SINCE, newer_than
 from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, say, style_of
 from contentsvc_cli.watch.following_log import EVERY_S, LogFollower
-from contentsvc_cli.watch.listings import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
+from contentsvc_cli.watch.logs import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.errors import StoreUnavailable

@@ -1,10 +1,10 @@
 """API keys (specification 5.1): shown once, stored as a digest, recognised by a readable prefix."""
 
+import hashlib
 import hmac
 import re
 from datetime import datetime
 from enum import Enum
-from hashlib import sha256
 from typing import Final, final
 
 from attrs import field, frozen
@@ -57,7 +57,7 @@ class ApiKey:
 
 
 def digest(key: str) -> str:
-    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def key_prefix(key: str) -> str | None:

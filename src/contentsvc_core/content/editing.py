@@ -1,8 +1,8 @@
 """Changes of a post, and entity tags of its versions (decisions, ``/v1``)."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from hashlib import blake2b
 from typing import Annotated, Any, Final, final
 
 import msgspec
@@ -162,4 +162,4 @@ def halved(markdown: str) -> str:
 
 def entity_tag(post: Post) -> str:
     """Return the strong entity tag of a post's current version, with quotes (RFC 9110, 8.8.3), of all fields."""
-    return f'"{blake2b(msgspec.json.encode(PostBody.of(post)), digest_size=16).hexdigest()}"'
+    return f'"{hashlib.blake2b(msgspec.json.encode(PostBody.of(post)), digest_size=16).hexdigest()}"'

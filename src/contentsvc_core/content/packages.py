@@ -3,12 +3,11 @@
 import re
 from typing import Final, final
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.values import Value
 
 #: `@scope/pkg@1.2.3`, `pkg@1.2.3`, `pkg-v1.2.3`, `pkg/v1.2.3`. A name that begins like a version does not match.
-_TAG: Final = re.compile(
-    r"(?!v?\d)(?P<package>@?\w[\w.-]*(?:/\w[\w.-]*)*)(?:@v?|[-/]v)(?P<version>\d[\w.+-]*)", re.ASCII
-)
+_TAG: Final = late(r"(?!v?\d)(?P<package>@?\w[\w.-]*(?:/\w[\w.-]*)*)(?:@v?|[-/]v)(?P<version>\d[\w.+-]*)", re.ASCII)
 #: The longest tag that is read, in characters: lists of runs store no more of a tag.
 _TAG_LIMIT: Final = 99
 _NO_PACKAGE: Final = frozenset(

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-_MARKUP: Final = re.compile(
+from contentsvc_core.on_demand import late
+
+_MARKUP: Final = late(
     r"\[(?P<shown>[^\[\]\n]{1,500})\]\((?P<url>https?://[^\s()]{1,1000})\)|<(?P<bare>https?://[^\s<>]{1,1000})>"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])|^#{1,6}[ \t]+|^[ \t]*[*+-][ \t]+(?P<entry>)|`+|\*+(?=\S)|(?<=\S)\*+|~~"
     r"|(?<![^\W_])_+(?=\S)|(?<=\S)_+(?![^\W_])|(?P<end>\\$|(?<![ \t])[ \t]++$)|[\u200b-\u200d\u2060\ufeff]",

@@ -3,11 +3,12 @@ from datetime import datetime
 from typing import Final, Protocol, Self, final
 
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.on_demand import late
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.values import Value
 
 #: Fourteen digits end before the year 9999.
-_WRITTEN: Final = re.compile(r"(?P<ms>[0-9]{1,14})_(?P<id>.+)", re.ASCII)
+_WRITTEN: Final = late(r"(?P<ms>[0-9]{1,14})_(?P<id>.+)", re.ASCII)
 
 
 class _Listed(Protocol):

@@ -1,8 +1,10 @@
 """Pages of a list (specification 2.2 and 4.2)."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, final
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.values import Value
 
@@ -12,7 +14,7 @@ MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**63 - 1
 
 #: A sign and any number of digits are numeric; ``5.5``, ``1e3``, ``""`` and digits outside ASCII are not.
-_NUMERIC: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
+_NUMERIC: Final = late(r"([+-]?)0*([0-9]*)", re.ASCII)
 
 
 def _integer(text: str | None, *, at_most: int) -> int | None:
@@ -85,3 +87,14 @@ def paginate(request: PageRequest, total_items: int) -> Pagination | Refusal:
     if request.page > total_pages:
         return invalid_page(request.page, total_pages)
     return Pagination(limit=request.limit, current_page=request.page, total_pages=total_pages, total_items=total_items)
+
+
+def how_many_fit(sizes: Iterable[int], room: int) -> int:
+    """Return how many of the first sizes fit into ``room``; the first one always counts."""
+    fitting = 0
+    for size in sizes:
+        room -= size
+        if room < 0 and fitting:
+            break
+        fitting += 1
+    return fitting

@@ -4,14 +4,15 @@ from enum import Enum
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.zones import DEFAULT_ZONE, instant_at
 
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
-_OFFSET: Final = re.compile(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
-_HAS_OFFSET: Final = re.compile(r"[Tt].*([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$", re.ASCII)
+_DATE: Final = late(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
+_OFFSET: Final = late(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
+_HAS_OFFSET: Final = late(r"[Tt].*([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$", re.ASCII)
 _Choice = TypeVar("_Choice", bound=Enum)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import compatible
 
 #: The longest word, in characters; the rest of a longer word is cut off.
@@ -15,15 +16,15 @@ ROOM: Final = 400_000
 #: Replaces the dots in a version's word. The code point is for private use: no word of a text contains it.
 _DOT: Final = "\ue001"
 
-_TOKEN: Final = re.compile(r"[^\W_]+")
+_TOKEN: Final = late(r"[^\W_]+")
 #: Scripts that write no spaces: each of their characters is a word.
-_UNSPACED: Final = re.compile(
+_UNSPACED: Final = late(
     "([\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff])"
 )
 #: The parts of a name like ``DeliveryStore`` or ``HTTPServer``.
-_HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_VERSION: Final = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![\w]|\.[0-9])", re.IGNORECASE | re.ASCII)
+_HUMP: Final = late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_VERSION: Final = late(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+)(?![\w]|\.[0-9])", re.IGNORECASE | re.ASCII)
 
 
 def words_of(texts: Iterable[str]) -> tuple[str, ...]:

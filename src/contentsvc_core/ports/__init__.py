@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints, WebhookSender
     from contentsvc_core.ports.outside import Clock, IdSource, Offload, Share, Shares
     from contentsvc_core.ports.read_model import ReadModel
+    from contentsvc_core.ports.run_lists import RunLists
     from contentsvc_core.ports.runs import (
         Executors,
         RunLedger,
@@ -61,6 +62,7 @@ __all__ = [
     "ReadModel",
     "Recipients",
     "RunLedger",
+    "RunLists",
     "RunStateStore",
     "Schedules",
     "Search",
@@ -85,6 +87,7 @@ _HOMES: Final = {
     "directory": "ApiKeys Directory SecretSealer",
     "code_hosts": "CodeHost Hooks",
     "read_model": "ReadModel",
+    "run_lists": "RunLists",
     "jobs": "Jobs",
     "limits": "RateLimitStore",
     "mailing": "MailSender Mailbox Subscribers",

@@ -6,8 +6,8 @@ from attrs import frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange
-from contentsvc_core.organizations import Removed
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.removals import Removed
 from contentsvc_core.workflows.runs import WorkflowRun
 
 

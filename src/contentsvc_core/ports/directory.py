@@ -5,8 +5,9 @@ from zoneinfo import ZoneInfo
 
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.organizations import Integration, Organization, Removed
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.workflows.removals import Removed
 from contentsvc_core.workflows.schedules import DueSchedule, Firing
 from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 

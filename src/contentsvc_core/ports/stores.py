@@ -11,6 +11,7 @@ from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.mailing import Mailbox, Subscribers
 from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints
 from contentsvc_core.ports.read_model import ReadModel
+from contentsvc_core.ports.run_lists import RunLists
 from contentsvc_core.ports.runs import Executors, RunLedger, RunStateStore
 from contentsvc_core.ports.schedules import Schedules
 from contentsvc_core.ports.search import Search
@@ -52,6 +53,8 @@ class Stores(Protocol):
     def rate_limits(self) -> RateLimitStore: ...
     @property
     def read_model(self) -> ReadModel: ...
+    @property
+    def run_lists(self) -> RunLists: ...
     @property
     def search(self) -> Search: ...
     @property

@@ -6,12 +6,13 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id, is_token
-from contentsvc_core.organizations import Integration, Removed, Repository
+from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED, connection_fault, new_secret
+from contentsvc_core.workflows.removals import Removed
 
 _BRANCH_LENGTH: Final = 255
 _NO_TOKEN: Final = Refusal(

@@ -5,7 +5,7 @@ from attrs import field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.ports import ContextLibrary, Directory, PostLibrary, ReadModel
+from contentsvc_core.ports import ContextLibrary, Directory, PostLibrary, ReadModel, RunLists
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.context import custom_id, is_custom_id
 from contentsvc_core.workflows.runs import ListedRun, RunStatus
@@ -36,11 +36,13 @@ class DeliveryTrails:
     def __init__(
         self,
         read_model: ReadModel,
+        run_lists: RunLists,
         contexts: ContextLibrary,
         directory: Directory,
         posts: PostLibrary,
     ) -> None:
         self._read_model = read_model
+        self._run_lists = run_lists
         self._contexts = contexts
         self._directory = directory
         self._posts = posts
@@ -68,7 +70,7 @@ class DeliveryTrails:
         organization_id = entry.organization_id
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
         repository = await self._contexts.repository(organization_id, key)
-        runs = await self._read_model.runs_of(organization_id, entry.id)
+        runs = await self._run_lists.runs_of(organization_id, entry.id)
         triggers = {
             trigger.id: trigger for trigger in (await self._directory.triggers(organization_id) if runs else ())
         }

@@ -1,5 +1,4 @@
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, Self, TypedDict, final
 
@@ -8,11 +7,12 @@ from msgspec import Struct
 
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.events.wire import event_data
+from contentsvc_core.on_demand import late
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import Cause, Delivered, source_type
 
-_CUSTOM_ID: Final = re.compile(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
+_CUSTOM_ID: Final = late(r"[a-z0-9-]{1,64}:[0-9]{1,19}:[!-~]{1,255}", re.ASCII)
 
 
 @final
@@ -64,17 +64,6 @@ def push_id(cause: Cause) -> str | None:
 
 def is_custom_id(text: str) -> bool:
     return _CUSTOM_ID.fullmatch(text) is not None
-
-
-def how_many_fit(sizes: Iterable[int], room: int) -> int:
-    """Return how many of the first sizes fit into ``room``; the first one always counts."""
-    fitting = 0
-    for size in sizes:
-        room -= size
-        if room < 0 and fitting:
-            break
-        fitting += 1
-    return fitting
 
 
 @final

@@ -1,14 +1,53 @@
 """Removed integrations and brand identities: the triggers and schedules that are disabled with them."""
 
-from collections.abc import Collection, Sequence
-from typing import Protocol, final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Protocol, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.organizations import Integration, Removed
+from contentsvc_core.organizations import Integration
+from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.schedules import Schedule, disabled
 from contentsvc_core.workflows.triggers import Trigger
+
+
+@final
+class Disabled(Value, frozen=True):
+    """A trigger or a schedule that was disabled because a resource that it names was removed."""
+
+    id: str
+    #: For people; may be empty.
+    name: str
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
+def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
+    return tuple(Disabled(each.id, each.name) for each in sorted(found, key=lambda each: each.id))
+
+
+@final
+@frozen(kw_only=True)
+class Removed:
+    """The triggers and schedules that were disabled with the removal of an integration or a brand identity."""
+
+    #: The triggers that were enabled until then, in ascending order of their ids.
+    disabled_events: tuple[Disabled, ...] = field(converter=_disabled)
+    disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
+
+
+def removed_body(removed: Removed) -> dict[str, Any]:
+    return {
+        "disabledSchedules": [each.id for each in removed.disabled_schedules],
+        "disabledEvents": [each.id for each in removed.disabled_events],
+    }
 
 
 @final

@@ -25,7 +25,7 @@ class Activity:
 
 async def activity_of(dashboard: Dashboard, organization_id: str, runs: Sequence[ListedRun]) -> list[Activity]:
     ids = {run.post_id for run in runs if run.post_id}
-    titles = await dashboard.app.stores.read_model.post_titles(organization_id, ids)
+    titles = await dashboard.app.stores.run_lists.post_titles(organization_id, ids)
     starters = await starters_of(dashboard, organization_id)
     return [_activity(run, titles.get(run.post_id or ""), starters) for run in runs]
 

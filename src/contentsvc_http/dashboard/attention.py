@@ -96,7 +96,7 @@ async def _endpoints(dashboard: Dashboard, organization_id: str) -> list[Attenti
 
 async def _runs(dashboard: Dashboard, organization_id: str) -> list[Attention]:
     since = dashboard.app.clock.now() - _RUN_AGE
-    number = (await dashboard.app.stores.read_model.run_counts(organization_id, since=since)).get(RunStatus.FAILED, 0)
+    number = (await dashboard.app.stores.run_lists.run_counts(organization_id, since=since)).get(RunStatus.FAILED, 0)
     if not number:
         return []
     runs = "1 run has failed" if number == 1 else f"{number:,} runs have failed"

@@ -65,7 +65,8 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
         has_post=posts_total > 0,
         is_public=any(changelog.is_public for changelog in await dashboard.app.changelog_editor.all_of(organization)),
     )
-    activity = await activity_of(dashboard, organization_id, await read_model.runs(organization_id, limit=_NEWEST))
+    runs = await dashboard.app.stores.run_lists.runs(organization_id, limit=_NEWEST)
+    activity = await activity_of(dashboard, organization_id, runs)
     return {
         "steps": steps,
         "steps_done": sum(step.is_done for step in steps),

@@ -168,7 +168,7 @@ async def _show(
         "text": post_text(shown) or plain_text(shown.content),
         "social": social_card(shown.content_type, shown.markdown),
         "origin": origin,
-        "run_id": await dashboard.app.stores.read_model.run_of_post(session.organization_id, shown.id),
+        "run_id": await dashboard.app.stores.run_lists.run_of_post(session.organization_id, shown.id),
         **await _named(dashboard, session, origin),
         "error": error,
     }

@@ -69,7 +69,7 @@ class _RunPages:
         dashboard, organization_id, run = self._dashboard, session.organization_id, None
         if is_own_id(run_id):
             run = await dashboard.app.shares.lists(
-                organization_id, lambda: dashboard.app.stores.read_model.run(organization_id, run_id)
+                organization_id, lambda: dashboard.app.stores.run_lists.run(organization_id, run_id)
             )
         if run is None:
             raise Refused(404, {"error": _UNKNOWN})
@@ -79,16 +79,14 @@ class _RunPages:
         statuses = accepted(choices("status", session.query.get("status", ""), RunStatus))
         behind, organization_id = session.query.get("before", ""), session.organization_id
         before = Cursor.of(await self.find(session, behind)) if behind else None
-        read_model = self._dashboard.app.stores.read_model
+        run_lists = self._dashboard.app.stores.run_lists
         listed = await self._dashboard.app.shares.lists(
             organization_id,
-            lambda: read_model.runs(organization_id, statuses=statuses, limit=_AT_ONCE + 1, before=before),
+            lambda: run_lists.runs(organization_id, statuses=statuses, limit=_AT_ONCE + 1, before=before),
         )
         starters = await starters_of(self._dashboard, organization_id)
         lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
-        titles = await read_model.post_titles(
-            organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id}
-        )
+        titles = await run_lists.post_titles(organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
         # Once a minute, so that "3 min ago" does not stay so.
         digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
         if session.is_partial and session.query.get("seen") == digest:
@@ -134,7 +132,7 @@ class _RunPages:
     async def _event(self, run: ListedRun) -> dict[str, Any]:
         if not isinstance(run.cause, ListedDelivery):
             return {"summary": None, "event": None}
-        event = await self._dashboard.app.stores.read_model.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
+        event = await self._dashboard.app.stores.run_lists.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
         published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
         return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
 
@@ -166,7 +164,7 @@ async def _details_of(dashboard: Dashboard, run: ListedRun) -> RunDetails:
         run=run,
         starters=await starters_of(dashboard, organization_id),
         zone=await zone_of(stores.directory, organization_id),
-        log_id=await dashboard.app.stores.read_model.log_of(organization_id, run)
+        log_id=await dashboard.app.stores.run_lists.log_of(organization_id, run)
         if isinstance(cause, ListedDelivery)
         else None,
         job=None if job_id is None else await stores.jobs.job(organization_id, job_id),

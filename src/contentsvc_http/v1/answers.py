@@ -2,10 +2,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from contentsvc_core.content.posts import Post, post_body
-from contentsvc_core.organizations import Integration, Removed, removed_body
+from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.jobs import BrandJobBody, Job
+from contentsvc_core.workflows.removals import Removed, removed_body
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.organizations import Disabled, Removed
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
+from contentsvc_core.workflows.removals import Disabled, Removed
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map

@@ -33,7 +33,7 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor, app.consents),
         *public_changelog_routes(gate, app.changelog_editor, stores.directory, app.base_url),
         *webhook_log_routes(gate, app),
-        *run_routes(gate, stores.read_model, stores.ledger, app.clock),
+        *run_routes(gate, stores.run_lists, stores.ledger, app.clock),
         *context_routes(gate, stores.search, stores.contexts, app.shares),
     ]
     return limits.on(routes)

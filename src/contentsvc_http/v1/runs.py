@@ -10,7 +10,7 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.lists.parameters import choices
-from contentsvc_core.ports import Clock, ReadModel, RunLedger
+from contentsvc_core.ports import Clock, RunLedger, RunLists
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
@@ -41,7 +41,7 @@ class OneRunBody(TypedDict):
     run: RunBody
 
 
-def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
+def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
     @get(
         "/v1/runs",
         name="list_runs",
@@ -64,12 +64,12 @@ def run_routes(gate: Gate, read_model: ReadModel, ledger: RunLedger, clock: Cloc
         statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
         limit = PageRequest.read(limit=parameters.get("limit"), page=None).limit
         before = read_before(parameters.get("before", ""))
-        listed_runs = await read_model.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
+        listed_runs = await run_lists.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
         following = written_cursor(Cursor.of(listed_runs[limit - 1])) if len(listed_runs) > limit else None
         return await gate.answer(key, {"runs": [RunBody.of(run) for run in listed_runs[:limit]], "next": following})
 
     async def find(organization_id: str, run_id: str) -> ListedRun:
-        run = await read_model.run(organization_id, run_id) if is_own_id(run_id) else None
+        run = await run_lists.run(organization_id, run_id) if is_own_id(run_id) else None
         return accepted(run or _UNKNOWN)
 
     @get(

@@ -7,7 +7,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ClassVar, Final, Self, final
 
-from attrs import frozen
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -37,6 +36,7 @@ from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.readers import ReaderConnection, Readers
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
+from contentsvc_core.values import Value
 
 #: The file stores this setting: once the writer has set it, it holds for every connection.
 _WAL: Final = "journal_mode=WAL"
@@ -47,8 +47,7 @@ _PAUSE_S: Final = 0.005
 
 
 @final
-@frozen(kw_only=True)
-class Sqlite:
+class Sqlite(Value, frozen=True, kw_only=True):
     """SQLite, as a file in WAL mode with one writing connection and several read-only ones."""
 
     path: Path

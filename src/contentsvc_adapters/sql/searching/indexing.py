@@ -17,7 +17,7 @@ import msgspec
 from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, or_, select, update
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema import (
@@ -30,10 +30,11 @@ from contentsvc_adapters.sql.schema import (
 )
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
 from contentsvc_core.content.posts import Post
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.read_model import folded
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+from contentsvc_core.workflows.context import ContextRecord
 
 #: The maximum number of documents in a batch, and the maximum size of their events in bytes, as stored.
 _BATCH: Final = 100
@@ -232,7 +233,7 @@ def _tasks(
 ) -> list[_IndexingTask]:
     documents: dict[_Key, ContextRecord | Post] = {}
     for row in records:
-        record = rows.context_record(row)
+        record = workflow_rows.context_record(row)
         documents[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
     for row in written:
         post = post_of(row)

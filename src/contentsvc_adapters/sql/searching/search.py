@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, final
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func, select, tuple_
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
@@ -14,11 +14,12 @@ from contentsvc_adapters.sql.searching.indexing import WAITS, SearchIndexer
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
 from contentsvc_core.content.posts import Post
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
 from contentsvc_core.search.questions import ContextSearch, Hits, PostSearch
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.workflows.context import ContextRecord, how_many_fit
+from contentsvc_core.workflows.context import ContextRecord
 
 _Found: TypeAlias = tuple[Sequence[rows.AnyRow], bool, int]
 
@@ -68,7 +69,7 @@ class SqlSearch:
         await self.indexer.index(limit=_AT_ONCE, organization_id=organization_id)
         listed, has_more, behind = await self._database.read(read)
         # In a thread: a hundred records may hold two hundred thousand commits.
-        found = await asyncio.to_thread(lambda: [rows.context_record(row) for row in listed])
+        found = await asyncio.to_thread(lambda: [workflow_rows.context_record(row) for row in listed])
         return Hits(found=found, has_more=has_more, behind=behind)
 
     async def posts(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias, assert_never
 
-from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.row import json_of
 from contentsvc_core.events.normalized import Commit, Push, Release
 from contentsvc_core.webhooks.outcomes import Processed
@@ -35,11 +35,11 @@ def duplicate_row(settlement: Settlement) -> Row:
 
 def context_row(settlement: Settlement) -> Row | None:
     context = settlement.context
-    return None if context is None else rows.context_row(context, event_id=settlement.id)
+    return None if context is None else workflow_rows.context_row(context, event_id=settlement.id)
 
 
 def run_rows(settlement: Settlement) -> list[Row]:
-    return [rows.run_row(run, event_id=settlement.id) for run in settlement.runs]
+    return [workflow_rows.run_row(run, event_id=settlement.id) for run in settlement.runs]
 
 
 def noted(contexts: Iterable[Row]) -> str:

@@ -4,8 +4,8 @@ One delivery reports all refs of a push, each with its newest five commits. Ther
 a version is one. Repositories have no numbers, and deliveries no default branch.
 """
 
+import hashlib
 import re
-from hashlib import blake2b
 from typing import Annotated, Final, assert_never
 from uuid import UUID
 
@@ -13,6 +13,7 @@ import msgspec
 
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import Malformed, decode
 from contentsvc_core.webhooks.providers.native import BRANCH, NAME_LENGTH, Reading, optional_text, storable_text
@@ -27,7 +28,7 @@ _MOST_VERSIONS: Final = 20
 _MOST_CHANGES: Final = 1000
 _MOST_COMMITS: Final = 100
 #: ``Ada Lovelace <ada@example.com>``.
-_RAW: Final = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]*)>\s*")
+_RAW: Final = late(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]*)>\s*")
 #: Bits of a number that every reader of JSON keeps exactly (RFC 8259, section 6).
 _NUMBER_BITS: Final = 53
 
@@ -105,7 +106,7 @@ def repository_number(uuid: str) -> int | None:
     if value.int <= MAX_REPOSITORY_ID:
         # Bitbucket's UUIDs have a version (RFC 9562); this is a delivery that :func:`_write` wrote.
         return value.int or None
-    digest = blake2b(value.bytes, digest_size=8).digest()
+    digest = hashlib.blake2b(value.bytes, digest_size=8).digest()
     return (int.from_bytes(digest) >> (64 - _NUMBER_BITS)) or 1
 
 

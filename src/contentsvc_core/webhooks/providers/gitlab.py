@@ -6,6 +6,7 @@ from typing import Annotated, Final, assert_never
 import msgspec
 
 from contentsvc_core.events.normalized import MAX_COMMITS, HeadCommit, Push, Release
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import decode
 from contentsvc_core.webhooks.providers.native import (
@@ -24,8 +25,8 @@ from contentsvc_core.webhooks.providers.tags import is_prerelease, release_actio
 from contentsvc_core.webhooks.signature import SharedToken
 
 #: The hash of no commit: ``before`` of a push that creates a branch, ``after`` of a push that deletes one.
-_NONE: Final = re.compile(r"0{40}(?:0{24})?")
-_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) UTC", re.ASCII)
+_NONE: Final = late(r"0{40}(?:0{24})?")
+_TIME: Final = late(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) UTC", re.ASCII)
 _CREATED: Final = "create"
 
 

@@ -3,14 +3,16 @@
 import re
 from typing import Final
 
+from contentsvc_core.on_demand import late
+
 #: A version with at least two numbers, behind the name of a package or ``v``: ``v1.2``, ``1.2.3-rc.1``, ``cli@2.0.0``.
-_VERSION: Final = re.compile(
+_VERSION: Final = late(
     r"(?:[A-Za-z0-9@/_.-]{0,100}[@/_-])?(?:v|V|release[-_]?)?\d{1,9}(?:\.\d{1,9}){1,4}"
     r"(?:[-_.+]?[A-Za-z][0-9A-Za-z]{0,40}(?:[-_.+][0-9A-Za-z]{1,40}){0,5})?",
     re.ASCII,
 )
 #: Suffix of a pre-release version (PEP 440, Semantic Versioning).
-_PRERELEASE: Final = re.compile(
+_PRERELEASE: Final = late(
     r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
     r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
     r"(?:[-_.]?\d+)*(?![0-9a-z])",
