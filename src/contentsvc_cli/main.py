@@ -190,7 +190,6 @@ def main(ctx: click.Context, *, server: str | None, allow_http: bool) -> None:
 
 
 def _take_settings_of_the_folder(ctx: click.Context) -> None:
-    """Load the settings file of the current folder into the environment. Existing variables take precedence."""
     if not os.path.exists("contentsvc.env"):  # noqa: PTH110  # `pathlib` costs more than all the rest
         return
     from pathlib import Path  # noqa: PLC0415  # most folders have no such file

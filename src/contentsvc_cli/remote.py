@@ -115,7 +115,6 @@ class Api:
         raise AssertionError
 
     def _answer(self, method: str, path: str, arguments: Mapping[str, Any]) -> httpx.Response:
-        """Return the whole answer, of at most :data:`MAX_ANSWER` bytes."""
         with self._client.stream(method, path, **arguments) as answer:
             body = bytearray()
             for piece in answer.iter_bytes(_PIECE):

@@ -24,7 +24,6 @@ _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def _since(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Return a point in time: of a duration such as ``2h``, the time that long ago."""
     ago = _AGO.fullmatch(value.strip())
     if ago is None:
         accepted(read_time("since", value))

@@ -325,7 +325,6 @@ class BoundedHttp(ExchangingHttp):
         self._timer = self.loop.call_later(after_s, call)
 
     def _look(self) -> None:
-        """End the connection if the client has made no progress for too long."""
         unread = self.transport.get_write_buffer_size()
         stage = self._stage(unread)
         now, next_s = self.loop.time(), self._bounds.look_s

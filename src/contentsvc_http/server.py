@@ -158,7 +158,6 @@ async def _opened(
 
 
 def _most_connections(connections: int) -> int:
-    """Return the maximum number of connections; half of the open files is left for the database and for files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = 2 * connections
     if soft != resource.RLIM_INFINITY and soft < files:
@@ -217,7 +216,6 @@ class Collector:
 
     @staticmethod
     def _resident() -> int:
-        """Return the memory of the process in bytes; 0 if the system has no such file: then the defaults stay."""
         try:
             return int(_STATM.read_bytes().split()[1]) * resource.getpagesize()
         except OSError:

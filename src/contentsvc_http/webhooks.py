@@ -151,7 +151,6 @@ class Webhooks:
             self._requests.end(method, route, request_id, path, status, began_s)
 
     async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:
-        """Return the answer to a request; never raises."""
         if scope["method"] == "OPTIONS":
             return _NO_CONTENT, (_ALLOWED,), b""
         if scope["method"] != "POST":

@@ -232,7 +232,6 @@ async def _within(something: Awaitable[object], seconds: float) -> bool:
 
 
 async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
-    """Wait for tasks until the deadline, by the loop's clock; cancel late ones, and give them a moment to clean up."""
     if not tasks:
         return
     remaining = max(0.0, deadline - asyncio.get_running_loop().time())

@@ -52,7 +52,6 @@ def forget(connection: Connection, post_id: str) -> None:
 
 
 def _paths(connection: Connection, owner: str, published: Sequence[Post]) -> list[tuple[str, str]]:
-    """Return the id and the path of each post, and store the paths that are new."""
     from contentsvc_core.content.public.paths import post_paths as paths_for  # noqa: PLC0415  # as above
 
     found: dict[str, str] = {}

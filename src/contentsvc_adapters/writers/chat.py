@@ -169,7 +169,6 @@ class Chat:
             await response.aclose()
 
     async def _read(self, response: httpx.Response) -> ModelAnswer | InvalidCompletion:
-        """Read an answer. It is given up after a silence, not for being slow."""
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             return InvalidCompletion(reason="the model's answer is compressed, which was not asked for")
         completion = AnswerReader()
@@ -202,7 +201,6 @@ class Chat:
         return InvalidCompletion(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
 
     def _learns(self, message: str, question: dict[str, Any]) -> bool:
-        """Check whether a refusal names a parameter that can be omitted or renamed, and remember it."""
         if "response_format" in message and "response_format" in question:
             self._json_mode = False
             return True

@@ -136,7 +136,6 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
 
 
 def _trigger(body: dict[str, Any]) -> Trigger:
-    """Return a trigger of the wire. Options of a later version are left out."""
     options = {wire: body[wire] for wire in TriggerOptions.__struct_encode_fields__ if wire in body}
     return Trigger(
         id=body["id"],

@@ -185,7 +185,6 @@ def _change(
 def _override_on_server(
     api: "Api", trigger_id: str | None, schedule_id: str | None
 ) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the path and the output settings of a trigger or a schedule; ``None``: neither is named."""
     if trigger_id is not None:
         path = f"/v1/event-triggers/{part(trigger_id)}"
         return path, api.get(path)["eventTrigger"].get("outputConfig") or {}

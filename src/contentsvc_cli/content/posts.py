@@ -368,8 +368,6 @@ def _of(
     body: Callable[[_T], _Body],
     remote: "Callable[[Api], _Body]",
 ) -> _Body:
-    """Call ``work`` with a post and return the ``body`` of the result, or the answer of a server."""
-
     async def run(app: Application) -> _Body:
         owner = await app.stores.directory.owner_of(post_id)
         result = UNKNOWN_POST if owner is None else await work(app, owner)

@@ -377,7 +377,6 @@ def _print_counts(
 
 
 def _print_changelog(console: Console, markdown: str) -> None:
-    """Print the sections and entries of a changelog, without links."""
     lines = [line for line in markdown.splitlines() if line.startswith(("## ", "- "))]
     shown = lines if len(lines) <= _CHANGELOG_LINES else lines[: _CHANGELOG_LINES - 1]
     console.print(Text("The changelog of the newest release:"))

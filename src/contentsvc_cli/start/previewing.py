@@ -149,7 +149,6 @@ def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
 
 
 def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_name: str) -> Iterator[PreviewRange]:
-    """Return the parts of a history between release tags, newest first; ``start`` is the last excluded commit."""
     excluded = [] if start is None else [start[1]]
     first_name = None if start is None else start[0]
     if not tags or tags[-1].commit_id != tip:

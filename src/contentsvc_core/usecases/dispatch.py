@@ -109,7 +109,6 @@ class Dispatcher:
         return outcome
 
     async def _sent(self, taken: LeasedMessage, at: datetime) -> tuple[Answer | NotSent, Sequence[str]]:
-        """Return the result, and the addresses that have the mail."""
         if taken.format is EndpointFormat.EMAIL:
             return await self._mailed(taken)
         message = taken.message

@@ -231,7 +231,6 @@ class Receiver:
         return settling.duplicate.outcome if settled is _ALREADY_CLAIMED else outcome
 
     def _counted(self, settling: Settlement, left_out: int) -> Steps[Settled]:
-        """Settle a log entry that reports ``left_out`` refusals."""
         # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
         self._tell(settling.hook, left_out)
         told = False

@@ -203,7 +203,6 @@ def _is_refused(entry: ListedEntry) -> bool:
 
 
 def _is_replayable(entry: ListedEntry) -> bool:
-    """Check whether an entry can be replayed: a processed delivery that is no replay, or a message that failed."""
     if entry.direction is Direction.OUTGOING:
         return entry.status is LogStatus.FAILED and is_message_log(entry)
     return entry.event is not None and not is_replay(entry)

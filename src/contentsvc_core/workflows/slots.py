@@ -89,7 +89,6 @@ def latest_slot(cron: Cron, at: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _slots(cron: Cron, start: datetime, step: timedelta, zone: ZoneInfo) -> Iterator[datetime]:
-    """Yield the slots around the local day of ``start``; the day before it may have a slot that clocks skipped."""
     first = local_time(zone, start).date() - step
     days = (first + number * step for number in count())
     at = time(cron.hour, cron.minute)

@@ -73,7 +73,6 @@ async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[An
 
 
 def _tags(request: Request[Any, Any, Any]) -> Tags | None:
-    """Return the tags of the client's versions (RFC 9110, section 13.2.2); ``None``: the client names no tags."""
     try:
         return if_none_match(request)
     except Refused:

@@ -245,7 +245,6 @@ def _at(changelog: PublicChangelog) -> str:
 
 
 def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
-    """Return a digest of the confirmed contents: a confirmation is valid for these only."""
     shown = (changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure)
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -183,5 +183,4 @@ def _used(rate: Rate, number: int) -> _Used:
 
 
 def _end_of(text: str, zone: ZoneInfo) -> datetime | None:
-    """Return the end of a local day; ``None``: the field is empty. ``OverflowError``: the calendar's last day."""
     return start_of_day(zone, date.fromisoformat(text) + _DAY) if text else None

@@ -88,7 +88,6 @@ async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
 
 
 async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, ShownPayload | None]:
-    """Read the whole entry, unless it is too large, and how a page shows its payload."""
     full = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
     if full is None or full.detail is None:
         return full, None

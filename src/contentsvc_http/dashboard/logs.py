@@ -74,7 +74,6 @@ async def _entries_of(
 
 
 async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, filters: LogFilters) -> Response[Any]:
-    """Return the new entries: rows to prepend, or the whole list if they are too many."""
     organization_id = session.organization_id
     entries = await dashboard.app.shares.lists(
         organization_id,

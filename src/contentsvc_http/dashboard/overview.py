@@ -84,7 +84,6 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
 
 
 async def _has_delivered(dashboard: Dashboard, organization_id: str, *, else_: bool) -> bool:
-    """Return whether a code host has delivered, apart from recordings; ``else_``: there is no entry."""
     search = LogSearch(statuses=(LogStatus.SUCCESS,))
     entries = await dashboard.app.stores.read_model.log(organization_id, search, limit=_RECENT)
     references = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]

@@ -265,7 +265,6 @@ def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: 
 
 
 def _instant(text: str, zone: ZoneInfo) -> str | None:
-    """Return a typed local time as a timestamp; ``None``: the field is empty. Other text is returned unchanged."""
     try:
         local = datetime.fromisoformat(text)
         return text if local.tzinfo is not None else iso_ms(instant_at(zone, local))

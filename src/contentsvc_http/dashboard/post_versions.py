@@ -80,7 +80,6 @@ def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, 
 
 
 def _near(lines: Sequence[DiffLine]) -> list[DiffLine | None]:
-    """Return the changed lines with some lines around them; ``None`` is in the place of left out lines."""
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
     shown = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
     near_lines: list[DiffLine | None] = []

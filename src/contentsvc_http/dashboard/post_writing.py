@@ -96,7 +96,6 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict[str, str]:
-    """Read the form; a dictionary has the faults, by field."""
     faults: dict[str, str] = {}
     if form.text("contentType") not in {kind.value for kind in ContentType}:
         faults["contentType"] = "Choose what is to be written."

@@ -73,5 +73,4 @@ def firings_of(
 
 
 def _number(text: str) -> int:
-    """Read a number; any other text becomes -1, which is out of every range."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else -1

@@ -81,7 +81,6 @@ def _action(form: Form) -> BulkAction:
 async def _posts(
     dashboard: Dashboard, session: DashboardSession, form: Form, chosen: dict[str, str]
 ) -> tuple[Sequence[tuple[str, str]], int]:
-    """Return the ids and titles of the chosen posts, and the number of all: the ticked ones, or those of the filter."""
     if form.is_on("all"):
         query = read_post_query(chosen, session.organization.time_zone)
         if isinstance(query, PostQuery):

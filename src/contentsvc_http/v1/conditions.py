@@ -85,7 +85,6 @@ def _read(request: Request[Any, Any, Any], name: str) -> Tags | None:
 
 
 def _tags(text: str) -> list[tuple[bool, str]] | None:
-    """Parse a list of tags; ``None`` if malformed. A tag may contain commas, and empty elements are allowed."""
     tags: list[tuple[bool, str]] = []
     place = 0
     while True:

@@ -192,7 +192,6 @@ def _one_brand(body: HostedGenerationFields) -> str | None:
 
 
 def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> None:
-    """Raise the refusal of a field that this service would otherwise silently ignore."""
     points, zone = body.data_points, body.timezone
     if body.linear_integration_ids:
         refuse_request(f"linearIntegrationIds: {_NO_LINEAR}; send an empty list or leave it out")

@@ -217,7 +217,6 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
 
 
 def _narrow_as_hosted(parameters: dict[str, str]) -> bool:
-    """Apply the hosted product's filter rules to ``parameters``; return whether no post can match."""
     if not listed(parameters.get("status", "")):
         parameters["status"] = PostStatus.PUBLISHED.value
     content_types = listed(parameters.get("contentType", ""))

@@ -215,7 +215,6 @@ class PostgresqlBatchWriter:
 
 
 def _answer(item: BatchItem, row: Record | None) -> Settled | None:
-    """Return the answer for an item from its row of the result; ``None``: the item needs another statement."""
     if row is None:
         return Settled.ALREADY_CLAIMED if item.is_duplicate else Settled.AS_DECIDED
     if row["known"] is not None:

@@ -160,7 +160,6 @@ class _One:
         return fault(_NAME, sentence, advice) if is_fault else warning(_NAME, sentence, advice)
 
     async def _health(self, refused: Sequence[ListedEntry]) -> Health:
-        """Judge the newest deliveries; without a refused one among them, the refused ones of the last bad hour."""
         diagnoses = Diagnoses(
             self._database.stores.read_model, self._database.stores.directory, self._database.stores.hooks
         )

@@ -134,7 +134,6 @@ def _is_news(change: Change, voice: Voice) -> bool:
 
 
 def _whole(change: Change) -> Change:
-    """Return a change without the rest of a word where a code host has cut its subject."""
     text, continuation = (_CUT_WORD.sub("…", each).rstrip(";, ") for each in (change.text, change.continuation))
     return replace(change, text=text, continuation=continuation)
 

@@ -65,7 +65,6 @@ def readable(text: str, *, keep: str = "") -> str:
 
 @cache
 def _others(keep: str) -> re.Pattern[str]:
-    """Return the pattern of the ASCII characters that a dash replaces."""
     return re.compile(rf"[^a-z0-9{re.escape(keep)}\x80-\U0010ffff]+")
 
 
