@@ -18,7 +18,6 @@ FIELD: Final = "{field}"
 _AT: Final = " - at `"
 _NO_CHOICE: Final = late(r"""Invalid enum value (?P<value>'.*'|".*")""", re.DOTALL)
 _FIELD: Final = late(r"Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
-_EXPECTED: Final = late(r"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>[a-z<>= ]+?) (?P<bound>\S+|'.*'))")
 _TYPES: Final = {
     "str": "a string",
     "int": "an integer",
@@ -38,6 +37,11 @@ _BOUNDS: Final = {
     "of length <=": "must have at most",
     "matching regex": "must match",
 }
+
+_EXPECTED: Final = re.compile(
+    rf"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>{'|'.join(map(re.escape, _BOUNDS))}) (?P<bound>.*))", re.DOTALL
+)
+_TIME: Final = "must be a time with an offset, such as 2026-11-22T08:30:00Z"
 
 
 class RefusalKind(Enum):
@@ -98,13 +102,15 @@ def validation_fault(message: str) -> tuple[str, str]:
         return inner, "is missing" if field["fault"] == "missing required" else "is an unknown field"
     if choice := _NO_CHOICE.fullmatch(text):
         return place, f"cannot be {choice['value']}"
+    if "datetime" in text:
+        return place, _TIME
     expected = _EXPECTED.fullmatch(text)
     if expected is None:
         return place, "is out of range" if "out of range" in text else f"is invalid: {text}"
     types, how, bound = expected.groups()
     if how is None:
         return place, f"must be {' or '.join(_TYPES.get(name, name) for name in types.split(' | '))}"
-    unit = f" {_UNITS[types]}{'' if bound == '1' else 's'}" if how.startswith("of length") else ""
+    unit = f" {_UNITS.get(types, 'item')}{'' if bound == '1' else 's'}" if how.startswith("of length") else ""
     return place, f"{_BOUNDS[how]} {bound}{unit}"
 
 

@@ -45,6 +45,7 @@ def delivery_ids() -> st.SearchStrategy[str]:
 
 
 def instants() -> st.SearchStrategy[datetime]:
+    """Whole milliseconds from 1970 to 2100, in UTC."""
     return st.integers(0, 4_102_444_800_000).map(from_ms)
 
 

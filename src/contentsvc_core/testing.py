@@ -21,6 +21,8 @@ START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 @final
 class ManualClock:
+    """A clock that only :meth:`advance` moves; times are cut to whole milliseconds."""
+
     def __init__(self, now: datetime = START) -> None:
         self._now = whole_ms(now)
 
@@ -33,6 +35,8 @@ class ManualClock:
 
 @final
 class CountingIds:
+    """Ids and tokens that count from 1, so that they are the same in each run."""
+
     def __init__(self) -> None:
         self._numbers = count(1)
 
@@ -46,6 +50,8 @@ class CountingIds:
 
 @final
 class PlainSteps:
+    """Steps of a writer whose results are not stored."""
+
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         _ = name
         return await step()

@@ -266,6 +266,9 @@ async def test_a_filter_is_replayed_once_for_a_request(acme: Caller) -> None:
     assert done.json()["replayed"] == [listed["id"]]
     assert (again.json()["replayed"], again.json()["repeated"]) == ([], [listed["id"]])
     assert done.json()["next"] is None
+    late = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "since": "2026-11-22T08:30:00"})
+    error = "Invalid request: since must be a time with an offset, such as 2026-11-22T08:30:00Z"
+    assert (late.status_code, late.json()) == (400, {"error": error})
     wrong = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "integrationId": "no id"})
     assert (wrong.status_code, "integrationId" in wrong.text) == (400, True)
 

@@ -1,11 +1,15 @@
 """Shapes: strict decoding, faults with their place, and the schema."""
 
+from datetime import datetime
 from enum import Enum
 from typing import Annotated
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from contentsvc_core.refusals import validation_fault
 from contentsvc_core.schemas import InvalidStruct, decode_struct, schema_of, storable_json
 
 
@@ -63,6 +67,8 @@ class Bounded(msgspec.Struct):
     sizes: Annotated[dict[str, int], msgspec.Meta(min_length=1)] = {}
     at_all: bool | None = None
     key: bytes = b""
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    even: Annotated[int, msgspec.Meta(multiple_of=2)] = 2
 
 
 @pytest.mark.parametrize(
@@ -80,6 +86,10 @@ class Bounded(msgspec.Struct):
         ("names", {"ab": None}, "a key of names must have at most 1 character"),
         ("names", {"a": 1}, "names[...] must be null"),
         ("sizes", {}, "sizes must have at least 1 field"),
+        ("at", "soon", "at must be a time with an offset, such as 2026-11-22T08:30:00Z"),
+        ("at", "2026-11-22T08:30:00", "at must be a time with an offset, such as 2026-11-22T08:30:00Z"),
+        ("at", 1, "at must be a time with an offset, such as 2026-11-22T08:30:00Z"),
+        ("even", 3, "even is invalid: Expected `int` that's a multiple of 2"),
         ("key", "@", "key is invalid: Invalid base64 encoded string"),
         ("at_all", "yes", "at_all must be a boolean or null"),
     ],
@@ -89,6 +99,12 @@ def test_a_value_beyond_a_bound_is_refused_in_terms_of_json(field: str, value: o
         decode_struct({field: value}, Bounded)
 
     assert str(refused.value) == fault
+
+
+@given(st.text(), st.text())
+def test_a_message_of_any_form_has_a_fault(text: str, rest: str) -> None:
+    for message in (text, f"Expected `{text}`{rest}", f"Expected `str` {text} {rest} - at `$.{text}`"):
+        assert validation_fault(message)[1]
 
 
 def test_an_invalid_choice_outside_of_fields_is_named() -> None:

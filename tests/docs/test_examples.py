@@ -61,6 +61,24 @@ def test_the_examples_of_a_page_run_and_print_the_shown_output(page: str, tmp_pa
     assert done.stdout == "".join(fence.text for fence in every if (fence.language, fence.rest) == ("text", "output"))
 
 
+@pytest.mark.slow("runs the type checker")
+def test_the_examples_are_accepted_by_the_type_checker(tmp_path: Path) -> None:
+    for number, page in enumerate(PYTHON_PAGES):
+        every = fences(read(page))
+        # A page with files of its own changes the package.
+        if not any(fence.title for fence in every):
+            script = "\n".join(fence.text for fence in every if fence.language == "python")
+            (tmp_path / f"page_{number}.py").write_text(f"# {page}\n{script}", "utf-8")
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "pythonVersion": "3.11"}', "utf-8")
+
+    checker = Path(sys.executable).with_name("basedpyright")
+    done = subprocess.run(
+        [checker, "--pythonpath", sys.executable, "--project", tmp_path], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_example_in_the_readme_has_20_lines() -> None:
     (example,) = fences(read("README.md"), "python")
 

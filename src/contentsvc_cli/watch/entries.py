@@ -106,8 +106,8 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: boo
 
     replayed = with_app(lambda app: _replay_one(app, log_id), remote=remote)
     show(replayed, as_json=as_json)
-    # The entry explains why no trigger matched.
-    hint("contentsvc run list" if replayed["runs"] else f"contentsvc log show {log_id}", as_json=as_json)
+    # The entry explains why no trigger matched. The answer of a server has no number of runs.
+    hint(f"contentsvc log show {log_id}" if replayed.get("runs") == 0 else "contentsvc run list", as_json=as_json)
 
 
 def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
