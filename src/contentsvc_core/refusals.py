@@ -38,7 +38,7 @@ _BOUNDS: Final = {
     "matching regex": "must match",
 }
 
-_EXPECTED: Final = re.compile(
+_EXPECTED: Final = late(
     rf"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>{'|'.join(map(re.escape, _BOUNDS))}) (?P<bound>.*))", re.DOTALL
 )
 _TIME: Final = "must be a time with an offset, such as 2026-11-22T08:30:00Z"
