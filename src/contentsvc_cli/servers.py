@@ -1,7 +1,7 @@
+import ipaddress
 import json
 import os
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import quote, urlsplit
@@ -72,7 +72,7 @@ def checked_url(url: str) -> str:
 
 def is_loopback(host: str) -> bool:
     try:
-        return ip_address(host).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
 
