@@ -238,11 +238,11 @@ def test_disabled_features_are_not_imported(tmp_path: Path, standard: pytest.Mon
     assert "litestar" in imported
     assert not {name for name in imported if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
     # Nor what counts, nor what agents need before one has called, nor what the framework would bring along for it.
-    assert not {"prometheus_client", "mcp", "mcp_types", "pydantic"} & imported
+    assert not {"prometheus_client.metrics", "mcp", "mcp_types", "pydantic"} & imported
     # Nor what structlog and SQLAlchemy would bring along: tables in colours, and an object mapper.
     assert not {"rich.console", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"} & imported
 
     with Collector() as collector:
         standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         on = modules_of_a_server(Installation(tmp_path, traces="otlp"), expecting=200)
-        assert {"opentelemetry.sdk", "prometheus_client"} <= on
+        assert {"opentelemetry.sdk", "prometheus_client.metrics"} <= on
