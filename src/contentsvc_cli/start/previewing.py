@@ -171,7 +171,6 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
 
 
 def _last_days(repository: Checkout, tip: str, days: int) -> list[PreviewRange]:
-    """Return the last days before the newest commit, so that an inactive repository has a preview."""
     start = repository.before(tip, repository.committed_at(tip) - days * _DAY_S)
     name = f"{start[:_SHORT]}..HEAD" if start else "HEAD"
     return [PreviewRange(range=f"{name}, the last {days} days", tip=tip, without=[start] if start else [])]

@@ -121,5 +121,4 @@ def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict
 
 
 def _value(source: Source) -> str:
-    """Return the form's value for a repository: names are unique at one provider only."""
     return f"{source.provider}/{source.full_name}"

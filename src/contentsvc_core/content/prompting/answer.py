@@ -124,6 +124,5 @@ def _clean(markdown: str) -> str:
 
 
 def _without_title(markdown: str, title: str) -> str:
-    """Remove a first heading that repeats the title: a post shows its title anyway."""
     heading, rest = _headed(markdown)
     return f"{rest.strip()}\n" if heading.casefold() == title.casefold() else markdown
