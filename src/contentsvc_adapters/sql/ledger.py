@@ -53,7 +53,7 @@ from contentsvc_core.workflows.runs import (
 
 _CHOSEN: Final = workflow_runs.c.id.in_(bindparam("ids", expanding=True))
 _PENDING: Final = select(workflow_runs.c.id, workflow_runs.c.kills).where(_CHOSEN, has_status(RunStatus.PENDING))
-#: Whether an executor is alive, and the kills of the run of its that was killed most often.
+#: Whether an executor is alive, and the highest number of kills among its runs.
 _EXECUTOR: Final = select(
     exists().where(executors.c.id == bindparam("executor")),
     select(func.max(workflow_runs.c.kills))
@@ -62,7 +62,7 @@ _EXECUTOR: Final = select(
 )
 _ANY_DUE: Final = (
     select(workflow_runs.c.id)
-    # A sum: see below.
+    # A sum cannot be an index condition (see `_heads`).
     .where(has_status(RunStatus.PENDING), workflow_runs.c.due_at + 0 <= bindparam("now"))
     .limit(literal_column("1"))
 )

@@ -137,6 +137,7 @@ def _unscheduled(status: PostStatus, publish_at: datetime | None, now: datetime)
 
 
 def _dated(changed: Post, before: Post) -> Post:
+    # A post without events happens when it is first published.
     is_first = before.published_at is None and changed.published_at is not None
     if is_first and changed.is_by_hand:
         return evolve(changed, occurred_at=changed.published_at)

@@ -87,6 +87,7 @@ class Planner:
         return answer
 
     async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
+        # A repository that is removed concurrently is noticed when the schedule fires.
         if "name" in fields:
             name: str = fields["name"]
             if not one_line(name, NAME_LIMIT):

@@ -149,7 +149,6 @@ class HookConfiguration:
 
     @cached_property
     def verifies(self) -> Verifier:
-        """Return the check of a signature with the secrets of this configuration."""
         return self.provider.scheme.verifier(self.secrets)
 
     @cached_property

@@ -195,6 +195,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
 
 def _continued(text: str) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
     first, _, rest = text.partition(" ")
     if not rest or not (first[1:].islower() or first == "A"):
         return text

@@ -63,7 +63,6 @@ class Provider:
 
     @property
     def kind_name(self) -> bytes:
-        """Return the name of the kind's header, as deliveries have it."""
         return sent_name(self.event_header)
 
     @property
