@@ -8,7 +8,19 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.access.rates import RATES, SHARED_RATES, WINDOW_MS, Bucket, Rate, rate_of
+from contentsvc_core.access.rates import (
+    CONFIRMING,
+    CONFIRMING_TOGETHER,
+    FAILED_SIGN_INS,
+    RATES,
+    SHARED_RATES,
+    SUBSCRIBING,
+    SUBSCRIBING_TOGETHER,
+    WINDOW_MS,
+    Bucket,
+    Rate,
+    rate_of,
+)
 from contentsvc_core.access.window import (
     Verdict,
     Window,
@@ -275,6 +287,20 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
     # Reading is not limited but for searches.
     for template in ("/v1/posts", "/v1/webhook-logs", "/v1/context/{customId}", "/v1/schedules", "/v1/integrations"):
         assert rate_of("GET", template) is None
+
+
+def test_limits_of_mails_and_failures_count_what_is_not_a_request_of_the_api() -> None:
+    confirmations = ("POST", "/v1/webhook-endpoints/{endpointId}/confirmations")
+    limits = {
+        SUBSCRIBING: (("POST", "/changelog/{slug}/subscribe"), 6, 60_000, False),
+        SUBSCRIBING_TOGETHER: (("POST", "/changelog/{slug}/subscribe"), 60, 60_000, True),
+        CONFIRMING: (confirmations, 1, 3_600_000, False),
+        CONFIRMING_TOGETHER: (confirmations, 20, 86_400_000, True),
+        FAILED_SIGN_INS: (("POST", "/dashboard/sign-in"), 20, 60_000, False),
+    }
+    for each, expected in limits.items():
+        assert ((each.method, each.template), each.limit, each.window_ms, each.is_shared) == expected
+        assert rate_of(each.method, each.template) is None
 
 
 def test_the_keys_of_an_organization_share_ten_times_the_limit_of_one_key() -> None:
