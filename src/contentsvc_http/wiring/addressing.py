@@ -22,5 +22,5 @@ async def addressing(changelogs: Changelogs) -> AsyncGenerator[None]:
             addressed = await changelogs.address(limit=_TOGETHER)
             await asyncio.sleep(_PAUSE_S)
 
-    async with every(turn, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with every(turn, "addressing", every_s=_LOOK_EVERY_S, after_fault_s=_AGAIN_AFTER_S, first_after_s=0.3):
         yield

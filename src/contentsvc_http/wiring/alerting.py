@@ -16,6 +16,12 @@ _RARELY_S: Final = 60.0
 async def alerting(stores: Stores, clock: Clock, writes: Notifier) -> AsyncGenerator[None]:
     watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
     async with every(
-        watch.turn, "alerts", every_s=_LOOK_EVERY_S, after_fault_s=_RARELY_S, rarely_s=_RARELY_S, writes=writes
+        watch.turn,
+        "alerts",
+        every_s=_LOOK_EVERY_S,
+        after_fault_s=_RARELY_S,
+        first_after_s=0.4,
+        rarely_s=_RARELY_S,
+        writes=writes,
     ):
         yield

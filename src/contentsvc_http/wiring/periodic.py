@@ -13,12 +13,15 @@ async def every(
     *,
     every_s: float | Callable[[], float],
     after_fault_s: float,
+    first_after_s: float,
     rarely_s: float | None = None,
     writes: Notifier | None = None,
 ) -> AsyncGenerator[None]:
     """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
     ``turn`` returns whether there may be more. Pauses grow up to ``rarely_s``, and a write of this process ends them.
+    ``first_after_s`` differs from loop to loop: a first turn compiles its statements on the event loop, and a delivery
+    that arrives meanwhile must not wait for all of them.
     """
     shortest_s = 0.0 if callable(every_s) else every_s
     pacer = Pacer(shortest_s, shortest_s if rarely_s is None else rarely_s)
@@ -26,6 +29,7 @@ async def every(
         writes.listen(pacer.expect)
 
     async def turns() -> None:
+        await asyncio.sleep(first_after_s)
         while True:
             pacer.begin()
             try:

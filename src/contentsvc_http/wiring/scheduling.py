@@ -36,5 +36,5 @@ async def scheduling(
     def until_the_next() -> float:
         return min(_LOOK_EVERY_S, _SLOT_S - clock.now().timestamp() % _SLOT_S)
 
-    async with every(turn, "schedules", every_s=until_the_next, after_fault_s=_AGAIN_AFTER_S):
+    async with every(turn, "schedules", every_s=until_the_next, after_fault_s=_AGAIN_AFTER_S, first_after_s=0.2):
         yield

@@ -40,6 +40,12 @@ async def searching(search: Search, writes: Notifier) -> AsyncGenerator[None]:
             await asyncio.sleep(_PAUSE_S)
 
     async with every(
-        turn, "search", every_s=_LOOK_EVERY_S, rarely_s=_RARELY_S, after_fault_s=_AGAIN_AFTER_S, writes=writes
+        turn,
+        "search",
+        every_s=_LOOK_EVERY_S,
+        rarely_s=_RARELY_S,
+        after_fault_s=_AGAIN_AFTER_S,
+        first_after_s=0.1,
+        writes=writes,
     ):
         yield

@@ -27,7 +27,7 @@ async def sweeping(stores: Stores, clock: Clock) -> AsyncGenerator[None]:
     async def sweep() -> None:
         _LOG.debug("swept", **asdict(await sweeper.sweep()))
 
-    async with every(sweep, "sweep", every_s=_SWEEP_EVERY_S, after_fault_s=_AGAIN_AFTER_S):
+    async with every(sweep, "sweep", every_s=_SWEEP_EVERY_S, after_fault_s=_AGAIN_AFTER_S, first_after_s=0.5):
         yield
 
 
