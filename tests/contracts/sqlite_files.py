@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from contentsvc_adapters.sql import Database
-from contentsvc_adapters.sql.dialects import Sqlite
+from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 
 
 def file_of(database: Database) -> Path:

@@ -16,7 +16,6 @@ from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
 from contentsvc_adapters.sql.counts import Listing, Stretch, holding, joined
-from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.entries import LOG, add_entry
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.post_library import POSTS
@@ -186,7 +185,7 @@ async def test_changes_that_know_nothing_of_counts_are_counted_too(counted: Coun
 
     def write(connection: Connection) -> None:
         for entry in entries:
-            if isinstance(counted.database.dialect, Sqlite):
+            if counted.database.dialect.is_sqlite:
                 add_entry(connection, counted.database.dialect, entry)
             else:
                 connection.execute(insert(log_entries), rows.log_row(entry))

@@ -19,13 +19,13 @@ from sqlite_files import file_of
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, workflow_rows
-from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import (
     claims,
     context_records,
     events,
+    log_counts,
     log_entries,
     posts,
     rate_windows,
@@ -121,12 +121,13 @@ async def _filled(database: Database) -> Shelf:
         for first in range(0, _NUMBER, _TOGETHER):
             some = created[first : first + _TOGETHER]
             await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
-    if isinstance(database.dialect, Sqlite):
+    if database.dialect.is_sqlite:
         # There, no trigger counts and notes inserted rows.
         noted = settlement_rows.noted(tables[context_records])
         await database.write(lambda connection: connection.execute(insert(search_batches), {"documents": noted}))
         counts = added_counts(tables[log_entries])
-        await database.write(lambda connection: connection.execute(adding_counts(), counts))
+        counting = adding_counts(database.dialect.insert(log_counts))
+        await database.write(lambda connection: connection.execute(counting, counts))
     while await stores.search.catch_up(limit=_NUMBER):
         pass
     await database.write(lambda connection: connection.execute(text("ANALYZE")))

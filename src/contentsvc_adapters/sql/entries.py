@@ -2,18 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Select, Text, column, func, literal_column, select, table
-from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
-from contentsvc_adapters.sql.dialects import Dialect, Sqlite
+from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema import events, log_counts, log_entries
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 from contentsvc_core.journal import LogEntry
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+
+_Insertion = TypeVar("_Insertion", bound="PostgresqlInsert | SqliteInsert")
 
 #: The migrations define the same list, where they create the triggers.
 LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(DAY_MS, HOUR_MS))
@@ -86,8 +91,8 @@ def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None
     """Insert a log entry of an existing organization, and count it; an entry that is there already stays."""
     row = rows.log_row(entry)
     once = dialect.insert(log_entries).on_conflict_do_nothing(index_elements=list(log_entries.primary_key))
-    if connection.execute(once, row).rowcount and isinstance(dialect, Sqlite):
-        connection.execute(adding_counts(), added_counts([row]))
+    if connection.execute(once, row).rowcount and dialect.is_sqlite:
+        connection.execute(adding_counts(dialect.insert(log_counts)), added_counts([row]))
 
 
 def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -101,9 +106,8 @@ def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [dict(zip(names, key, strict=True), shard=0, number=number) for key, number in keys.items()]
 
 
-def adding_counts() -> Insert:
-    """Create the statement that adds rows of ``log_counts``, with which a writer on SQLite counts its new entries."""
-    insertion = insert(log_counts)
+def adding_counts(insertion: _Insertion) -> _Insertion:
+    """Return an insertion into ``log_counts`` that adds to existing rows; writers on SQLite count new entries by it."""
     return insertion.on_conflict_do_update(
         index_elements=list(log_counts.primary_key), set_={"number": log_counts.c.number + insertion.excluded.number}
     )

@@ -2,8 +2,7 @@
 
 from contentsvc_adapters.sql.dialects.choice import dialect_of
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Dialect
-from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 from contentsvc_adapters.sql.dialects.statements import Record, Statements
 from contentsvc_adapters.sql.dialects.transactions import Transactions
 
-__all__ = ["DatabaseFault", "Dialect", "Record", "Sqlite", "Statements", "Transactions", "dialect_of"]
+__all__ = ["DatabaseFault", "Dialect", "Record", "Statements", "Transactions", "dialect_of"]

@@ -4,7 +4,6 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from contentsvc_adapters.sql.dialects.dialect import Dialect
-from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 
 _EXAMPLES: Final = "sqlite+aiosqlite:///contentsvc.db or postgresql+asyncpg://USER:PASSWORD@HOST/DATABASE"
 
@@ -17,9 +16,11 @@ def dialect_of(url: str, *, busy_timeout_ms: int, readers: int, pool_size: int) 
         message = f"the database's URL cannot be read; it looks like {_EXAMPLES}"
         raise ValueError(message) from None
     if parsed.drivername in {"sqlite", "sqlite+aiosqlite"}:
+        # Imported late, as below: a process loads the driver of its own database only.
+        from contentsvc_adapters.sql.dialects.sqlite import Sqlite  # noqa: PLC0415
+
         return Sqlite.of(parsed, busy_timeout_ms=busy_timeout_ms, readers=readers)
     if parsed.drivername in {"postgresql", "postgresql+asyncpg"}:
-        # Imported late: a process that uses SQLite does not load the driver of PostgreSQL.
         from contentsvc_adapters.sql.dialects.postgresql import Postgresql  # noqa: PLC0415
 
         return Postgresql.of(parsed, pool_size=pool_size)

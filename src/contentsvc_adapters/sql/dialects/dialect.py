@@ -42,6 +42,7 @@ class DatabaseFault(Enum):
 class Dialect(Protocol):
     """A kind of database, and the connections to one database of this kind."""
 
+    is_sqlite: ClassVar[bool]
     #: Opening the database may migrate its schema.
     upgrades_itself: ClassVar[bool]
     #: The maximum duration of a transaction with all waiting, in seconds; ``None``: the driver limits it.

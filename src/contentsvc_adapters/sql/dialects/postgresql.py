@@ -80,6 +80,7 @@ class Postgresql:
     name: str
     pool_size: int
 
+    is_sqlite: ClassVar[bool] = False
     #: Older nodes may be running, so the operator decides when to migrate.
     upgrades_itself: ClassVar[bool] = False
     #: In seconds. Longer than the limits of the session, whose errors say more, and shorter than a code host waits for

@@ -55,6 +55,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
     busy_timeout_ms: int
     readers: int
 
+    is_sqlite: ClassVar[bool] = True
     #: One process serves the file, so no older process can meet a newer schema.
     upgrades_itself: ClassVar[bool] = True
     patience_s: ClassVar[float | None] = None

@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol, TypeAlias, final
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Text, bindparam, literal_column, text
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.schema import search_documents
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
@@ -34,7 +33,7 @@ def scope_word(organization_id: str, kind: DocumentKind) -> str:
 
 
 def word_index(database: Database) -> WordIndex:
-    return _Fts5() if isinstance(database.dialect, Sqlite) else _Tsvector()
+    return _Fts5() if database.dialect.is_sqlite else _Tsvector()
 
 
 @final

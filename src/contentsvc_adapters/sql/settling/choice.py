@@ -1,7 +1,6 @@
 from typing import Final
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.dialects import Sqlite
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 
@@ -12,7 +11,7 @@ _SQLITE_BATCH: Final = 128
 
 def settlement_queue(database: Database) -> SettlementQueue:
     # Imported late: the statements of the other database are not compiled.
-    if isinstance(database.dialect, Sqlite):
+    if database.dialect.is_sqlite:
         from contentsvc_adapters.sql.settling.sqlite import SqliteBatchWriter  # noqa: PLC0415  # see above
 
         lane, batch_items = SqliteBatchWriter, _SQLITE_BATCH

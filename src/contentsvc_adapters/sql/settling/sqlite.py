@@ -18,6 +18,7 @@ from contentsvc_adapters.sql.schema import (
     claims,
     context_records,
     events,
+    log_counts,
     log_entries,
     organizations,
     search_batches,
@@ -64,7 +65,7 @@ _ADD_EVENTS: Final = _Insertion.of(insert(events))
 _KEEP: Final = _Insertion.of(_replacing(insert(context_records), ["organization_id", "custom_id"], "event_id"))
 _START: Final = _Insertion.of(insert(workflow_runs))
 _ADD_LOG: Final = _Insertion.of(insert(log_entries))
-_COUNT: Final = _Insertion.of(adding_counts())
+_COUNT: Final = _Insertion.of(adding_counts(insert(log_counts)))
 _NOTE: Final = str(insert(search_batches).values(documents=bindparam("documents")).compile(dialect=_DIALECT))
 _KNOWN: Final = str(
     select(log_entries.c.title)
