@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from tests.usecases.conftest import World
@@ -35,6 +36,7 @@ def worker_of(
     on_fault: Callable[[Exception], None],
     ledger: object = None,
     deadline_s: float = 300,
+    on_note: Callable[..., None] | None = None,
 ) -> Worker:
     return Worker(
         InlineExecution(world.stores.ledger, world.stores.run_state),
@@ -43,7 +45,7 @@ def worker_of(
         ledger=cast("RunLedger", ledger or world.stores.ledger),
         clock=world.clock,
         on_fault=on_fault,
-        on_note=lambda _event, **_details: None,
+        on_note=on_note or Mock(),
         pace=WorkerConfig(poll_s=0.02, heartbeat_s=0.05, deadline_s=deadline_s),
     )
 
@@ -101,6 +103,26 @@ async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once
     # The attempt that its process did not live through does not count.
     assert (run.attempts, run.kills) == (1, 1)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
+
+
+@pytest.mark.parametrize(("pushes", "event"), [(0, "executor gone, without runs"), (1, "runs taken over")])
+async def test_a_dead_executor_is_noted_with_the_number_of_its_runs(world: World, pushes: int, event: str) -> None:
+    for number in range(pushes):
+        await pushed(world, f"d-{number}", "feat: lamp")
+    assert len(await taken(world)) == pushes
+    note = Mock()
+    faults: list[Exception] = []
+    engine = worker_of(world, world.performer, faults.append, on_note=note)
+
+    async def noted() -> bool:
+        return note.called
+
+    await engine.launch()
+    await until(noted)
+    await engine.close(within_s=1)
+
+    note.assert_called_once_with(event, given_up=("exe_1",), pending=pushes, failed=0)
+    assert faults == []
 
 
 async def test_a_run_that_kills_its_process_each_time_is_given_up(

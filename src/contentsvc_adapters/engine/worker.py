@@ -192,7 +192,8 @@ class Worker:
             self.notify()
         if turn.lost or turn.recovered.pending or turn.recovered.failed:
             recovered = turn.recovered
-            self._note("runs taken over", given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
+            event = "runs taken over" if recovered.pending or recovered.failed else "executor gone, without runs"
+            self._note(event, given_up=turn.lost, pending=recovered.pending, failed=recovered.failed)
         if turn.given_up:
             self._note("given up by others: it was silent for too long", runs=len(self._tasks))
             # Other executors own the runs: the ledger would refuse all further writes.
