@@ -20,6 +20,7 @@ _NO_CHOICE: Final = late(r"""Invalid enum value (?P<value>'.*'|".*")""", re.DOTA
 _FIELD: Final = late(r"Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`", re.DOTALL)
 _TYPES: Final = {
     "str": "a string",
+    "bytes": "a string in Base64",
     "int": "an integer",
     "float": "a number",
     "bool": "a boolean",

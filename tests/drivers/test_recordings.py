@@ -93,9 +93,9 @@ def test_empty_lines_and_a_byte_order_mark_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        (b"[]", "Expected `object`"),
+        (b"[]", "the line must be an object"),
         (b"{", "truncated"),
-        (_ping(event=None), "`$.event`"),
+        (_ping(event=None), "`event` must be a string"),
         (_ping(event=""), "`event` must be 1 to 255 visible ASCII"),
         (_ping(event="a\r\nX-Evil: 1"), "`event` must be"),
         (_ping(delivery="ä"), "`delivery` must be"),

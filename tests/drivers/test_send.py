@@ -352,7 +352,7 @@ def test_an_invalid_line_stops_the_sending_and_earlier_rows_are_reported(webhook
         result = _send(path, webhook.url, "--json", "--concurrency", concurrency)
         assert result.exit_code == 1
         assert [row["delivery"] for row in _rows(result)] == ["d-0", "d-1"]
-        assert f"{path}, line 3: Object missing required field `event`; nothing after it was sent" in result.stderr
+        assert f"{path}, line 3: `event` is missing; nothing after it was sent" in result.stderr
     assert "after" not in webhook.delivery_ids
 
 

@@ -10,6 +10,7 @@ import msgspec
 from attrs import Attribute, field, frozen
 
 from contentsvc_core.identifiers import is_delivery_id
+from contentsvc_core.refusals import validation_fault
 
 if TYPE_CHECKING:
     from contentsvc_core.webhooks.providers import Provider
@@ -130,6 +131,10 @@ def _delivery(text: bytes) -> RecordedDelivery:
         raise ValueError(message) from exc
     except RecursionError as exc:
         message = "the body is nested too deep"
+        raise ValueError(message) from exc
+    except msgspec.ValidationError as exc:
+        place, fault = validation_fault(str(exc))
+        message = f"{f'`{place}`' if place else 'the line'} {fault}"
         raise ValueError(message) from exc
     written = bytes(line.body)
     if bool(written) == (line.body_base64 is not None):
