@@ -13,7 +13,7 @@ from contentsvc_core.values import Value
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 #: Variable of the API key; an argument would be visible in process lists.
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
-#: The port of ``serve`` without ``--port``.
+#: The port of ``serve`` without ``--port`` and without a base URL of this machine.
 DEFAULT_PORT: Final = 8000
 #: Commands without this option use :func:`local_port`.
 LOCAL_PORT: Final = click.option(

@@ -246,8 +246,13 @@ def test_the_address_is_printed_once(lasting: ServerProcess) -> None:
 
 
 def test_a_taken_port_is_refused(prepared: Prepared, lasting: ServerProcess) -> None:
-    for workers in ("1", "2"):
-        done = prepared.installation.run("serve", "--port", str(lasting.port), "--workers", workers)
+    # Without the option, the port is that of a base URL of this machine.
+    for options in (
+        ["--port", str(lasting.port), "--workers", "1"],
+        ["--port", str(lasting.port), "--workers", "2"],
+        [],
+    ):
+        done = prepared.installation.run("serve", *options, CONTENTSVC_BASE_URL=f"http://localhost:{lasting.port}")
         assert done.returncode == 1
         assert done.stderr == f"Error: cannot listen on {LOOPBACK} port {lasting.port}: Address already in use\n"
 

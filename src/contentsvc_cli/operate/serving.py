@@ -2,7 +2,7 @@ import asyncio
 
 import click
 
-from contentsvc_cli.servers import DEFAULT_PORT
+from contentsvc_cli.servers import local_port
 from contentsvc_cli.terminal.output import JSON, show
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.roles import Role
@@ -14,10 +14,8 @@ from contentsvc_http.sockets import listen, reserve
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
-    default=DEFAULT_PORT,
-    show_default=True,
     type=click.IntRange(0, 65535),
-    help="Port to listen on; 0: any free port.",
+    help="Port to listen on; 0: any free port.  [default: that of CONTENTSVC_BASE_URL on this machine, else 8000]",
 )
 @click.option(
     "--role",
@@ -30,7 +28,7 @@ from contentsvc_http.sockets import listen, reserve
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the URL as JSON on standard output when the server is ready."
 )
-def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> None:
+def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool) -> None:
     """Receive webhooks, perform workflow runs, and serve /v1.
 
     With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
@@ -43,6 +41,7 @@ def serve(host: str, port: int, role: str, workers: int, *, as_json: bool) -> No
     from contentsvc_http.logs import configure_logging  # noqa: PLC0415  # as above
 
     settings = load_settings()
+    port = local_port(settings.base_url) if port is None else port
     configure_logging(level=settings.log_level, style=settings.log_format)
     log = structlog.get_logger("contentsvc")
     _refuse_to_split_a_file(settings, Role(role), workers)
