@@ -105,8 +105,8 @@ def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
     """Each acknowledged request has one entry; each whose answer was lost has one or none."""
     least, most = len(sent.answers), len(sent.answers) + sent.unknown
     faults: list[str] = []
-    # An answer that was lost may have been a failure of ours, which leaves an entry of its own.
-    counted = [entry for entry in entries if entry.status_code != 500]
+    # An answer that was lost may have been a failure of ours (500, 503), which leaves an entry of its own.
+    counted = [entry for entry in entries if entry.status_code < 500]
     if not least <= len(counted) <= most:
         faults.append(f"{sent.key} has {len(counted)} log entries, not {least} to {most}")
     processed = sum(entry.title.startswith("Processed") for entry in entries)
