@@ -7,14 +7,13 @@ from litestar.params import Parameter
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.commands import values_of
-from contentsvc_core.content.public.changelogs import ChangelogBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
@@ -38,33 +37,6 @@ class OneChangelogBody(TypedDict):
     """A public changelog."""
 
     changelog: ChangelogBody
-
-
-@final
-class ExposedRepository(TypedDict):
-    """Number of posts about a repository."""
-
-    repository: str
-    posts: int
-
-
-@final
-class ExposedPost(TypedDict):
-    """A post that the changelog shows."""
-
-    id: str
-    title: str
-    occurredAt: str
-
-
-@final
-class ExposureBody(TypedDict):
-    """The posts that a changelog shows, or would show if it were public."""
-
-    posts: int
-    repositories: list[ExposedRepository]
-    #: The newest posts.
-    newest: list[ExposedPost]
 
 
 @final
@@ -146,17 +118,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def get_exposure(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ExposureBody]:
         key = await gate.caller(request, Scope.READ)
-        exposure, newest = await editor.preview(*await named(key, changelog_id))
-        return await gate.answer(
-            key,
-            {
-                "posts": exposure.posts,
-                "repositories": [{"repository": name, "posts": count} for name, count in exposure.repositories],
-                "newest": [
-                    {"id": post.id, "title": post.title, "occurredAt": iso_ms(post.occurred_at)} for post in newest
-                ],
-            },
-        )
+        return await gate.answer(key, exposure_body(*await editor.preview(*await named(key, changelog_id))))
 
     @patch(
         "/v1/changelogs/{changelog_id:str}",
