@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
@@ -108,9 +108,7 @@ def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) ->
         raise click.UsageError(message)
     if all_events:
         changes["event_types"] = ()
-    if not changes:
-        message = "there is nothing to change: name an option"
-        raise click.UsageError(message)
+    check_changes(changes)
     _show(_changed(endpoint_id, changes), as_json=as_json)
 
 

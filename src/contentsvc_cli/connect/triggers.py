@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 from contentsvc_cli.connect.trying import try_trigger
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
@@ -136,9 +136,7 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_jso
     changes |= {name: () for name in PATTERN_FIELDS if _NAMES[name].removeprefix("--") in cleared}
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     show(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes))), as_json=as_json)
 
 
@@ -211,5 +209,4 @@ def _for_people(body: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _body(trigger: Trigger) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.to_builtins(TriggerBody.of(trigger))
-    return body
+    return msgspec.to_builtins(TriggerBody.of(trigger))

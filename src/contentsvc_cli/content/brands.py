@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from contentsvc_cli.content.following import WAIT, check_completed, followed, followed_on_server
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
@@ -95,9 +95,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
 def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change a brand identity. Fields that you do not name stay unchanged."""
     changes = given(fields)
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     if "tone_profile" in changes:
         changes["tone_profile"] = _TONES[changes["tone_profile"]]
     command = ChangeBrand(**changes | {name: None for name in OPTIONAL_TEXTS if changes.get(name) == ""})
@@ -128,5 +126,4 @@ def delete(brand_id: str, *, as_json: bool) -> None:
 
 
 def _body(brand: BrandIdentity) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(BrandBody.of(brand))
-    return body
+    return to_builtins(BrandBody.of(brand))

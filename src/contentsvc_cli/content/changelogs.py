@@ -7,7 +7,7 @@ import click
 from msgspec import Struct, to_builtins
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
@@ -121,9 +121,7 @@ def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None
 @JSON
 def set_changelog(organization: str, which: str | None, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
-    if not given(fields):
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(given(fields))
     _change(organization, which, _command(ChangeChangelog, fields), as_json=as_json)
 
 
@@ -267,5 +265,4 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
 
 def _body(app: Application, changelog: PublicChangelog) -> dict[str, Any]:
     url = ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
-    body: dict[str, Any] = to_builtins(ChangelogBody.of(changelog, url=url))
-    return body
+    return to_builtins(ChangelogBody.of(changelog, url=url))

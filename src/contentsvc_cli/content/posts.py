@@ -7,7 +7,7 @@ from msgspec import Struct, to_builtins
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
@@ -254,9 +254,7 @@ def edit(
     changes: dict[str, Any] = {name: None if value == "none" else value for name, value in given(fields).items()}
     if markdown is not None:
         changes["markdown"] = _text(markdown)
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     _change(post_id, accepted(read_command(ChangePost, changes)), as_json=as_json)
 
 

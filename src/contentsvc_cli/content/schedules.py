@@ -9,7 +9,7 @@ from msgspec import Struct, to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, owned, refuse_unknown, with_app
 from contentsvc_core.application import Application
@@ -155,9 +155,7 @@ def edit(
         changes["brand_identity_id"] = None
     times = (frequency, at, day_of_week, day_of_month)
     moves = any(time is not None for time in times)
-    if not changes and not moves:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes or moves)
 
     def change(current: Cron) -> Struct:
         cron = {"cron": _cron(current, *times)} if moves else {}
@@ -234,8 +232,7 @@ def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(schedule: Schedule) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(ScheduleBody.of(schedule))
-    return body
+    return to_builtins(ScheduleBody.of(schedule))
 
 
 def _cron(

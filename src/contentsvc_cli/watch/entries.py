@@ -131,15 +131,13 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     def remote_filter(api: "Api") -> dict[str, Any]:
         filters = to_builtins(command)
         if dry_run:
-            counted: dict[str, Any] = api.get(
+            return api.get(
                 "/v1/webhook-logs/replay",
                 **{name: filters[name] for name in ("outcomes", "statuses", "integrationId", "event", "text", "since")},
             )
-            return counted
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
-            body: dict[str, Any] = api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
-            return body
+            return api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
 
         return asyncio.run(_replay_all(batch, command))
 
@@ -152,15 +150,13 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
 def _count_body(count: "ReplayCount") -> dict[str, Any]:
     from contentsvc_http.v1.schemas_webhook_logs import ReplayCountShape  # noqa: PLC0415  # this command alone
 
-    body: dict[str, Any] = to_builtins(ReplayCountShape.of(count))
-    return body
+    return to_builtins(ReplayCountShape.of(count))
 
 
 def _batch_body(batch: "ReplayedBatch") -> dict[str, Any]:
     from contentsvc_http.v1.schemas_webhook_logs import ReplayedBatchShape  # noqa: PLC0415  # this command alone
 
-    body: dict[str, Any] = to_builtins(ReplayedBatchShape.of(batch))
-    return body
+    return to_builtins(ReplayedBatchShape.of(batch))
 
 
 async def _replay_all(
