@@ -26,12 +26,11 @@ from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_p
 from contentsvc_http.dashboard.post_versions import version_routes
 from contentsvc_http.dashboard.post_writing import writing_routes
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
-from contentsvc_http.dashboard.several_posts import several_routes
+from contentsvc_http.dashboard.several_posts import FILTERS, several_routes
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.words import CONTENT, ORDERS
 
 _PER_PAGE: Final = 20
-_FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
 
 
@@ -52,7 +51,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         brands = await dashboard.app.stores.brands.identities(session.organization_id)
-        chosen = {name: session.query.get(name, "") for name in (*_FILTERS, "orderBy")}
+        chosen = {name: session.query.get(name, "") for name in (*FILTERS, "orderBy")}
         query = _query(chosen, brands, session.organization.time_zone)
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
@@ -69,7 +68,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "posts": page[0] if page else (),
             "pagination": page[1].body if page else None,
             "chosen": chosen,
-            "is_filtered": any(chosen[name] for name in _FILTERS),
+            "is_filtered": any(chosen[name] for name in FILTERS),
             "orders": ORDERS,
             "link": link,
             "content_types": CONTENT,
