@@ -7,7 +7,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.identifiers import is_own_id, repository_id
-from contentsvc_core.organizations import webhook_url
+from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
@@ -33,6 +33,19 @@ _AT_FAULT: Final = {
     "token": "token",
     "branch": "branch",
 }
+
+
+async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
+    integration = None
+    if is_own_id(integration_id):
+        integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)
+    if integration is None:
+        raise no_integration()
+    return integration
+
+
+def no_integration() -> Refused:
+    return Refused(404, {"error": f"{UNKNOWN.message()}."})
 
 
 def no_form() -> dict[str, Any]:
@@ -91,15 +104,10 @@ def connecting_routes(
     @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        organization_id, directory = session.organization_id, dashboard.app.stores.directory
-        integration = (
-            await directory.integration(organization_id, integration_id) if is_own_id(integration_id) else None
-        )
-        gone = None
-        if integration is not None:
-            gone = await dashboard.app.connector.disconnect(organization_id, integration_id)
-        if integration is None or gone is None:
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+        integration = await integration_of(dashboard, session, integration_id)
+        gone = await dashboard.app.connector.disconnect(session.organization_id, integration_id)
+        if gone is None:
+            raise no_integration()
         context = {
             "integration": integration,
             "name": name_of(integration),
@@ -109,7 +117,7 @@ def connecting_routes(
             ],
             "gone": gone,
             "hook": gone.hook.name,
-            **await _removed_objects(dashboard, organization_id, gone),
+            **await _removed_objects(dashboard, session.organization_id, gone),
         }
         return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
 

@@ -28,6 +28,7 @@ from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.dashboard.charts import share
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
@@ -59,8 +60,6 @@ _FORMATS: Final = {
 }
 _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
-_OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
-_USUAL_OVERLAP: Final = "24"
 _NO_MESSAGES: Final = "no messages"
 
 _REFUSALS: Final = FormRefusals(
@@ -217,7 +216,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
         session, form = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, session, endpoint_id)
         overlap = form.text("overlap")
-        if overlap not in _OVERLAPS:
+        if overlap not in OVERLAPS:
             error = "Choose how long the old secret goes on to sign."
             return await _page(dashboard, pages, session, endpoint, error=error, status=422)
         rotated = await dashboard.app.endpoint_editor.rotate(
@@ -277,8 +276,8 @@ async def _page(
         "names": names_of((), [endpoint]),
         **_typed(form, endpoint),
         "faults": by_field(faults),
-        "overlaps": _OVERLAPS,
-        "overlap": _USUAL_OVERLAP,
+        "overlaps": OVERLAPS,
+        "overlap": USUAL_OVERLAP,
         "error": error,
     }
     title = endpoint_name(endpoint)

@@ -9,17 +9,17 @@ from litestar.params import FromPath
 
 from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.identifiers import is_own_id, repository_id
+from contentsvc_core.identifiers import repository_id
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
-from contentsvc_http.dashboard.connecting import connecting_routes, no_form
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.connecting import connecting_routes, integration_of, no_form, no_integration
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
@@ -31,13 +31,6 @@ from contentsvc_http.errors import Refused
 _ROTATING: Final = ("POST", "/v1/integrations/{integrationId}/rotate-secret")
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
-_OVERLAPS: Final = {
-    "0": "Not at all: it ends at once",
-    "1": "1 hour",
-    "24": "24 hours",
-    "168": "7 days",
-}
-_USUAL_OVERLAP: Final = "24"
 
 
 @final
@@ -51,15 +44,6 @@ class IntegrationRow:
     @property
     def name(self) -> str:
         return name_of(self.integration)
-
-
-async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
-    integration = None
-    if is_own_id(integration_id):
-        integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)
-    if integration is None:
-        raise Refused(404, {"error": f"{UNKNOWN.message()}."})
-    return integration
 
 
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -111,7 +95,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         if not await dashboard.app.stores.directory.enable_integration(
             session.organization_id, integration.id, enabled=enabled
         ):
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+            raise no_integration()
         return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
 
     @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
@@ -138,7 +122,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         except SecretUnreadable as exc:
             return await _page(dashboard, pages, session, integration, error=f"No ping was sent: {exc}.", status=409)
         if outcome is None:
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+            raise no_integration()
         if isinstance(outcome, Rejected):
             error = f"The ping was refused with {outcome.status}: {outcome.error}."
             return await _page(dashboard, pages, session, integration, error=error, status=outcome.status)
@@ -172,7 +156,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         if (refused := await counting.refusal(session, *_ROTATING)) is not None:
             return await _page(dashboard, pages, session, integration, error=refused, status=429)
         overlap = form.text("overlap")
-        if overlap not in _OVERLAPS:
+        if overlap not in OVERLAPS:
             error = "Choose how long the old secret goes on to verify."
             return await _page(dashboard, pages, session, integration, error=error, status=422)
         rotated = await dashboard.app.rotator.rotate(
@@ -231,8 +215,8 @@ async def _page(
         "traffic": passed.get(integration.id) or no_traffic(dashboard, session.organization),
         "entries": entries,
         "names": names_of([integration]),
-        "overlaps": _OVERLAPS,
-        "overlap": _USUAL_OVERLAP,
+        "overlaps": OVERLAPS,
+        "overlap": USUAL_OVERLAP,
         "error": error,
     }
     return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)

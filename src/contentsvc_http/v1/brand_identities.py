@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -14,10 +14,10 @@ from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.schemas_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
 
 _TAGS: Final = ["brand identities"]
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
@@ -49,6 +49,36 @@ class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
 
     website_url: Text
     name: Name | None = None
+
+
+@final
+class BrandListBody(TypedDict):
+    """All brand identities, oldest first."""
+
+    brandIdentities: list[BrandBody]
+
+
+@final
+class OneBrandBody(TypedDict):
+    """One brand identity."""
+
+    brandIdentity: BrandBody
+
+
+@final
+class BrandRemovedBody(TypedDict):
+    """The deleted brand identity, and the ids of the schedules and triggers that were disabled with it."""
+
+    id: str
+    disabledSchedules: list[str]
+    disabledEvents: list[str]
+
+
+@final
+class BrandJobAnswer(TypedDict):
+    """The current state of a job."""
+
+    job: BrandJobBody
 
 
 def brand_routes(

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     UNKNOWN_SCHEDULE,
@@ -31,7 +32,6 @@ from contentsvc_http.v1.repository_ids import (
     read_repositories,
     read_repository_filter,
 )
-from contentsvc_http.v1.schemas_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
 
 #: Maximum number of repositories of one schedule; more would be a mistake.
 _MOST: Final = 100
@@ -79,6 +79,28 @@ class HostedNewSchedule(NewSchedule, rename="camel", frozen=True, kw_only=True):
     """A new schedule."""
 
     output_config: HostedOutputConfig | None = None
+
+
+@final
+class ScheduleListBody(TypedDict):
+    """All schedules, oldest first, and the names of their repositories by id."""
+
+    schedules: list[ScheduleBody]
+    repositoryMap: dict[str, str]
+
+
+@final
+class OneScheduleBody(TypedDict):
+    """One schedule."""
+
+    schedule: ScheduleBody
+
+
+@final
+class ScheduleRemovedBody(TypedDict):
+    """The id of the deleted schedule."""
+
+    id: str
 
 
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
