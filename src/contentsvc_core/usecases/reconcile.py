@@ -12,6 +12,7 @@ from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
 from contentsvc_core.usecases.connect import UNKNOWN
+from contentsvc_core.values import nothing
 
 #: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
@@ -49,10 +50,6 @@ class Reconciled:
     complete: bool
 
 
-def _ignore_progress(_done: int, _of: int) -> None:
-    pass
-
-
 @final
 class Reconciler:
     def __init__(self, directory: Directory, journal: Journal, calls: CodeHostService, clock: Clock) -> None:
@@ -69,7 +66,7 @@ class Reconciler:
         lookback: timedelta = timedelta(hours=LOOK_BACK_HOURS),
         dry_run: bool = False,
         patient: bool = True,
-        on_progress: Callable[[int, int], None] = _ignore_progress,
+        on_progress: Callable[[int, int], None] = nothing,
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that arrived meanwhile.
 
