@@ -6,11 +6,11 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.identifiers import is_own_id, repository_id
+from contentsvc_core.identifiers import repository_id
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, integration_of
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -35,10 +35,8 @@ _AT_FAULT: Final = {
 }
 
 
-async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
-    integration = None
-    if is_own_id(integration_id):
-        integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)
+async def shown_integration(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
+    integration = await integration_of(dashboard.app.stores.directory, session.organization_id, integration_id)
     if integration is None:
         raise no_integration()
     return integration
@@ -104,7 +102,7 @@ def connecting_routes(
     @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         gone = await dashboard.app.connector.disconnect(session.organization_id, integration_id)
         if gone is None:
             raise no_integration()

@@ -19,7 +19,7 @@ from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
-from contentsvc_http.dashboard.connecting import connecting_routes, integration_of, no_form, no_integration
+from contentsvc_http.dashboard.connecting import connecting_routes, no_form, no_integration, shown_integration
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
@@ -86,12 +86,12 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         return await _page(dashboard, pages, session, integration)
 
     async def switched(request: Request[Any, Any, Any], integration_id: str, *, enabled: bool) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         if not await dashboard.app.stores.directory.enable_integration(
             session.organization_id, integration.id, enabled=enabled
         ):
@@ -113,7 +113,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         number = repository_id(form.text("repository"))
         if number is None or all(repository.id != number for repository in integration.repositories):
             raise Refused(404, {"error": "This integration has no such repository."})
@@ -152,7 +152,7 @@ def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
     @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         if (refused := await counting.refusal(session, *_ROTATING)) is not None:
             return await _page(dashboard, pages, session, integration, error=refused, status=429)
         overlap = form.text("overlap")
