@@ -12,7 +12,7 @@ from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
 from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import Refusal, RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
 from contentsvc_http.dashboard.context import Dashboard
@@ -37,22 +37,14 @@ def no_post() -> Refused:
     return Refused(404, {"error": "There is no such post."})
 
 
-_REFUSALS: Final = FormRefusals(
-    fields={
-        "title": "title",
-        "markdown": "markdown",
-        "summary": "summary",
-        "publish_at": "publishAt",
-        "repository": "repository",
-    },
-    labels={
-        "title": "The title",
-        "markdown": "The text",
-        "summary": "The summary",
-        "publish_at": "The time",
-        "repository": "The repository",
-    },
-)
+_LABELS: Final = {
+    "title": "The title",
+    "markdown": "The text",
+    "summary": "The summary",
+    "publish_at": "The time",
+    "repository": "The repository",
+}
+_REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABELS}, labels=_LABELS)
 #: The form of times in the form: browsers show a calendar for it.
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 

@@ -1,6 +1,5 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
-from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar.handlers import HTTPRouteHandler
@@ -132,7 +131,15 @@ class _Schedules(FormSection[Schedule, _Typed]):
         return stored.name
 
     def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
-        return _row(stored, has, session.organization.time_zone)
+        return _Row(
+            schedule=stored,
+            repositories=[has.repository(None, number) for number in stored.repository_ids],
+            times=times_of(stored.cron, session.organization.time_zone),
+            lookback=LOOKBACKS[stored.lookback],
+            output=CONTENT[stored.output_type],
+            publishes=PUBLISHES[stored.post_status],
+            brand=has.brand(stored.brand_identity_id),
+        )
 
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]:
         return {
@@ -177,16 +184,4 @@ def _typed_of(schedule: Schedule) -> _Typed:
         times=TypedTimes.of(schedule.cron),
         brand=schedule.brand_identity_id or "",
         style=style_body(schedule.house_style) or {},
-    )
-
-
-def _row(schedule: Schedule, has: FormSources, zone: ZoneInfo) -> _Row:
-    return _Row(
-        schedule=schedule,
-        repositories=[has.repository(None, number) for number in schedule.repository_ids],
-        times=times_of(schedule.cron, zone),
-        lookback=LOOKBACKS[schedule.lookback],
-        output=CONTENT[schedule.output_type],
-        publishes=PUBLISHES[schedule.post_status],
-        brand=has.brand(schedule.brand_identity_id),
     )
