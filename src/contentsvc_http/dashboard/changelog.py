@@ -117,12 +117,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
         )
 
-    @get(_paths(), name="dashboard_changelog")
+    @get(_paths())
     async def shown(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await page(session, await which(session))
 
-    @post(_paths(), name="dashboard_changelog_save")
+    @post(_paths())
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         stored = await which(session)
@@ -131,7 +131,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, form, done)
         return go(_at(stored), notice="saved")
 
-    @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
+    @post(f"{ROOT}/changelogs")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
@@ -140,7 +140,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, await which(session), refused=done, added=form)
         return go(_at(done), notice="saved")
 
-    @post(_paths("/images"), name="dashboard_changelog_images")
+    @post(_paths("/images"))
     async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form, content = await upload(dashboard, request)
         stored = await which(session)
@@ -153,7 +153,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, refused=done)
         return go(_at(stored), notice="saved")
 
-    @get(_paths("/images/{kind:str}"), name="dashboard_changelog_image")
+    @get(_paths("/images/{kind:str}"))
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
@@ -162,7 +162,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             raise Refused(404, {"error": "There is no such picture."})
         return Response(image.content, media_type=image.mark.media_type, headers=_PRIVATE)
 
-    @get(_paths("/preview"), name="dashboard_changelog_preview")
+    @get(_paths("/preview"))
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
@@ -192,13 +192,13 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         title = "Switch the public changelog on"
         return pages.page(session, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
 
-    @get(_paths("/publish"), name="dashboard_changelog_publish")
+    @get(_paths("/publish"))
     async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
         return go(_at(stored)) if stored.is_public or not session.may_write else await question(session, stored)
 
-    @post(_paths("/switch"), name="dashboard_changelog_switch")
+    @post(_paths("/switch"))
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         stored = await which(session)
@@ -214,7 +214,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, refused=done)
         return go(_at(stored), notice="enabled" if is_public else "disabled")
 
-    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
+    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         stored = await which(session)

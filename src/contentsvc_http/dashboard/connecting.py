@@ -61,7 +61,7 @@ def connecting_routes(
 ) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @post(f"{ROOT}/integrations", name="dashboard_connect")
+    @post(f"{ROOT}/integrations")
     async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         provider = provider_named(form.text("provider"))
@@ -99,7 +99,7 @@ def connecting_routes(
         status = 422 if refused is None else 429
         return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         integration = await shown_integration(dashboard, session, integration_id)

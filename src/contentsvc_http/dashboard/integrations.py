@@ -47,7 +47,7 @@ class IntegrationRow:
 
 
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/integrations", name="dashboard_integrations")
+    @get(f"{ROOT}/integrations")
     async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         shown = await rows(dashboard, session)
@@ -83,7 +83,7 @@ async def rows(dashboard: Dashboard, session: DashboardSession) -> dict[str, Any
 
 
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
+    @get(f"{ROOT}/integrations/{{integration_id:str}}")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         integration = await shown_integration(dashboard, session, integration_id)
@@ -98,11 +98,11 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             raise no_integration()
         return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/enable")
     async def enable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         return await switched(request, integration_id, enabled=True)
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/disable", name="dashboard_integration_disable")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disable")
     async def disable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         return await switched(request, integration_id, enabled=False)
 
@@ -110,7 +110,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         integration = await shown_integration(dashboard, session, integration_id)
@@ -149,7 +149,7 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
 
 
 def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         integration = await shown_integration(dashboard, session, integration_id)

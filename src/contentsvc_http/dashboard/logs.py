@@ -21,7 +21,7 @@ _PATH: Final = f"{ROOT}/integrations/logs"
 
 
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_PATH, name="dashboard_logs")
+    @get(_PATH)
     async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         filters, fault = read_log_filters(session.query)

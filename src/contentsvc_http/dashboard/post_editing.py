@@ -205,17 +205,17 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts/new", name="dashboard_post_new")
+    @get(f"{ROOT}/posts/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await editor.page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
 
-    @post(f"{ROOT}/posts/new", name="dashboard_post_create", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/new", request_max_body_size=_MAX_FORM)
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
-    @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
+    @get(f"{ROOT}/posts/{{post_id:str}}/edit")
     async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         shown = await editor.post(session, post_id)
@@ -225,7 +225,7 @@ def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
             return go(f"/posts/{shown.id}")
         return await editor.page(session, shown, _Text.of_post(shown, session.organization.time_zone))
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/{{post_id:str}}/edit", request_max_body_size=_MAX_FORM)
     async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
@@ -234,7 +234,7 @@ def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
 
 
 def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: _Editor) -> HTTPRouteHandler:
-    @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         await counting.admit(session, PREVIEWING)

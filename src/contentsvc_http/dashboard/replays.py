@@ -21,7 +21,7 @@ _PATH: Final = f"{ROOT}/integrations/logs/replay"
 def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @get(_PATH, name="dashboard_replay")
+    @get(_PATH)
     async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         filters, fault = read_log_filters(session.query)
@@ -38,7 +38,7 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         }
         return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
-    @post(_PATH, name="dashboard_replay_batch")
+    @post(_PATH)
     async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})

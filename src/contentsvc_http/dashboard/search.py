@@ -43,7 +43,7 @@ _PIECE: Final = re.compile(r"\S+")
 def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @get(f"{ROOT}/search", name="dashboard_search")
+    @get(f"{ROOT}/search")
     async def search(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         parameters = {name: session.query.get(name, "") for name in _FIELDS}
@@ -66,7 +66,7 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             )
         return pages.page(session, "search.html", context, title="Search", section=_SECTION)
 
-    @get(f"{ROOT}/context/{{custom_id:path}}", name="dashboard_context")
+    @get(f"{ROOT}/context/{{custom_id:path}}")
     async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         record_id = custom_id.removeprefix("/")

@@ -195,43 +195,43 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
 
 def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:
-    path, name = f"{ROOT}{section.path}", f"dashboard_{section.name}"
+    path = f"{ROOT}{section.path}"
 
-    @get(path, name=f"{name}s")
+    @get(path)
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.list(await visit(dashboard, request))
 
-    @get(f"{path}/new", name=f"{name}_new")
+    @get(f"{path}/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.show(await visit(dashboard, request, Scope.WRITE), None)
 
-    @get(f"{path}/{{id_:str}}", name=name)
+    @get(f"{path}/{{id_:str}}")
     async def show(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.show(await visit(dashboard, request), id_)
 
-    @get(f"{path}/preview", name=f"{name}_preview_left")
+    @get(f"{path}/preview")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
         # A reload of a preview's address has no form data.
         await visit(dashboard, request)
         return go(section.path)
 
-    @post(f"{path}/new", name=f"{name}_create")
+    @post(f"{path}/new")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.save(*await change(dashboard, request), None)
 
-    @post(f"{path}/preview", name=f"{name}_preview")
+    @post(f"{path}/preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.preview(*await change(dashboard, request))
 
-    @post(f"{path}/{{id_:str}}", name=f"{name}_change")
+    @post(f"{path}/{{id_:str}}")
     async def save(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.save(*await change(dashboard, request), id_)
 
-    @post(f"{path}/{{id_:str}}/switch", name=f"{name}_switch")
+    @post(f"{path}/{{id_:str}}/switch")
     async def switch(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.switch(*await change(dashboard, request), id_)
 
-    @post(f"{path}/{{id_:str}}/delete", name=f"{name}_delete")
+    @post(f"{path}/{{id_:str}}/delete")
     async def delete(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         return await section.delete(session, id_)

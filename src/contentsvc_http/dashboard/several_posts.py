@@ -29,7 +29,7 @@ _MAX_FORM: Final = 64 * 1024
 
 
 def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/posts/bulk", name="dashboard_posts_bulk", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/bulk", request_max_body_size=_MAX_FORM)
     async def several(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         action = _action(form)

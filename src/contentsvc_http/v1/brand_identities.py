@@ -90,7 +90,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities",
-        name="list_brand_identities",
         operation_id="listBrandIdentities",
         summary="List brand identities",
         tags=_TAGS,
@@ -103,7 +102,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities/{brand_identity_id:str}",
-        name="get_brand_identity",
         operation_id="getBrandIdentity",
         summary="Get a brand identity",
         tags=_TAGS,
@@ -117,7 +115,6 @@ def brand_routes(
 
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
-        name="change_brand_identity",
         operation_id="updateBrandIdentity",
         summary="Update a brand identity",
         tags=_TAGS,
@@ -135,7 +132,6 @@ def brand_routes(
     @delete(
         "/v1/brand-identities/{brand_identity_id:str}",
         status_code=200,
-        name="delete_brand_identity",
         operation_id="deleteBrandIdentity",
         summary="Delete a brand identity",
         description="Also disables the schedules and triggers that use the brand identity.",
@@ -155,7 +151,6 @@ def brand_routes(
     @post(
         "/v1/brand-identities/generate",
         status_code=202,
-        name="generate_brand_identity",
         operation_id="createBrandIdentity",
         summary="Start creating a brand identity from a website",
         description="Returns a job. Poll it with `getBrandIdentityGeneration` until it is completed or failed.",
@@ -171,7 +166,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities/generate/{job_id:str}",
-        name="brand_identity_job",
         operation_id="getBrandIdentityGeneration",
         summary="Get a job that creates a brand identity",
         tags=_TAGS,

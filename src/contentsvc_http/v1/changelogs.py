@@ -67,7 +67,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs",
-        name="list_changelogs",
         operation_id="listChangelogs",
         summary="List public changelogs",
         tags=_TAGS,
@@ -81,7 +80,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @post(
         "/v1/changelogs",
         status_code=201,
-        name="create_changelog",
         operation_id="createChangelog",
         summary="Create a public changelog",
         description="The changelog is hidden unless you send `isPublic: true`.",
@@ -96,7 +94,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs/{changelog_id:str}",
-        name="get_changelog",
         operation_id="getChangelog",
         summary="Get a public changelog",
         tags=_TAGS,
@@ -109,7 +106,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs/{changelog_id:str}/exposure",
-        name="get_changelog_exposure",
         operation_id="getChangelogExposure",
         summary="Preview a public changelog",
         description="Returns the posts that the changelog shows, or would show if it were public.",
@@ -122,7 +118,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @patch(
         "/v1/changelogs/{changelog_id:str}",
-        name="change_changelog",
         operation_id="updateChangelog",
         summary="Update a public changelog",
         description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
@@ -143,7 +138,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @delete(
         "/v1/changelogs/{changelog_id:str}",
         status_code=200,
-        name="delete_changelog",
         operation_id="deleteChangelog",
         summary="Delete a public changelog",
         description="Its posts are not deleted. You cannot delete the first changelog of an organization; hide it "
@@ -159,7 +153,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @put(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
-        name="set_changelog_image",
         operation_id="setChangelogImage",
         summary="Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
@@ -176,7 +169,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @delete(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
         status_code=200,
-        name="delete_changelog_image",
         operation_id="deleteChangelogImage",
         summary="Delete a picture of a public changelog",
         tags=_TAGS,

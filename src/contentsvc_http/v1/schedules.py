@@ -109,7 +109,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @get(
         "/v1/schedules",
-        name="list_schedules",
         operation_id="listSchedules",
         summary="List schedules",
         tags=_TAGS,
@@ -132,7 +131,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     @post(
         "/v1/schedules",
         status_code=201,
-        name="create_schedule",
         operation_id="createSchedule",
         summary="Create a schedule",
         tags=_TAGS,
@@ -147,7 +145,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @patch(
         "/v1/schedules/{schedule_id:str}",
-        name="change_schedule",
         operation_id="updateSchedule",
         summary="Update a schedule",
         tags=_TAGS,
@@ -166,7 +163,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     @delete(
         "/v1/schedules/{schedule_id:str}",
         status_code=200,
-        name="delete_schedule",
         operation_id="deleteSchedule",
         summary="Delete a schedule",
         tags=_TAGS,
