@@ -31,7 +31,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
-from contentsvc_http.dashboard.section import FormSection, section_routes
+from contentsvc_http.dashboard.section import FormSection, TypedForm, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -55,14 +55,9 @@ _REFUSALS: Final = FormRefusals(
 
 @final
 @frozen(kw_only=True)
-class _Typed:
-    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+class _Typed(TypedForm):
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
-    repositories: tuple[str, ...] = field(converter=tuple, default=())
     times: TypedTimes = field(factory=TypedTimes)
-    brand: str = ""
-    #: The override of the house style, as JSON for the core's reader.
-    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     def values(self, cron: Cron) -> dict[str, Any]:
         return {

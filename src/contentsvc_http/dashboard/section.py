@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -12,9 +13,10 @@ from msgspec import Struct
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -29,27 +31,18 @@ from contentsvc_http.forms import Form
 _INVALID: Final = 422
 
 
-class Resource(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def house_style(self) -> HouseStyle | None: ...
-
-
-class Typed(Protocol):
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-    @property
-    def brand(self) -> str: ...
-
-    @property
-    def style(self) -> Mapping[str, Any]: ...
+@frozen(kw_only=True)
+class TypedForm:
+    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+    settings: Mapping[str, Any]
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    brand: str = ""
+    #: The override of the house style, as JSON for the core's reader.
+    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
 
-_Stored = TypeVar("_Stored", bound=Resource)
-_Typed = TypeVar("_Typed", bound=Typed)
+_Stored = TypeVar("_Stored", bound=Trigger | Schedule)
+_Typed = TypeVar("_Typed", bound=TypedForm)
 
 
 class FormSection(ABC, Generic[_Stored, _Typed]):
