@@ -1,7 +1,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
@@ -127,6 +127,30 @@ def safe_html(markdown: str) -> str:
     from contentsvc_adapters.markup import SafeMarkdown
 
     return SafeMarkdown().html(markdown)
+
+
+async def owned(
+    app: Application,
+    kind: str,
+    id_: str,
+    work: Callable[[str, str], Awaitable[_T | Refusal | None]],
+    *,
+    names: Mapping[str, str] | None = None,
+) -> _T:
+    """Return the result of ``work`` for the owner of an object and its id; ``None`` or ``False``: it does not exist."""
+    owner = await app.stores.directory.owner_of(id_)
+    result = None if owner is None else await work(owner, id_)
+    if result is None or result is False:
+        refuse_unknown(kind, id_)
+    return accepted(result, missing=_missing(kind, id_), names=names)
+
+
+def refuse_unknown(kind: str, id_: str) -> NoReturn:
+    raise click.ClickException(_missing(kind, id_))
+
+
+def _missing(kind: str, id_: str) -> str:
+    return f"there is no {kind} '{id_}'"
 
 
 def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:

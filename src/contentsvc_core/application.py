@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, final
 
 from attrs import frozen
 
+from contentsvc_core.values import nothing
+
 if TYPE_CHECKING:
     from contentsvc_core.content.site_addresses import SiteHost
     from contentsvc_core.ports import Clock, CodeHost, IdSource, MarkupRenderer, Offload, Shares, Stores
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
 
 async def no_hosts(_provider: str) -> "CodeHost | None":
     return None
-
-
-def nothing() -> None:
-    """Do nothing: there is no engine to notify."""
 
 
 @final

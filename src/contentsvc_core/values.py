@@ -17,6 +17,10 @@ def as_tuple(items: "Iterable[_Item]") -> "tuple[_Item, ...]":
     return tuple(items)
 
 
+def nothing(*_values: object) -> None:
+    """Do nothing: the default of callbacks."""
+
+
 @cache
 def _attributes(cls: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
     return attrs.fields(attrs.make_class(cls.__name__, [*cls.__struct_fields__], init=False, repr=False, eq=False))

@@ -21,7 +21,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
     own_origin = origin_of(app.base_url)
 
     # There are no streams (GET) and no sessions to delete (DELETE): both get a 405.
-    @post("/mcp", name="mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
+    @post("/mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
         key = await caller(request, app.authenticator, None)
         # Against DNS rebinding: browsers send the origin of the calling page (MCP, Streamable HTTP, security warning).

@@ -87,7 +87,7 @@ def asset_route() -> HTTPRouteHandler:
     assert package.origin is not None
     folder = Path(package.origin).with_name("static")
 
-    @get(f"{_ASSETS}/{{name:str}}", include_in_schema=False, name="assets")
+    @get(f"{_ASSETS}/{{name:str}}", include_in_schema=False)
     async def asset(name: FromPath[str]) -> File:
         # Looked up in a table, so that no requested name reaches the file system.
         media_type = _FILES.get(name)

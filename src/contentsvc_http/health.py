@@ -11,13 +11,12 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
 
-    @get(LIVE, name="live", summary="Check liveness: the process responds", tags=["health"])
+    @get(LIVE, summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
     @get(
         READY,
-        name="ready",
         summary="Check readiness: the process can settle deliveries, perform runs, or both",
         tags=["health"],
         responses={503: ResponseSpec(ErrorBody, description="The process is not ready. `error` gives the reason.")},
@@ -34,7 +33,6 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
 def status_route(version: str) -> HTTPRouteHandler:
     @get(
         "/v1/status",
-        name="status",
         operation_id="getPublicApiStatus",
         summary="Get the status and version of the service",
         tags=["status"],

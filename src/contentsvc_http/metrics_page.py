@@ -13,7 +13,7 @@ _NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other 
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
     """Return the route of the metrics page; ``local`` serves only clients on this machine without a proxy."""
 
-    @get("/metrics", name="metrics", include_in_schema=False)
+    @get("/metrics", include_in_schema=False)
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
         # Some proxies cannot be detected. The page has no secrets, and the documentation says to block it there.
         if local and not is_local(request.client and request.client.host, request.scope["headers"]):

@@ -14,7 +14,6 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
-from contentsvc_core.usecases.trail import RecordTrail
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
@@ -164,7 +163,7 @@ async def _trail(app: Application, key: ApiKey, arguments: ReadDelivery) -> Tool
         untrusted={
             "entries": [_entry_body(entry) for entry in entries[:_ENTRIES]],
             "context": hit,
-            "runs": _run_bodies(led),
+            "runs": [] if led is None else [_run_body(*run) for run in led.runs],
         },
     )
 
@@ -183,10 +182,6 @@ def _entry_body(entry: ListedEntry) -> dict[str, Any]:
         "reason": _short(entry.reason),
         "createdAt": iso_ms(entry.created_at),
     }
-
-
-def _run_bodies(led: RecordTrail | None) -> list[dict[str, Any]]:
-    return [_run_body(*run) for run in (() if led is None else led.runs)]
 
 
 def _run_body(run: ListedRun, trigger: str, post: Post | None) -> dict[str, Any]:

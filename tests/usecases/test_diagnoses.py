@@ -9,7 +9,7 @@ from contentsvc_core.journal import ListedEntry
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.diagnoses import SIMILAR_WITHIN, Diagnoses, Similar
-from contentsvc_core.webhooks.diagnosis import Cause, HealthState
+from contentsvc_core.webhooks.diagnosis import Cause
 
 
 def diagnoses(world: World) -> Diagnoses:
@@ -50,7 +50,7 @@ async def test_an_accepted_delivery_has_no_similar_ones(world: World) -> None:
 async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(world: World) -> None:
     integration = await world.stores.directory.integration(world.organization.id, world.at.integration_id)
     assert integration is not None
-    assert (await diagnoses(world).health(integration)).state is HealthState.NEVER_DELIVERED
+    assert (await diagnoses(world).health(integration)).last is None
 
     await forged(world, 3)
 

@@ -3,7 +3,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import State, of_organization, own, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, name_key, remove_brand
 from contentsvc_core.errors import Unstorable
@@ -41,8 +41,7 @@ class MemoryBrandIdentities:
         return added
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        brand = self._state.brands.get(brand_id)
-        return brand if brand is not None and brand.organization_id == organization_id else None
+        return own(self._state.brands, organization_id, brand_id)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         return of_organization(self._state.brands.values(), organization_id, newest_first=False)

@@ -1,12 +1,12 @@
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar, final
+from typing import final
 from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
 from contentsvc_adapters.memory.schedules import due_among
-from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import Secret, State, is_stored, of_organization, own, refuse_unstorable
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -25,8 +25,6 @@ from contentsvc_core.workflows.triggers import (
     refuse_trigger,
 )
 
-_Value = TypeVar("_Value", Organization, Integration, Trigger)
-
 
 @final
 class MemoryDirectory:
@@ -39,7 +37,7 @@ class MemoryDirectory:
         stored = await self.organization(organization.slug)
         if stored is not None:
             return stored.id == organization.id
-        _refuse_another(self._state.organizations, organization)
+        is_stored(self._state.organizations, organization)
         self._state.organizations[organization.id] = organization
         self._state.versions[organization.id] = 1
         return True
@@ -76,7 +74,7 @@ class MemoryDirectory:
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         refuse_unstorable(integration, secret, token)
         self._state.refuse_stranger(integration.organization_id)
-        if _refuse_another(self._state.integrations, integration):
+        if is_stored(self._state.integrations, integration):
             return True
         connected = _connected(integration)
         if len(connected) < 2 * len(integration.repositories) or any(
@@ -94,8 +92,7 @@ class MemoryDirectory:
         return of_organization(self._state.integrations.values(), organization_id, newest_first=False)
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        integration = self._state.integrations.get(integration_id)
-        return integration if integration is not None and integration.organization_id == organization_id else None
+        return own(self._state.integrations, organization_id, integration_id)
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> Removed | None:
         integration = await self.integration(organization_id, integration_id)
@@ -123,8 +120,8 @@ class MemoryDirectory:
         )
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        integration = self._state.integrations.get(integration_id)
-        if integration is None or integration.organization_id != organization_id:
+        integration = own(self._state.integrations, organization_id, integration_id)
+        if integration is None:
             return False
         self._state.integrations[integration_id] = evolve(integration, enabled=enabled)
         self._raise_version(organization_id)
@@ -135,7 +132,7 @@ class MemoryDirectory:
     ) -> Trigger | Refusal:
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
-        if _refuse_another(self._state.triggers, trigger):
+        if is_stored(self._state.triggers, trigger):
             return trigger
         refused = refuse_trigger(await self.triggers(trigger.organization_id), trigger, at_most=at_most)
         if refused is None and checks_brand:
@@ -168,8 +165,7 @@ class MemoryDirectory:
         return True
 
     async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        trigger = self._state.triggers.get(trigger_id)
-        return trigger if trigger is not None and trigger.organization_id == organization_id else None
+        return own(self._state.triggers, organization_id, trigger_id)
 
     async def triggers(self, organization_id: str) -> Sequence[Trigger]:
         return of_organization(self._state.triggers.values(), organization_id, newest_first=False)
@@ -246,14 +242,6 @@ class MemoryApiKeys:
         key = self._state.keys.get(prefix)
         if key is not None:
             self._state.keys[prefix] = evolve(key, last_used_at=at)
-
-
-def _refuse_another(stored: dict[str, _Value], value: _Value) -> bool:
-    existing = stored.get(value.id)
-    if existing is not None and existing != value:
-        message = f"'{value.id}' is the id of another one"
-        raise Unstorable(message)
-    return existing is not None
 
 
 def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:

@@ -3,7 +3,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Secret, State, refuse_unstorable
+from contentsvc_adapters.memory.state import Secret, State, own, refuse_unstorable
 from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.ports import SecretSealer
 
@@ -18,7 +18,7 @@ class MemoryHooks:
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:
         refuse_unstorable(secret)
-        if not self._is_there(organization_id, integration_id):
+        if own(self._state.integrations, organization_id, integration_id) is None:
             return False
         stored = self._state.secrets[integration_id]
         if stored and self._sealer.open(stored[0].sealed) == secret:
@@ -41,7 +41,7 @@ class MemoryHooks:
         return number - sum(map(len, self._state.secrets.values()))
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        if not self._is_there(organization_id, integration_id):
+        if own(self._state.integrations, organization_id, integration_id) is None:
             return None
         sealed = self._state.tokens.get(integration_id)
         return HookAccess(
@@ -50,11 +50,7 @@ class MemoryHooks:
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
         refuse_unstorable(hook_id)
-        if not self._is_there(organization_id, integration_id):
+        if own(self._state.integrations, organization_id, integration_id) is None:
             return False
         self._state.hooks[integration_id] = hook_id
         return True
-
-    def _is_there(self, organization_id: str, integration_id: str) -> bool:
-        integration = self._state.integrations.get(integration_id)
-        return integration is not None and integration.organization_id == organization_id

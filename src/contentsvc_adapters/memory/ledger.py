@@ -7,7 +7,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.containment import note_pushes
 from contentsvc_adapters.memory.outgoing import enqueue, enqueue_of_run
-from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
+from contentsvc_adapters.memory.state import State, of_organization, own, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.outgoing.events import post_written
@@ -144,20 +144,15 @@ class MemoryRunLedger:
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
         refuse_unstorable(reason)
-        run = self._state.runs.get(run_id)
-        if run is None or run.organization_id != organization_id or run.id not in self._state.unfinished:
+        run = own(self._state.runs, organization_id, run_id)
+        if run is None or run.id not in self._state.unfinished:
             return False
         self._state.put_run(evolve(run, status=RunStatus.CANCELLED, error=reason))
         return True
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
-        run = self._state.runs.get(run_id)
-        if (
-            run is None
-            or run.organization_id != organization_id
-            or run.status not in RESTARTABLE
-            or run.post_id is not None
-        ):
+        run = own(self._state.runs, organization_id, run_id)
+        if run is None or run.status not in RESTARTABLE or run.post_id is not None:
             return False
         again = evolve(run, status=RunStatus.PENDING, attempts=0, kills=0, error=None, due_at=due_at)
         self._state.put_run(again)

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import enqueue
-from contentsvc_adapters.memory.state import State, of_organization, place, refuse_unstorable
+from contentsvc_adapters.memory.state import State, of_organization, own, place, refuse_unstorable
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.queries import PostOrder, PostQuery
@@ -52,14 +52,14 @@ class MemoryContextLibrary:
         limit: int,
         max_bytes: int,
     ) -> tuple[Sequence[ContextRecord], int]:
-        own = [
+        arrived = [
             record
             for record in of_organization(self._state.contexts.values(), organization_id)
             if (record.provider, record.repository_id) == (provider, repository_id)
             and window.since <= record.created_at < window.until
         ]
-        records = _bounded(own, limit, max_bytes)
-        return records, len(own) - len(records)
+        records = _bounded(arrived, limit, max_bytes)
+        return records, len(arrived) - len(records)
 
     async def records(self, organization_id: str, *, limit: int | None = None) -> Sequence[ContextRecord]:
         return of_organization(self._state.contexts.values(), organization_id, limit=limit)
@@ -121,8 +121,7 @@ class MemoryPostLibrary:
         return of_organization(self._state.posts.values(), organization_id, limit=limit)
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        post = self._state.posts.get(post_id)
-        return post if post is not None and post.organization_id == organization_id else None
+        return own(self._state.posts, organization_id, post_id)
 
     async def add(self, post: Post, *, author: str | None = None) -> None:
         refuse_unstorable(post, author)

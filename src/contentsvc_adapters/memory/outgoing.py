@@ -6,7 +6,7 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.mailing import announce
-from contentsvc_adapters.memory.state import Secret, State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import Secret, State, of_organization, own, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
@@ -77,8 +77,7 @@ class MemoryWebhookEndpoints:
         return endpoint
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        endpoint = self._state.endpoints.get(endpoint_id)
-        return endpoint if endpoint is not None and endpoint.organization_id == organization_id else None
+        return own(self._state.endpoints, organization_id, endpoint_id)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
         return of_organization(self._state.endpoints.values(), organization_id, newest_first=False)
@@ -149,8 +148,11 @@ class MemoryAlerts:
         return sorted(organization_ids)
 
     async def alerts(self, organization_id: str) -> Mapping[str, IntegrationAlert]:
-        own = {each.id for each in self._state.integrations.values() if each.organization_id == organization_id}
-        return {id_: alert for id_, alert in self._state.alerts.items() if id_ in own}
+        return {
+            id_: alert
+            for id_, alert in self._state.alerts.items()
+            if own(self._state.integrations, organization_id, id_) is not None
+        }
 
     async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
         current = self._state.alerts.get(integration_id)
@@ -199,10 +201,10 @@ class MemoryOutbox:
             if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
                 continue
             counted[endpoint.id] += 1
-            own, is_failing = message.organization_id, endpoint.failures > 0
-            turns[own, is_failing] += 1
-            due = DueMessage(id=message.id, organization_id=own, endpoint_id=endpoint.id, is_failing=is_failing)
-            ranked.append((is_failing, turns[own, is_failing], due))
+            owner, is_failing = message.organization_id, endpoint.failures > 0
+            turns[owner, is_failing] += 1
+            due = DueMessage(id=message.id, organization_id=owner, endpoint_id=endpoint.id, is_failing=is_failing)
+            ranked.append((is_failing, turns[owner, is_failing], due))
         in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
         shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
         well = [each for each in shared if not each.is_failing]
@@ -278,8 +280,7 @@ class MemoryOutbox:
             self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
-        message = self._state.messages.get(message_id)
-        return message if message is not None and message.organization_id == organization_id else None
+        return own(self._state.messages, organization_id, message_id)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
         message = await self.message(organization_id, message_id)
@@ -293,8 +294,8 @@ class MemoryOutbox:
         return True
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        own = of_organization(self._state.messages.values(), organization_id, newest_first=False)
-        swept = [message for message in own if message.created_at < before][:limit]
+        messages = of_organization(self._state.messages.values(), organization_id, newest_first=False)
+        swept = [message for message in messages if message.created_at < before][:limit]
         for message in swept:
             del self._state.messages[message.id]
         return len(swept)
@@ -309,8 +310,8 @@ class MemoryOutbox:
         message = self._state.messages.get(taken.message.id)
         if message is None or message.status is not MessageStatus.PENDING:
             return None
-        own = (taken.message.takes, taken.message.due_at)
-        return message if (message.takes, message.due_at) == own else None
+        lease = (taken.message.takes, taken.message.due_at)
+        return message if (message.takes, message.due_at) == lease else None
 
     def _addressees(self, endpoint: WebhookEndpoint) -> list[Addressee]:
         keys = [(endpoint.organization_id, address) for address in endpoint.addresses]

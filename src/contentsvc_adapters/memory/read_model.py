@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import final
 
-from contentsvc_adapters.memory.state import State, of_organization, place
+from contentsvc_adapters.memory.state import State, of_organization, own, place
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import ListedEntry, LogEntry, ResultingPost, listed_entry
@@ -83,11 +83,11 @@ class MemoryRunLists:
         return [listed_run(run) for run in runs[:limit]]
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        run = self._run(organization_id, run_id)
+        run = own(self._state.runs, organization_id, run_id)
         return None if run is None else listed_run(run)
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
-        run = self._run(organization_id, run_id)
+        run = own(self._state.runs, organization_id, run_id)
         if run is None or not isinstance(run.cause, Delivered):
             return None
         return run.cause.event if len(event_to_json(run.cause.event)) <= max_bytes else None
@@ -104,7 +104,7 @@ class MemoryRunLists:
         return dict(Counter(run.status for run in runs if run.created_at >= since))
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
-        stored = self._run(organization_id, run.id)
+        stored = own(self._state.runs, organization_id, run.id)
         entries = of_organization(self._state.log.values(), organization_id)
         return next((entry.id for entry in entries if stored is not None and _is_of_entry(stored, entry)), None)
 
@@ -115,12 +115,8 @@ class MemoryRunLists:
         return next((run.id for run in runs if run.post_id == post_id), None)
 
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
-        own = of_organization(self._state.posts.values(), organization_id)
-        return {post.id: post.title for post in own if post.id in post_ids}
-
-    def _run(self, organization_id: str, run_id: str) -> WorkflowRun | None:
-        run = self._state.runs.get(run_id)
-        return run if run is not None and run.organization_id == organization_id else None
+        posts = of_organization(self._state.posts.values(), organization_id)
+        return {post.id: post.title for post in posts if post.id in post_ids}
 
 
 def _is_of_entry(run: WorkflowRun, entry: LogEntry) -> bool:

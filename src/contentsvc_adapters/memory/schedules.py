@@ -5,8 +5,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
-from contentsvc_core.errors import Unstorable
+from contentsvc_adapters.memory.state import State, is_stored, of_organization, own, refuse_unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import (
     MAX_SCHEDULES,
@@ -37,11 +36,7 @@ class MemorySchedules:
         self._state.refuse_stranger(schedule.organization_id)
         if zone not in {None, self._zone(schedule.organization_id)}:
             return ZONE_CHANGED
-        stored = self._state.schedules.get(schedule.id)
-        if stored is not None:
-            if stored != schedule:
-                message = f"'{schedule.id}' is the id of another one"
-                raise Unstorable(message)
+        if is_stored(self._state.schedules, schedule):
             return schedule
         refused = refuse_schedule(await self.schedules(schedule.organization_id), schedule, at_most=at_most)
         if refused is not None:
@@ -53,8 +48,7 @@ class MemorySchedules:
         return schedule
 
     async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
-        schedule = self._state.schedules.get(schedule_id)
-        return schedule if schedule is not None and schedule.organization_id == organization_id else None
+        return own(self._state.schedules, organization_id, schedule_id)
 
     async def schedules(self, organization_id: str) -> Sequence[Schedule]:
         return of_organization(self._state.schedules.values(), organization_id, newest_first=False)

@@ -181,10 +181,12 @@ class State:
             raise Unstorable(message)
 
 
-class _Dated(Protocol):
+class _Identified(Protocol):
     @property
     def id(self) -> str: ...
 
+
+class _Dated(_Identified, Protocol):
     @property
     def organization_id(self) -> str: ...
 
@@ -203,10 +205,21 @@ def of_organization(
     return own[:limit]
 
 
-class _Placed(Protocol):
-    @property
-    def id(self) -> str: ...
+def own(values: Mapping[str, _Value], organization_id: str, id_: str) -> _Value | None:
+    value = values.get(id_)
+    return value if value is not None and value.organization_id == organization_id else None
 
+
+def is_stored(values: Mapping[str, _Identified], value: _Identified) -> bool:
+    """Return whether this very value is stored; raise ``Unstorable`` if its id is that of another one."""
+    stored = values.get(value.id)
+    if stored is not None and stored != value:
+        message = f"'{value.id}' is the id of another one"
+        raise Unstorable(message)
+    return stored is not None
+
+
+class _Placed(_Identified, Protocol):
     @property
     def created_at(self) -> datetime: ...
 

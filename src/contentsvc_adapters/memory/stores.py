@@ -21,70 +21,43 @@ from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.search import MemorySearch
 from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
-from contentsvc_core.ports import (
-    Alerts,
-    ApiKeys,
-    BrandIdentities,
-    Changelogs,
-    ContextLibrary,
-    DeliveryStore,
-    Directory,
-    Executors,
-    Hooks,
-    Jobs,
-    Journal,
-    Mailbox,
-    Outbox,
-    PostLibrary,
-    RateLimitStore,
-    ReadModel,
-    Recipients,
-    RunLedger,
-    RunLists,
-    RunStateStore,
-    Schedules,
-    Search,
-    SecretSealer,
-    Sessions,
-    Subscribers,
-    WebhookEndpoints,
-)
+from contentsvc_core import ports
 
 
 @final
 @frozen(kw_only=True)
 class MemoryStores:
-    deliveries: DeliveryStore
-    ledger: RunLedger
-    executors: Executors
-    run_state: RunStateStore
-    jobs: Jobs
-    contexts: ContextLibrary
-    posts: PostLibrary
-    changelogs: Changelogs
-    journal: Journal
-    directory: Directory
-    hooks: Hooks
-    brands: BrandIdentities
-    schedules: Schedules
-    keys: ApiKeys
-    sessions: Sessions
-    rate_limits: RateLimitStore
-    read_model: ReadModel
-    run_lists: RunLists
-    search: Search
-    endpoints: WebhookEndpoints
-    outbox: Outbox
-    recipients: Recipients
-    alerts: Alerts
-    subscribers: Subscribers
-    mailbox: Mailbox
+    deliveries: ports.DeliveryStore
+    ledger: ports.RunLedger
+    executors: ports.Executors
+    run_state: ports.RunStateStore
+    jobs: ports.Jobs
+    contexts: ports.ContextLibrary
+    posts: ports.PostLibrary
+    changelogs: ports.Changelogs
+    journal: ports.Journal
+    directory: ports.Directory
+    hooks: ports.Hooks
+    brands: ports.BrandIdentities
+    schedules: ports.Schedules
+    keys: ports.ApiKeys
+    sessions: ports.Sessions
+    rate_limits: ports.RateLimitStore
+    read_model: ports.ReadModel
+    run_lists: ports.RunLists
+    search: ports.Search
+    endpoints: ports.WebhookEndpoints
+    outbox: ports.Outbox
+    recipients: ports.Recipients
+    alerts: ports.Alerts
+    subscribers: ports.Subscribers
+    mailbox: ports.Mailbox
 
     async def close(self) -> None:
         pass
 
 
-def memory_stores(sealer: SecretSealer, state: State | None = None) -> MemoryStores:
+def memory_stores(sealer: ports.SecretSealer, state: State | None = None) -> MemoryStores:
     state = State() if state is None else state
     return MemoryStores(
         deliveries=MemoryDeliveryStore(state, sealer),

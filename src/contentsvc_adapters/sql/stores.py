@@ -8,32 +8,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.deliveries import SqlDeliveryStore
     from contentsvc_adapters.sql.searching.search import SqlSearch
     from contentsvc_adapters.sql.settling.queue import SettlementQueue
-    from contentsvc_core.ports import (
-        Alerts,
-        ApiKeys,
-        BrandIdentities,
-        Changelogs,
-        ContextLibrary,
-        Directory,
-        Executors,
-        Hooks,
-        Jobs,
-        Journal,
-        Mailbox,
-        Outbox,
-        PostLibrary,
-        RateLimitStore,
-        ReadModel,
-        Recipients,
-        RunLedger,
-        RunLists,
-        RunStateStore,
-        Schedules,
-        SecretSealer,
-        Sessions,
-        Subscribers,
-        WebhookEndpoints,
-    )
+    from contentsvc_core import ports
 else:
     from functools import cached_property
 
@@ -48,7 +23,7 @@ class SqlStores:
     A store's module is imported on first access: a command that lists keys loads no other store.
     """
 
-    def __init__(self, database: "Database", sealer: "SecretSealer") -> None:
+    def __init__(self, database: "Database", sealer: "ports.SecretSealer") -> None:
         self.database: Final = database
         self._sealer: Final = sealer
 
@@ -65,103 +40,103 @@ class SqlStores:
         return SqlDeliveryStore(self.database, self._sealer, self.queue)
 
     @cached_property
-    def ledger(self) -> "RunLedger":
+    def ledger(self) -> "ports.RunLedger":
         from contentsvc_adapters.sql.ledger import SqlRunLedger
 
         return SqlRunLedger(self.database)
 
     @cached_property
-    def executors(self) -> "Executors":
+    def executors(self) -> "ports.Executors":
         from contentsvc_adapters.sql.executors import SqlExecutors
 
         return SqlExecutors(self.database)
 
     @cached_property
-    def run_state(self) -> "RunStateStore":
+    def run_state(self) -> "ports.RunStateStore":
         from contentsvc_adapters.sql.executors import SqlRunStateStore
 
         return SqlRunStateStore(self.database)
 
     @cached_property
-    def jobs(self) -> "Jobs":
+    def jobs(self) -> "ports.Jobs":
         from contentsvc_adapters.sql.jobs import SqlJobs
 
         return SqlJobs(self.database)
 
     @cached_property
-    def contexts(self) -> "ContextLibrary":
+    def contexts(self) -> "ports.ContextLibrary":
         from contentsvc_adapters.sql.library import SqlContextLibrary
 
         return SqlContextLibrary(self.database)
 
     @cached_property
-    def posts(self) -> "PostLibrary":
+    def posts(self) -> "ports.PostLibrary":
         from contentsvc_adapters.sql.post_library import SqlPostLibrary
 
         return SqlPostLibrary(self.database, lambda: self.search)
 
     @cached_property
-    def changelogs(self) -> "Changelogs":
+    def changelogs(self) -> "ports.Changelogs":
         from contentsvc_adapters.sql.changelogs import SqlChangelogs
 
         return SqlChangelogs(self.database)
 
     @cached_property
-    def journal(self) -> "Journal":
+    def journal(self) -> "ports.Journal":
         from contentsvc_adapters.sql.journal import SqlJournal
 
         return SqlJournal(self.database)
 
     @cached_property
-    def directory(self) -> "Directory":
+    def directory(self) -> "ports.Directory":
         from contentsvc_adapters.sql.directory import SqlDirectory
 
         return SqlDirectory(self.database, self._sealer)
 
     @cached_property
-    def hooks(self) -> "Hooks":
+    def hooks(self) -> "ports.Hooks":
         from contentsvc_adapters.sql.hooks import SqlHooks
 
         return SqlHooks(self.database, self._sealer)
 
     @cached_property
-    def brands(self) -> "BrandIdentities":
+    def brands(self) -> "ports.BrandIdentities":
         from contentsvc_adapters.sql.brands import SqlBrandIdentities
 
         return SqlBrandIdentities(self.database)
 
     @cached_property
-    def schedules(self) -> "Schedules":
+    def schedules(self) -> "ports.Schedules":
         from contentsvc_adapters.sql.schedules import SqlSchedules
 
         return SqlSchedules(self.database)
 
     @cached_property
-    def keys(self) -> "ApiKeys":
+    def keys(self) -> "ports.ApiKeys":
         from contentsvc_adapters.sql.keys import SqlApiKeys
 
         return SqlApiKeys(self.database)
 
     @cached_property
-    def sessions(self) -> "Sessions":
+    def sessions(self) -> "ports.Sessions":
         from contentsvc_adapters.sql.sessions import SqlSessions
 
         return SqlSessions(self.database)
 
     @cached_property
-    def rate_limits(self) -> "RateLimitStore":
+    def rate_limits(self) -> "ports.RateLimitStore":
         from contentsvc_adapters.sql.limits import SqlRateLimitStore
 
         return SqlRateLimitStore(self.database)
 
     @cached_property
-    def read_model(self) -> "ReadModel":
+    def read_model(self) -> "ports.ReadModel":
         from contentsvc_adapters.sql.read_model import SqlReadModel
 
         return SqlReadModel(self.database)
 
     @cached_property
-    def run_lists(self) -> "RunLists":
+    def run_lists(self) -> "ports.RunLists":
         from contentsvc_adapters.sql.run_lists import SqlRunLists
 
         return SqlRunLists(self.database)
@@ -173,37 +148,37 @@ class SqlStores:
         return SqlSearch(self.database)
 
     @cached_property
-    def endpoints(self) -> "WebhookEndpoints":
+    def endpoints(self) -> "ports.WebhookEndpoints":
         from contentsvc_adapters.sql.outgoing.endpoints import SqlWebhookEndpoints
 
         return SqlWebhookEndpoints(self.database, self._sealer)
 
     @cached_property
-    def outbox(self) -> "Outbox":
+    def outbox(self) -> "ports.Outbox":
         from contentsvc_adapters.sql.outgoing.outbox import SqlOutbox
 
         return SqlOutbox(self.database, self._sealer)
 
     @cached_property
-    def recipients(self) -> "Recipients":
+    def recipients(self) -> "ports.Recipients":
         from contentsvc_adapters.sql.outgoing.recipients import SqlRecipients
 
         return SqlRecipients(self.database, self._sealer)
 
     @cached_property
-    def alerts(self) -> "Alerts":
+    def alerts(self) -> "ports.Alerts":
         from contentsvc_adapters.sql.outgoing.alerts import SqlAlerts
 
         return SqlAlerts(self.database)
 
     @cached_property
-    def subscribers(self) -> "Subscribers":
+    def subscribers(self) -> "ports.Subscribers":
         from contentsvc_adapters.sql.subscribers import SqlSubscribers
 
         return SqlSubscribers(self.database, self._sealer)
 
     @cached_property
-    def mailbox(self) -> "Mailbox":
+    def mailbox(self) -> "ports.Mailbox":
         from contentsvc_adapters.sql.mailing import SqlMailbox
 
         return SqlMailbox(self.database, self._sealer)
@@ -214,5 +189,5 @@ class SqlStores:
         await self.database.dispose()
 
 
-def sql_stores(database: "Database", sealer: "SecretSealer") -> SqlStores:
+def sql_stores(database: "Database", sealer: "ports.SecretSealer") -> SqlStores:
     return SqlStores(database, sealer)

@@ -6,9 +6,9 @@ import click
 import msgspec
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.outgoing.endpoints import (
@@ -19,7 +19,6 @@ from contentsvc_core.outgoing.endpoints import (
     WebhookEndpoint,
 )
 from contentsvc_core.outgoing.recipients import RecipientStatus
-from contentsvc_core.text import one_line
 from contentsvc_core.usecases.consents import confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/webhook-endpoints"
+_KIND: Final = "webhook endpoint"
 _HOUR: Final = timedelta(hours=1)
 _NAMES: Final = {"event_types": "--event"}
 #: The target is an argument, and ``--disabled`` is the opposite of the field.
@@ -89,10 +89,7 @@ def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
     """Show an endpoint."""
 
     async def work(app: Application) -> dict[str, Any]:
-        endpoint = await app.stores.endpoints.endpoint(await _owner_of(app, endpoint_id), endpoint_id)
-        if endpoint is None:
-            raise _unknown(endpoint_id)
-        return await _body(app, endpoint)
+        return await _body(app, await owned(app, _KIND, endpoint_id, app.stores.endpoints.endpoint))
 
     body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
     _show(body, as_json=as_json)
@@ -111,9 +108,7 @@ def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) ->
         raise click.UsageError(message)
     if all_events:
         changes["event_types"] = ()
-    if not changes:
-        message = "there is nothing to change: name an option"
-        raise click.UsageError(message)
+    check_changes(changes)
     _show(_changed(endpoint_id, changes), as_json=as_json)
 
 
@@ -147,9 +142,9 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
     """Rotate the secret of an endpoint, and print the new one. It is shown only once."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await _owner_of(app, endpoint_id)
-        rotated = await app.endpoint_editor.rotate(owner, endpoint_id, overlap=overlap_hours * _HOUR)
-        return await _with_secret(app, accepted(rotated))
+        rotate, overlap = app.endpoint_editor.rotate, overlap_hours * _HOUR
+        rotated = await owned(app, _KIND, endpoint_id, lambda owner, id_: rotate(owner, id_, overlap=overlap))
+        return await _with_secret(app, rotated)
 
     def remote(api: "Api") -> dict[str, Any]:
         path = f"{_PATH}/{part(endpoint_id)}/rotate-secret"
@@ -165,7 +160,7 @@ def test(endpoint_id: str, *, as_json: bool) -> None:
     """Send a test message. A running server sends it; see its result in the log."""
 
     async def work(app: Application) -> str:
-        return accepted(await app.endpoint_editor.test(await _owner_of(app, endpoint_id), endpoint_id))
+        return await owned(app, _KIND, endpoint_id, app.endpoint_editor.test)
 
     sent = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"])
     show({"endpointId": endpoint_id, "messageId": sent}, as_json=as_json)
@@ -182,9 +177,7 @@ def confirm(endpoint_id: str, *, as_json: bool) -> None:
     """
 
     async def work(app: Application) -> dict[str, Any]:
-        return confirmations_body(
-            accepted(await app.endpoint_editor.ask(await _owner_of(app, endpoint_id), endpoint_id))
-        )
+        return confirmations_body(await owned(app, _KIND, endpoint_id, app.endpoint_editor.ask))
 
     body = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/confirmations"))
     for each in () if as_json else body["notAsked"]:
@@ -201,10 +194,9 @@ def delete(endpoint_id: str, *, as_json: bool) -> None:
     """Delete an endpoint and its waiting messages. Log entries stay."""
 
     async def work(app: Application) -> bool:
-        return await app.endpoint_editor.remove(await _owner_of(app, endpoint_id), endpoint_id)
+        return await owned(app, _KIND, endpoint_id, app.endpoint_editor.remove)
 
-    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}")):
-        raise _unknown(endpoint_id)
+    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}"))
     show({"id": endpoint_id}, as_json=as_json)
 
 
@@ -212,8 +204,9 @@ def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     change = accepted(read_command(ChangeEndpoint, changes))
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await _owner_of(app, endpoint_id)
-        return await _body(app, accepted(await app.endpoint_editor.change(owner, endpoint_id, change)))
+        editor = app.endpoint_editor
+        changed = await owned(app, _KIND, endpoint_id, lambda owner, id_: editor.change(owner, id_, change))
+        return await _body(app, changed)
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(endpoint_id)}", msgspec.to_builtins(change))["webhookEndpoint"]
@@ -246,14 +239,3 @@ def _confirmed(body: Mapping[str, Any]) -> str:
 
 def _flat(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer["webhookEndpoint"], "secret": answer["secret"]}
-
-
-async def _owner_of(app: Application, endpoint_id: str) -> str:
-    owner = await app.stores.directory.owner_of(endpoint_id)
-    if owner is None:
-        raise _unknown(endpoint_id)
-    return owner
-
-
-def _unknown(endpoint_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no webhook endpoint '{one_line(endpoint_id, 64)}'")

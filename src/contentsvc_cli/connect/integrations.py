@@ -2,11 +2,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from contentsvc_cli.connect.webhooks import CALLING, owner_of, reconcile, rotate_secret, unknown
+from contentsvc_cli.connect.webhooks import CALLING, reconcile, rotate_secret
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, say, show, show_rows
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import organization_named, owned, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.timestamps import iso_ms
@@ -66,14 +66,13 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
     """Show an integration with its webhook's URL."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await owner_of(app, integration_id)
-        integrations = await app.stores.directory.integrations(owner)
-        return next(_body(one, app.base_url) for one in integrations if one.id == integration_id)
+        integration = await owned(app, "integration", integration_id, app.stores.directory.integration)
+        return _body(integration, app.base_url)
 
     def remote(api: "Api") -> dict[str, Any]:
         body = next((row for row in _on_server(api) if row["id"] == integration_id), None)
         if body is None:
-            raise unknown(integration_id)
+            refuse_unknown("integration", integration_id)
         return body
 
     show(with_app(work, remote=remote), as_json=as_json)
@@ -105,15 +104,11 @@ def disable(integration_id: str, *, as_json: bool) -> None:
 
 def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
     async def work(app: Application) -> bool:
-        owner = await owner_of(app, integration_id)
-        return await app.stores.directory.enable_integration(owner, integration_id, enabled=enabled)
+        switch = app.stores.directory.enable_integration
+        return await owned(app, "integration", integration_id, lambda owner, id_: switch(owner, id_, enabled=enabled))
 
-    def remote(api: "Api") -> bool:
-        api.send("PATCH", f"/v1/integrations/{part(integration_id)}", {"enabled": enabled})
-        return True
-
-    if not with_app(work, remote=remote):
-        raise unknown(integration_id)
+    path = f"/v1/integrations/{part(integration_id)}"
+    with_app(work, remote=lambda api: api.send("PATCH", path, {"enabled": enabled}))
     show({"integrationId": integration_id, "enabled": enabled}, as_json=as_json)
 
 
@@ -129,10 +124,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     from contentsvc_core.workflows.removals import removed_body  # noqa: PLC0415  # as above
 
     async def work(app: Application) -> Disconnected | None:
-        gone = await app.connector.disconnect(await owner_of(app, integration_id), integration_id)
-        if gone is None:
-            raise unknown(integration_id)
-        return gone
+        return await owned(app, "integration", integration_id, app.connector.disconnect)
 
     def remote(api: "Api") -> None:
         show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"), as_json=as_json)

@@ -8,16 +8,16 @@ from msgspec import Struct, to_builtins
 from contentsvc_cli.connect.trying import try_trigger
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS
-from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger, CreateTrigger, Trigger
+from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
@@ -106,9 +106,7 @@ def show_trigger(trigger_id: str, *, as_json: bool) -> None:
     """Show a trigger."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        trigger = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
-        return _body(accepted(trigger or UNKNOWN_TRIGGER, missing=_missing(trigger_id)))
+        return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
 
     show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"]), as_json=as_json)
 
@@ -138,9 +136,7 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_jso
     changes |= {name: () for name in PATTERN_FIELDS if _NAMES[name].removeprefix("--") in cleared}
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     show(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes))), as_json=as_json)
 
 
@@ -151,11 +147,9 @@ def delete(trigger_id: str, *, as_json: bool) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(app: Application) -> bool:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        return owner is not None and await app.stores.directory.remove_trigger(owner, trigger_id)
+        return await owned(app, "trigger", trigger_id, app.stores.directory.remove_trigger)
 
-    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}")):
-        raise click.ClickException(_missing(trigger_id))
+    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}"))
     show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
 
 
@@ -183,9 +177,11 @@ def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
 
 def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        changed = UNKNOWN_TRIGGER if owner is None else await app.trigger_editor.change(owner, trigger_id, change)
-        return _body(accepted(changed, missing=_missing(trigger_id), names=_NAMES))
+        editor = app.trigger_editor
+        changed = await owned(
+            app, "trigger", trigger_id, lambda owner, id_: editor.change(owner, id_, change), names=_NAMES
+        )
+        return _body(changed)
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(trigger_id)}", _request(change))["eventTrigger"]
@@ -213,9 +209,4 @@ def _for_people(body: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _body(trigger: Trigger) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.to_builtins(TriggerBody.of(trigger))
-    return body
-
-
-def _missing(trigger_id: str) -> str:
-    return f"there is no trigger '{trigger_id}'"
+    return msgspec.to_builtins(TriggerBody.of(trigger))

@@ -11,14 +11,14 @@ from attrs import frozen
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, hint, show
-from contentsvc_cli.wiring import accepted, receiver_of, with_app
+from contentsvc_cli.wiring import owned, receiver_of, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import TriggerOptions
-from contentsvc_core.workflows.triggers import EVENT_TYPES, UNKNOWN_TRIGGER, Trigger
+from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 
 if TYPE_CHECKING:
     from contentsvc_cli.develop.recordings import RecordedDelivery
@@ -99,9 +99,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
         )
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(trigger_id)
-        stored = None if owner is None else await app.stores.directory.trigger(owner, trigger_id)
-        trigger = accepted(stored or UNKNOWN_TRIGGER, missing=f"there is no trigger '{trigger_id}'")
+        trigger = await owned(app, "trigger", trigger_id, app.stores.directory.trigger)
         sample = sample_for(trigger)
         integrations = await app.stores.directory.integrations(trigger.organization_id)
         defaults = [

@@ -8,10 +8,9 @@ from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_cli.wiring import accepted, with_app
+from contentsvc_cli.wiring import owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, MAX_OVERLAP_HOURS, OVERLAP_HOURS
-from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
@@ -41,8 +40,10 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
 
     async def work(app: Application) -> tuple[dict[str, object], str | None]:
-        owner = await owner_of(app, integration_id)
-        rotated = accepted(await app.rotator.rotate(owner, integration_id, overlap=timedelta(hours=overlap_hours)))
+        rotate, overlap = app.rotator.rotate, timedelta(hours=overlap_hours)
+        rotated = await owned(
+            app, "integration", integration_id, lambda owner, id_: rotate(owner, id_, overlap=overlap)
+        )
         is_changed = isinstance(rotated.at_host, HostAnswer)
         body: dict[str, object] = {
             "integrationId": rotated.integration.id,
@@ -86,15 +87,14 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     async def work(app: Application) -> dict[str, Any]:
         from contentsvc_http.v1.schemas_integrations import ReconciledShape  # noqa: PLC0415  # this command alone
 
-        owner = await owner_of(app, integration_id)
-        reconciled = await app.reconciler.reconcile(
-            owner,
+        reconcile, lookback = app.reconciler.reconcile, timedelta(hours=hours)
+        reconciled = await owned(
+            app,
+            "integration",
             integration_id,
-            lookback=timedelta(hours=hours),
-            dry_run=dry_run,
-            on_progress=shown.count,
+            lambda owner, id_: reconcile(owner, id_, lookback=lookback, dry_run=dry_run, on_progress=shown.count),
         )
-        return to_builtins(ReconciledShape.of(accepted(reconciled)))
+        return to_builtins(ReconciledShape.of(reconciled))
 
     def remote(api: "Api") -> dict[str, Any]:
         body = {"lookBackHours": hours, "dryRun": dry_run}
@@ -112,14 +112,3 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     if refused:
         message = f"{len(refused)} could not be requested: {refused[0]}"
         raise click.ClickException(message)
-
-
-async def owner_of(app: Application, integration_id: str) -> str:
-    owner = await app.stores.directory.owner_of(integration_id)
-    if owner is None:
-        raise unknown(integration_id)
-    return owner
-
-
-def unknown(integration_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no integration '{one_line(integration_id, 64)}'")

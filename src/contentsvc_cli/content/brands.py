@@ -6,12 +6,12 @@ from msgspec import to_builtins
 
 from contentsvc_cli.content.following import WAIT, check_completed, followed, followed_on_server
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
-from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand
 from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import removed_body
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/brand-identities"
+_KIND: Final = "brand identity"
 
 _TONES: Final = {tone.value.lower(): tone for tone in ToneProfile}
 _NAMES: Final = {"website_url": "--website", "tone_profile": "--tone", "custom_instructions": "--instructions"}
@@ -58,9 +59,7 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
     """Show a brand identity with all its fields."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(brand_id)
-        brand = None if owner is None else await app.stores.brands.identity(owner, brand_id)
-        return _body(accepted(brand or UNKNOWN_BRAND, missing=_missing(brand_id)))
+        return _body(await owned(app, _KIND, brand_id, app.stores.brands.identity))
 
     show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(brand_id)}")["brandIdentity"]), as_json=as_json)
 
@@ -96,17 +95,13 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
 def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change a brand identity. Fields that you do not name stay unchanged."""
     changes = given(fields)
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     if "tone_profile" in changes:
         changes["tone_profile"] = _TONES[changes["tone_profile"]]
     command = ChangeBrand(**changes | {name: None for name in OPTIONAL_TEXTS if changes.get(name) == ""})
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(brand_id)
-        changed = UNKNOWN_BRAND if owner is None else await app.brand_editor.change(owner, brand_id, command)
-        return _body(accepted(changed, missing=_missing(brand_id)))
+        return _body(await owned(app, _KIND, brand_id, lambda owner, id_: app.brand_editor.change(owner, id_, command)))
 
     def remote(api: "Api") -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(brand_id)}", to_builtins(command))["brandIdentity"]
@@ -121,9 +116,7 @@ def delete(brand_id: str, *, as_json: bool) -> None:
     """Delete a brand identity. The schedules and triggers that use it are disabled."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(brand_id)
-        removed = UNKNOWN_BRAND if owner is None else await app.stores.brands.remove(owner, brand_id)
-        return removed_body(accepted(removed, missing=_missing(brand_id)))
+        return removed_body(await owned(app, _KIND, brand_id, app.stores.brands.remove))
 
     def remote(api: "Api") -> dict[str, Any]:
         answer = api.send("DELETE", f"{_PATH}/{part(brand_id)}")
@@ -132,10 +125,5 @@ def delete(brand_id: str, *, as_json: bool) -> None:
     show({"brandIdentityId": brand_id, **with_app(work, remote=remote)}, as_json=as_json)
 
 
-def _missing(brand_id: str) -> str:
-    return f"there is no brand identity '{brand_id}'"
-
-
 def _body(brand: BrandIdentity) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(BrandBody.of(brand))
-    return body
+    return to_builtins(BrandBody.of(brand))

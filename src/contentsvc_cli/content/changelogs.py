@@ -1,5 +1,5 @@
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -7,12 +7,18 @@ import click
 from msgspec import Struct, to_builtins
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.public.changelogs import ChangelogBody, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import (
+    ChangelogBody,
+    ExposureBody,
+    LinkBody,
+    PublicChangelog,
+    exposure_body,
+)
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
@@ -115,9 +121,7 @@ def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None
 @JSON
 def set_changelog(organization: str, which: str | None, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
-    if not given(fields):
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(given(fields))
     _change(organization, which, _command(ChangeChangelog, fields), as_json=as_json)
 
 
@@ -158,11 +162,19 @@ def set_image(
 @JSON
 def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
     """Make a changelog public. You see the posts that become public, and are asked first."""
-    # Text for people goes to standard error, because programs read JSON from standard output.
-    shown, question = with_app(
-        lambda app: _question(app, organization, which), remote=lambda api: _question_on_server(api, which)
-    )
-    if question:
+
+    async def work(app: Application) -> tuple[dict[str, Any], ExposureBody]:
+        owner, changelog = await _named(app, organization, which)
+        return _body(app, changelog), exposure_body(*await app.changelog_editor.preview(owner, changelog))
+
+    def remote(api: "Api") -> tuple[dict[str, Any], ExposureBody]:
+        changelog = _on_server(api, which)
+        return changelog, api.get(f"{_PATH}/{part(changelog['id'])}/exposure")
+
+    changelog, exposure = with_app(work, remote=remote)
+    if not changelog["isPublic"]:
+        shown, question = _question(changelog, exposure)
+        # Text for people goes to standard error, because programs read JSON from standard output.
         click.echo(shown, err=True)
         if not yes and not sys.stdin.isatty():
             message = "there is no terminal to ask on: check the list above, then add --yes"
@@ -173,51 +185,17 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
     hint("contentsvc open changelog", as_json=as_json)
 
 
-def _question_on_server(api: "Api", which: str | None) -> tuple[str, str]:
-    changelog = _on_server(api, which)
-    if changelog["isPublic"]:
-        return "", ""
-    exposure = api.get(f"{_PATH}/{part(changelog['id'])}/exposure")
-    return _confirmation(
-        changelog["url"],
-        exposure["posts"],
-        [(row["repository"], row["posts"]) for row in exposure["repositories"]],
-        [(post["occurredAt"][:10], post["title"]) for post in exposure["newest"]],
-        (changelog["repositories"], changelog["scopes"]),
-    )
-
-
-async def _question(app: Application, organization: str, which: str | None) -> tuple[str, str]:
-    owner, changelog = await _named(app, organization, which)
-    if changelog.is_public:
-        return "", ""
-    exposure, newest = await app.changelog_editor.preview(owner, changelog)
-    return _confirmation(
-        ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home,
-        exposure.posts,
-        exposure.repositories,
-        [(f"{post.occurred_at:%Y-%m-%d}", post.title) for post in newest],
-        (changelog.repositories, changelog.scopes),
-    )
-
-
-def _confirmation(
-    home: str,
-    posts: int,
-    repositories: Sequence[tuple[str, int]],
-    newest: Sequence[tuple[str, str]],
-    chosen: tuple[Sequence[str], Sequence[str]],
-) -> tuple[str, str]:
-    number = f"{posts:,} post{'' if posts == 1 else 's'}"
-    rest = posts - len(newest)
-    about, scopes = chosen
+def _question(changelog: Mapping[str, Any], exposure: ExposureBody) -> tuple[str, str]:
+    number = f"{exposure['posts']:,} post{'' if exposure['posts'] == 1 else 's'}"
+    newest, about, scopes = exposure["newest"], changelog["repositories"], changelog["scopes"]
+    rest = exposure["posts"] - len(newest)
     lines = [
-        f"{number} will be public at {home}, and what is published from now on.",
+        f"{number} will be public at {changelog['url']}, and what is published from now on.",
         *([f"Only posts about: {', '.join(about)}"] if about else []),
         *([f"Only posts with the scopes or packages: {', '.join(scopes)}"] if scopes else []),
-        *(f"  {count:>7,}  {one_line(name, _LINE)}" for name, count in repositories),
+        *(f"  {row['posts']:>7,}  {one_line(row['repository'], _LINE)}" for row in exposure["repositories"]),
         *(["The newest:"] if newest else []),
-        *(f"  {day}  {one_line(title, _LINE)}" for day, title in newest),
+        *(f"  {post['occurredAt'][:10]}  {one_line(post['title'], _LINE)}" for post in newest),
         *([f"  and {rest:,} more"] if newest and rest > 0 else []),
     ]
     return "\n".join(lines), f"Make {number} public?"
@@ -287,5 +265,4 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
 
 def _body(app: Application, changelog: PublicChangelog) -> dict[str, Any]:
     url = ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
-    body: dict[str, Any] = to_builtins(ChangelogBody.of(changelog, url=url))
-    return body
+    return to_builtins(ChangelogBody.of(changelog, url=url))

@@ -8,7 +8,7 @@ import click
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
 from contentsvc_core.content.style_fields import STYLE_FIELDS, options_body, options_of, read_style, value_in_words
@@ -211,7 +211,7 @@ async def _stored_style(
     if schedule_id is not None:
         schedule = await app.stores.schedules.schedule(owner.id, schedule_id)
         if schedule is None:
-            raise _unknown_schedule(schedule_id)
+            refuse_unknown("schedule", schedule_id)
         return schedule.house_style
     return owner.house_style
 
@@ -258,7 +258,3 @@ def _check_one(trigger_id: str | None, schedule_id: str | None) -> None:
     if trigger_id is not None and schedule_id is not None:
         message = "name a trigger or a schedule, not both"
         raise click.UsageError(message)
-
-
-def _unknown_schedule(schedule_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no schedule '{schedule_id}'")

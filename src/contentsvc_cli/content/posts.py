@@ -1,30 +1,25 @@
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 from msgspec import Struct, to_builtins
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.editing import UNKNOWN_POST, ChangePost, CreatePost
+from contentsvc_core.content.editing import ChangePost, CreatePost
 from contentsvc_core.content.posts import Label, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery, read_post_query
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import storable
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
-
-_T = TypeVar("_T")
-_Body = TypeVar("_Body")
-
 
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
 _AUTHOR: Final = "command"
@@ -230,10 +225,10 @@ def search_posts(
 def show_post(post_id: str, *, as_json: bool) -> None:
     """Show a post. Without --json, only its Markdown."""
 
-    async def work(app: Application, owner: str) -> Post | Refusal:
-        return await app.stores.posts.post(owner, post_id) or UNKNOWN_POST
+    async def work(app: Application) -> dict[str, Any]:
+        return post_body(await owned(app, "post", post_id, app.stores.posts.post))
 
-    body = _post(post_id, work, lambda api: api.get(f"/v1/posts/{part(post_id)}"))
+    body = with_app(work, remote=lambda api: api.get(f"/v1/posts/{part(post_id)}")["post"])
     if as_json:
         show(body, as_json=True)
     else:
@@ -259,9 +254,7 @@ def edit(
     changes: dict[str, Any] = {name: None if value == "none" else value for name, value in given(fields).items()}
     if markdown is not None:
         changes["markdown"] = _text(markdown)
-    if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes)
     _change(post_id, accepted(read_command(ChangePost, changes)), as_json=as_json)
 
 
@@ -270,17 +263,13 @@ def edit(
 @JSON
 def versions(post_id: str, *, as_json: bool) -> None:
     """List the versions of a post's text, newest first."""
-    from contentsvc_core.content.versions import PostVersion, VersionBody  # noqa: PLC0415  # this command alone
+    from contentsvc_core.content.versions import VersionBody  # noqa: PLC0415  # this command alone
 
-    async def work(app: Application, owner: str) -> Sequence[PostVersion] | Refusal:
-        return await app.post_editor.versions(owner, post_id)
+    async def work(app: Application) -> list[dict[str, Any]]:
+        versions = await owned(app, "post", post_id, app.post_editor.versions)
+        return [to_builtins(VersionBody.of(version)) for version in versions]
 
-    rows = _of(
-        post_id,
-        work,
-        lambda versions: [to_builtins(VersionBody.of(version)) for version in versions],
-        lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"],
-    )
+    rows = with_app(work, remote=lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"])
     show_rows(rows, columns=("number", "savedAt", "author", "title"), as_json=as_json, empty="No versions.")
 
 
@@ -291,12 +280,14 @@ def versions(post_id: str, *, as_json: bool) -> None:
 def restore(post_id: str, number: int, *, as_json: bool) -> None:
     """Restore version NUMBER of a post, as a new version."""
 
-    async def work(app: Application, owner: str) -> Post | Refusal:
-        return await app.post_editor.restore(owner, post_id, number, author=_AUTHOR)
+    async def work(app: Application) -> dict[str, Any]:
+        restore = app.post_editor.restore
+        return post_body(
+            await owned(app, "post", post_id, lambda owner, id_: restore(owner, id_, number, author=_AUTHOR))
+        )
 
     path = f"/v1/posts/{part(post_id)}/versions/{number}/restore"
-    restored = _post(post_id, work, lambda api: api.send("POST", path))
-    _show(restored, as_json=as_json)
+    _show(with_app(work, remote=lambda api: api.send("POST", path)["post"]), as_json=as_json)
 
 
 @post.command()
@@ -324,19 +315,26 @@ def unpublish(post_id: str, *, as_json: bool) -> None:
 def delete(post_id: str, *, as_json: bool) -> None:
     """Delete a post. Its run is kept and does not write it again."""
 
-    async def work(app: Application, owner: str) -> Refusal | None:
-        return await app.post_editor.remove(owner, post_id)
+    async def remove(app: Application) -> None:
+        post = await owned(app, "post", post_id, app.stores.posts.post)
+        accepted(await app.post_editor.remove(post.organization_id, post_id))
 
-    _of(post_id, work, lambda done: done, lambda api: api.send("DELETE", f"/v1/posts/{part(post_id)}"))
+    with_app(remove, remote=lambda api: api.send("DELETE", f"/v1/posts/{part(post_id)}"))
     show({"postId": post_id, "deleted": True}, as_json=as_json)
 
 
 def _change(post_id: str, change: Struct, *, as_json: bool) -> None:
-    async def work(app: Application, owner: str) -> Post | Refusal:
-        return await app.post_editor.change(owner, post_id, change, author=_AUTHOR)
+    async def work(app: Application) -> dict[str, Any]:
+        editor = app.post_editor
+        changed = await owned(
+            app, "post", post_id, lambda owner, id_: editor.change(owner, id_, change, author=_AUTHOR)
+        )
+        return post_body(changed)
 
-    changed = _post(post_id, work, lambda api: api.send("PATCH", f"/v1/posts/{part(post_id)}", to_builtins(change)))
-    _show(changed, as_json=as_json)
+    def remote(api: "Api") -> dict[str, Any]:
+        return api.send("PATCH", f"/v1/posts/{part(post_id)}", to_builtins(change))["post"]
+
+    _show(with_app(work, remote=remote), as_json=as_json)
 
 
 def _show(changed: Mapping[str, Any], *, as_json: bool) -> None:
@@ -352,25 +350,3 @@ def _text(markdown: TextIO) -> str:
     except UnicodeDecodeError as exc:
         message = "the Markdown is not valid UTF-8"
         raise click.ClickException(message) from exc
-
-
-def _post(
-    post_id: str,
-    work: Callable[[Application, str], Awaitable[Post | Refusal]],
-    remote: "Callable[[Api], dict[str, Any]]",
-) -> dict[str, Any]:
-    return _of(post_id, work, post_body, lambda api: remote(api)["post"])
-
-
-def _of(
-    post_id: str,
-    work: Callable[[Application, str], Awaitable[_T | Refusal]],
-    body: Callable[[_T], _Body],
-    remote: "Callable[[Api], _Body]",
-) -> _Body:
-    async def run(app: Application) -> _Body:
-        owner = await app.stores.directory.owner_of(post_id)
-        result = UNKNOWN_POST if owner is None else await work(app, owner)
-        return body(accepted(result, missing=f"there is no post '{post_id}'"))
-
-    return with_app(run, remote=remote)

@@ -9,20 +9,14 @@ from msgspec import Struct, to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command, values_of
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.bodies import ScheduleBody
-from contentsvc_core.workflows.schedules import (
-    UNKNOWN_SCHEDULE,
-    ChangeSchedule,
-    CreateSchedule,
-    Schedule,
-    ScheduleSettings,
-)
+from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule, Schedule, ScheduleSettings
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of
 
 if TYPE_CHECKING:
@@ -130,9 +124,7 @@ def show_schedule(schedule_id: str, *, as_json: bool) -> None:
     """Show a schedule."""
 
     async def work(app: Application) -> _Shown:
-        owner = await app.stores.directory.owner_of(schedule_id)
-        schedule = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        stored = accepted(schedule or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.schedule)
         return _body(stored), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
@@ -163,9 +155,7 @@ def edit(
         changes["brand_identity_id"] = None
     times = (frequency, at, day_of_week, day_of_month)
     moves = any(time is not None for time in times)
-    if not changes and not moves:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+    check_changes(changes or moves)
 
     def change(current: Cron) -> Struct:
         cron = {"cron": _cron(current, *times)} if moves else {}
@@ -197,19 +187,15 @@ def delete(schedule_id: str, *, as_json: bool) -> None:
     """Delete a schedule. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(app: Application) -> bool:
-        owner = await app.stores.directory.owner_of(schedule_id)
-        return owner is not None and await app.stores.schedules.remove(owner, schedule_id)
+        return await owned(app, "schedule", schedule_id, app.stores.schedules.remove)
 
-    if not with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}")):
-        raise click.ClickException(_missing(schedule_id))
+    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}"))
     show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
 
 
 def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
     async def work(app: Application) -> _Shown:
-        owner = await app.stores.directory.owner_of(schedule_id)
-        current = None if owner is None else await app.stores.schedules.schedule(owner, schedule_id)
-        stored = accepted(current or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.schedule)
         changed = accepted(await app.planner.change(stored.organization_id, schedule_id, change(stored.cron)))
         return _body(changed), (await zone_of(app.stores.directory, stored.organization_id)).key
 
@@ -226,7 +212,9 @@ def _zone_on_server(api: "Api") -> str:
 
 def schedule_on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
     body = next((row for row in api.get(_PATH)["schedules"] if row["id"] == schedule_id), None)
-    return accepted(body or UNKNOWN_SCHEDULE, missing=_missing(schedule_id))
+    if body is None:
+        refuse_unknown("schedule", schedule_id)
+    return body
 
 
 def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,12 +232,7 @@ def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(schedule: Schedule) -> dict[str, Any]:
-    body: dict[str, Any] = to_builtins(ScheduleBody.of(schedule))
-    return body
-
-
-def _missing(schedule_id: str) -> str:
-    return f"there is no schedule '{schedule_id}'"
+    return to_builtins(ScheduleBody.of(schedule))
 
 
 def _cron(

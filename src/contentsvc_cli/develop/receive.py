@@ -8,7 +8,7 @@ from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, he
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, show_rows
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_cli.wiring import receiver_of, with_app
+from contentsvc_cli.wiring import owned, receiver_of, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.organizations import Integration
@@ -39,7 +39,7 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     rows: list[dict[str, object]] = []
 
     async def work(app: Application) -> None:
-        integration = await _integration(app, integration_id)
+        integration = await owned(app, "integration", integration_id, app.stores.directory.integration)
         secrets = await app.stores.directory.secrets(integration.organization_id, integration.id, app.clock.now())
         provider = provider_named(integration.provider)
         if provider is None or not secrets:
@@ -73,15 +73,6 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
         shown = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
     columns = ("count", "status", "message")
     show_rows(shown, columns=columns, as_json=as_json, empty="The recording is empty.")
-
-
-async def _integration(app: Application, integration_id: str) -> Integration:
-    owner = await app.stores.directory.owner_of(integration_id)
-    for integration in () if owner is None else await app.stores.directory.integrations(owner):
-        if integration.id == integration_id:
-            return integration
-    message = f"there is no integration '{integration_id}'"
-    raise click.ClickException(message)
 
 
 async def receive_recorded(

@@ -12,6 +12,7 @@ from attrs import field, frozen
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.servers import is_loopback
 from contentsvc_core.text import one_line
+from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
 TIMEOUT_S: Final = 30.0
@@ -64,10 +65,6 @@ class _Body:
 _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
-def _ignore(answer: DeliveryAnswer) -> None:
-    del answer
-
-
 async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     deliveries: Iterable[RecordedDelivery],
     *,
@@ -78,7 +75,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
     timeout_s: float = TIMEOUT_S,
     retries: int = RETRIES,
     client: httpx.AsyncClient | None = None,
-    on_answer: Callable[[DeliveryAnswer], None] = _ignore,
+    on_answer: Callable[[DeliveryAnswer], None] = nothing,
     sleep: _Sleep = asyncio.sleep,
 ) -> list[DeliveryAnswer]:
     """Sign and send ``deliveries``; return the answers in order.

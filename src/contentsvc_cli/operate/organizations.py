@@ -99,5 +99,4 @@ def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: A
 
 
 def _body(organization: Organization) -> dict[str, object]:
-    body: dict[str, object] = to_builtins(OrganizationBody.of(organization))
-    return body
+    return to_builtins(OrganizationBody.of(organization))

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from contentsvc_cli.develop.git import GitFailed
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
-from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
+from contentsvc_cli.develop.sending import DeliveryAnswer, client_for, send_recorded, send_request
 from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
 from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
@@ -322,18 +322,9 @@ async def _send_all(
 
 async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> DeliveryAnswer:
     headers = headers_for(delivery, DEFAULT_PROVIDER, secret)
-    async with httpx.AsyncClient(trust_env=False) as client:
-        response = await client.post(url, content=delivery.body + b" ", headers=headers)
-    return DeliveryAnswer(
-        position=0,
-        event=delivery.event,
-        delivery=delivery.delivery,
-        status=response.status_code,
-        kind="error",
-        text=response.text,
-        ms=0.0,
-        retries=0,
-    )
+    async with client_for(url, 1) as client:
+        request = client.build_request("POST", url, content=delivery.body + b" ", headers=headers)
+        return await send_request(client, request, (0, delivery), 0)
 
 
 async def _until_ended(run_lists: RunLists, organization_id: str) -> Sequence[ListedRun]:

@@ -15,9 +15,8 @@ from contentsvc_cli.servers import (
     write_logins,
 )
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import organization_named, owned, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import UNKNOWN_POST
 from contentsvc_core.content.public.links import ChangelogLinks
 
 if TYPE_CHECKING:
@@ -87,8 +86,8 @@ def open_page(what: str, post_id: str | None, organization: str, *, as_json: boo
             owner = await organization_named(app, organization)
             changelog = (await app.changelog_editor.all_of(owner))[0]
             return ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home
-        if post_id is not None and await app.stores.directory.owner_of(post_id) is None:
-            accepted(UNKNOWN_POST, missing=f"there is no post '{post_id}'")
+        if post_id is not None:
+            await owned(app, "post", post_id, app.stores.posts.post)
         return f"{app.base_url}{_path(post_id)}"
 
     def remote(api: "Api") -> str:

@@ -52,6 +52,13 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
+def check_changes(changes: object) -> None:
+    """Check that a command that edits an object has an option at least."""
+    if not changes:
+        message = "there is nothing to change: name at least one option"
+        raise click.UsageError(message)
+
+
 def _settings(kind: inspect.Type) -> dict[str, Any]:
     match kind:
         case inspect.Metadata(type=inner):

@@ -19,7 +19,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
-    from contentsvc_core.usecases.replay_many import ReplayCount, ReplayDeliveries, ReplayedBatch
+    from contentsvc_core.usecases.replay_many import ReplayDeliveries
 
 
 @click.command("show")
@@ -119,27 +119,30 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     command = _command(options, request_id, failed=failed)
 
     async def work(app: Application) -> dict[str, Any]:
+        from contentsvc_http.v1.schemas_webhook_logs import (  # noqa: PLC0415  # this command alone
+            ReplayCountShape,
+            ReplayedBatchShape,
+        )
+
         owner = (await organization_named(app, organization)).id
         if dry_run:
-            return _count_body(accepted(await app.bulk_replayer.count(owner, command)))
+            return to_builtins(ReplayCountShape.of(accepted(await app.bulk_replayer.count(owner, command))))
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
-            return _batch_body(accepted(await app.bulk_replayer.replay(owner, part)))
+            return to_builtins(ReplayedBatchShape.of(accepted(await app.bulk_replayer.replay(owner, part))))
 
         return await _replay_all(batch, command)
 
     def remote_filter(api: "Api") -> dict[str, Any]:
         filters = to_builtins(command)
         if dry_run:
-            counted: dict[str, Any] = api.get(
+            return api.get(
                 "/v1/webhook-logs/replay",
                 **{name: filters[name] for name in ("outcomes", "statuses", "integrationId", "event", "text", "since")},
             )
-            return counted
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
-            body: dict[str, Any] = api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
-            return body
+            return api.send("POST", "/v1/webhook-logs/replay", to_builtins(part))
 
         return asyncio.run(_replay_all(batch, command))
 
@@ -147,20 +150,6 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     show(done, as_json=as_json)
     if done.get("refused"):
         raise SystemExit(1)
-
-
-def _count_body(count: "ReplayCount") -> dict[str, Any]:
-    from contentsvc_http.v1.schemas_webhook_logs import ReplayCountShape  # noqa: PLC0415  # this command alone
-
-    body: dict[str, Any] = to_builtins(ReplayCountShape.of(count))
-    return body
-
-
-def _batch_body(batch: "ReplayedBatch") -> dict[str, Any]:
-    from contentsvc_http.v1.schemas_webhook_logs import ReplayedBatchShape  # noqa: PLC0415  # this command alone
-
-    body: dict[str, Any] = to_builtins(ReplayedBatchShape.of(batch))
-    return body
 
 
 async def _replay_all(

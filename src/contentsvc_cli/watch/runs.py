@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from contentsvc_cli.searching import SINCE, show_list
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import ALL, JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, show
-from contentsvc_cli.wiring import with_app
+from contentsvc_cli.wiring import owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.runs import CANCELLED, RunBody, RunStatus
 
@@ -60,11 +60,7 @@ def show_run(run_id: str, *, as_json: bool) -> None:
     """Show a workflow run."""
 
     async def work(app: Application) -> dict[str, Any]:
-        owner = await app.stores.directory.owner_of(run_id)
-        run = None if owner is None else await app.stores.run_lists.run(owner, run_id)
-        if run is None:
-            raise _no_run(run_id)
-        return to_builtins(RunBody.of(run))
+        return to_builtins(RunBody.of(await owned(app, "run", run_id, app.stores.run_lists.run)))
 
     show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]), as_json=as_json)
 
@@ -75,11 +71,10 @@ def show_run(run_id: str, *, as_json: bool) -> None:
 def cancel(run_id: str, *, as_json: bool) -> None:
     """Cancel a run that has not ended. Its current step finishes, and it writes no post."""
 
-    async def work(app: Application, owner: str) -> str | None:
-        cancelled = await app.stores.ledger.cancel(owner, run_id, CANCELLED)
-        return None if cancelled else f"the run '{run_id}' has ended already"
+    async def work(app: Application, owner: str) -> bool:
+        return await app.stores.ledger.cancel(owner, run_id, CANCELLED)
 
-    _change_run(run_id, "cancel", work)
+    _change_run(run_id, "cancel", work, otherwise="has ended already")
     show({"runId": run_id, "status": RunStatus.CANCELLED.value}, as_json=as_json)
 
 
@@ -89,25 +84,21 @@ def cancel(run_id: str, *, as_json: bool) -> None:
 def retry(run_id: str, *, as_json: bool) -> None:
     """Retry a run that ended without a post."""
 
-    async def work(app: Application, owner: str) -> str | None:
-        restarted = await app.stores.ledger.restart(owner, run_id, due_at=app.clock.now())
-        return None if restarted else f"the run '{run_id}' has not ended, or has its post"
+    async def work(app: Application, owner: str) -> bool:
+        return await app.stores.ledger.restart(owner, run_id, due_at=app.clock.now())
 
-    _change_run(run_id, "retry", work)
+    _change_run(run_id, "retry", work, otherwise="has not ended, or has its post")
     show({"runId": run_id, "status": RunStatus.PENDING.value}, as_json=as_json)
     hint(f"contentsvc run show {run_id}", as_json=as_json)
 
 
-def _change_run(run_id: str, operation: str, work: Callable[[Application, str], Awaitable[str | None]]) -> None:
+def _change_run(
+    run_id: str, operation: str, work: Callable[[Application, str], Awaitable[bool]], *, otherwise: str
+) -> None:
     async def change(app: Application) -> None:
-        owner = await app.stores.directory.owner_of(run_id)
-        if owner is None:
-            raise _no_run(run_id)
-        if (refused := await work(app, owner)) is not None:
-            raise click.ClickException(refused)
+        run = await owned(app, "run", run_id, app.stores.run_lists.run)
+        if not await work(app, run.organization_id):
+            message = f"the run '{run_id}' {otherwise}"
+            raise click.ClickException(message)
 
     with_app(change, remote=lambda api: api.send("POST", f"/v1/runs/{part(run_id)}/{operation}"))
-
-
-def _no_run(run_id: str) -> click.ClickException:
-    return click.ClickException(f"there is no run '{run_id}'")

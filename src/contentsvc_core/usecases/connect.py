@@ -27,6 +27,10 @@ REMOVED_MEANWHILE: Final = Refusal(
 )
 
 
+async def integration_of(directory: Directory, organization_id: str, integration_id: str) -> Integration | None:
+    return await directory.integration(organization_id, integration_id) if is_own_id(integration_id) else None
+
+
 @final
 @frozen(kw_only=True)
 class Connected:
@@ -135,7 +139,7 @@ class Connector:
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
         """Delete an integration, and first its hook, so that the call can be repeated; ``None``: it is unknown."""
-        integration = await self._integration(organization_id, integration_id)
+        integration = await integration_of(self._directory, organization_id, integration_id)
         if integration is None:
             return None
         reach = await self._calls.reach(integration)
@@ -162,11 +166,6 @@ class Connector:
                 ends = [await self._calls.remove_hook(reach, integration, each) for each in integration.repositories]
                 refusal = next((end for end in ends if isinstance(end, HostRefusal)), None)
                 return HookEnd.REMOVED if refusal is None else HookEnd.LEFT, refusal
-
-    async def _integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        if not is_own_id(integration_id):
-            return None
-        return await self._directory.integration(organization_id, integration_id)
 
 
 def _fault(

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final, final
@@ -59,14 +58,11 @@ class Diagnoses:
         since = min(candidate.created_at for candidate in (entry, *others))
         return Explained(diagnosis=diagnosis, similar=Similar(number=len(others), since=since))
 
-    async def health(self, integration: Integration, *, starts: bool = True) -> Health:
-        """Judge an integration by its newest deliveries; ``starts``: a trigger or schedule uses its repositories."""
-        newest = await self.newest(integration)
-        return health_of(newest, await self.known(integration), starts=starts)
-
-    async def newest(self, integration: Integration) -> Sequence[LogLine]:
+    async def health(self, integration: Integration) -> Health:
+        """Judge an integration by its newest deliveries."""
         search = LogSearch(integration_ids=(integration.id,))
-        return await self._read_model.log(integration.organization_id, search, limit=_READ)
+        newest = await self._read_model.log(integration.organization_id, search, limit=_READ)
+        return health_of(newest, await self.known(integration))
 
     async def known(self, integration: Integration | None) -> Known | None:
         if integration is None:

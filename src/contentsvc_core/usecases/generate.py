@@ -14,13 +14,10 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of, unknown_repository
 from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
 from contentsvc_core.workflows.runs import WorkflowRun
-
-
-def _nothing_to_notify() -> None:
-    pass
 
 
 class GenerationSettings(Command, frozen=True, kw_only=True):
@@ -51,9 +48,7 @@ class GeneratePost(GenerationSettings, frozen=True, kw_only=True):
 
 @final
 class JobStarter:
-    def __init__(
-        self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = _nothing_to_notify
-    ) -> None:
+    def __init__(self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = nothing) -> None:
         self._jobs = jobs
         self._clock = clock
         self._ids = ids

@@ -28,6 +28,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, BriefSources
 from contentsvc_core.usecases.companions import Companions
+from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, occurred_at
 from contentsvc_core.workflows.jobs import JobEventType, job_event
 from contentsvc_core.workflows.packages import ReleaseRun
@@ -46,10 +47,6 @@ NO_COMMIT: Final = "no commit matches the paths and scopes of the trigger"
 _NO_SITES: Final = "websites are not read here"
 #: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
 COSTLY_ATTEMPTS: Final = 3
-
-
-def _ignore_end(_status: RunStatus) -> None:
-    pass
 
 
 class ReadsSites(Protocol):
@@ -102,7 +99,7 @@ class Performer:
         renderer: MarkupRenderer,
         clock: Clock,
         ids: IdSource,
-        ended: Callable[[RunStatus], None] = _ignore_end,
+        ended: Callable[[RunStatus], None] = nothing,
     ) -> None:
         """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times."""
         self._ledger = ledger

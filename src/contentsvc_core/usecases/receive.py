@@ -14,7 +14,7 @@ from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter, Offload
-from contentsvc_core.values import Value
+from contentsvc_core.values import Value, nothing
 from contentsvc_core.webhooks.decision import admit, decide, preflight, rejected
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
 from contentsvc_core.webhooks.examination import examine
@@ -65,10 +65,6 @@ Need: TypeAlias = Lookup | Work | Settlement | LogEntry
 Steps: TypeAlias = Generator[Need, Any, _Result]
 
 
-def _nothing_to_notify() -> None:
-    pass
-
-
 async def run_inline(work: Callable[[], _Result], /) -> _Result:
     return work()
 
@@ -85,7 +81,7 @@ class Receiver:
         ids: IdSource,
         *,
         failed_rows_per_minute: int = 1000,
-        notify: Callable[[], None] = _nothing_to_notify,
+        notify: Callable[[], None] = nothing,
         offload: Offload = run_inline,
         source: Callable[[Delivery], str | None] = attrgetter("peer"),
     ) -> None:

@@ -6,12 +6,12 @@ from typing import Final, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
-from contentsvc_core.usecases.connect import UNKNOWN
+from contentsvc_core.usecases.connect import UNKNOWN, integration_of
+from contentsvc_core.values import nothing
 
 #: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
@@ -49,10 +49,6 @@ class Reconciled:
     complete: bool
 
 
-def _ignore_progress(_done: int, _of: int) -> None:
-    pass
-
-
 @final
 class Reconciler:
     def __init__(self, directory: Directory, journal: Journal, calls: CodeHostService, clock: Clock) -> None:
@@ -69,7 +65,7 @@ class Reconciler:
         lookback: timedelta = timedelta(hours=LOOK_BACK_HOURS),
         dry_run: bool = False,
         patient: bool = True,
-        on_progress: Callable[[int, int], None] = _ignore_progress,
+        on_progress: Callable[[int, int], None] = nothing,
     ) -> Reconciled | Refusal:
         """Find failed deliveries and request them again, except for deliveries that arrived meanwhile.
 
@@ -77,9 +73,7 @@ class Reconciler:
         the oldest delivery to check. Unless ``patient``, all calls together have one request's time. ``on_progress``
         receives the number of requested deliveries, and their total.
         """
-        integration = None
-        if is_own_id(integration_id):
-            integration = await self._directory.integration(organization_id, integration_id)
+        integration = await integration_of(self._directory, organization_id, integration_id)
         if integration is None:
             return UNKNOWN
         reach = await self._calls.reach(integration, patient=patient)

@@ -21,6 +21,7 @@ from contentsvc_core.ports import (
     WebhookEndpoints,
 )
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, settlement
@@ -57,10 +58,6 @@ class Replayed:
     is_repeated: bool = False
 
 
-def _nothing_to_notify() -> None:
-    pass
-
-
 @final
 class Replayer:
     """Replays deliveries, as new deliveries with the current configuration; sends messages again."""
@@ -75,7 +72,7 @@ class Replayer:
         clock: Clock,
         ids: IdSource,
         *,
-        notify: Callable[[], None] = _nothing_to_notify,
+        notify: Callable[[], None] = nothing,
     ) -> None:
         self._store = store
         self._journal = journal

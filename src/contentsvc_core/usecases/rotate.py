@@ -6,12 +6,11 @@ from attrs import field, frozen
 
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Clock, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
-from contentsvc_core.usecases.connect import UNKNOWN
+from contentsvc_core.usecases.connect import UNKNOWN, integration_of
 from contentsvc_core.usecases.operate import new_secret
 
 #: More concurrent rotations of one integration than are plausible.
@@ -47,9 +46,7 @@ class Rotator:
 
         If the code host refuses it, the user must enter it there. After a fault, a second rotation is harmless.
         """
-        integration = None
-        if is_own_id(integration_id):
-            integration = await self._directory.integration(organization_id, integration_id)
+        integration = await integration_of(self._directory, organization_id, integration_id)
         if integration is None:
             return UNKNOWN
         now = self._clock.now()

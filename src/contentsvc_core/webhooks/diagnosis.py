@@ -81,19 +81,10 @@ class Diagnosis:
     remedy: Remedy
 
 
-class HealthState(Enum):
-    """Whether deliveries of an integration arrive and start something."""
-
-    NEVER_DELIVERED = "neverDelivered"
-    FAILING = "failing"
-    NO_TRIGGER = "noTrigger"
-    HEALTHY = "healthy"
-
-
 @final
 @frozen(kw_only=True)
 class Health:
-    state: HealthState
+    is_failing: bool = False
     last: LogLine | None = None
     refused: int = 0
     considered: int = 0
@@ -101,23 +92,11 @@ class Health:
     diagnosis: Diagnosis | None = None
 
     @property
-    def is_failing(self) -> bool:
-        return self.state is HealthState.FAILING
-
-    @property
     def summary(self) -> str:
-        """Return the judgement in a few words, such as "6 of the last 6 deliveries were refused: signature"."""
-        match self.state:
-            case HealthState.NEVER_DELIVERED:
-                return "connected, never delivered"
-            case HealthState.NO_TRIGGER:
-                return "deliveries arrive, but no trigger matches"
-            case HealthState.HEALTHY if not self.refused:
-                return "deliveries are accepted"
-            case _:
-                of = f"{self.refused} of the last {self.considered} deliveries"
-                said = "the last delivery was refused" if self.considered == 1 else f"{of} were refused"
-                return said if self.diagnosis is None else f"{said}: {self.diagnosis.cause.word}"
+        """Return the refusals in a few words, such as "6 of the last 6 deliveries were refused: signature"."""
+        of = f"{self.refused} of the last {self.considered} deliveries"
+        said = "the last delivery was refused" if self.considered == 1 else f"{of} were refused"
+        return said if self.diagnosis is None else f"{said}: {self.diagnosis.cause.word}"
 
 
 def diagnose(line: LogLine, known: Known | None = None) -> Diagnosis | None:
@@ -155,28 +134,21 @@ def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
     return None if form is None else form.format(integration=integration_id)
 
 
-def health_of(newest: Sequence[LogLine], known: Known | None = None, *, starts: bool = True) -> Health:
+def health_of(newest: Sequence[LogLine], known: Known | None = None) -> Health:
     """Judge the newest deliveries of one integration; ``newest`` are its log entries, newest first.
 
-    It is failing if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused. ``starts``: an enabled
-    trigger or schedule uses its repositories.
+    It is failing if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused.
     """
     lines = [line for line in newest if line.direction is Direction.INCOMING][:CONSIDERED]
     if not lines:
-        return Health(state=HealthState.NEVER_DELIVERED)
+        return Health()
     refused = [line for line in lines if line.status is LogStatus.FAILED]
     diagnoses = [found for line in refused if (found := diagnose(line, known)) is not None]
     # Of equally frequent causes, the newest.
     causes = Counter(each.cause for each in diagnoses).most_common(1)
     dominant = next((each for each in diagnoses if each.cause is causes[0][0]), None) if causes else None
     failing = all(line.status is LogStatus.FAILED for line in lines[:FAILING_AFTER])
-    state = HealthState.FAILING if failing else HealthState.HEALTHY
-    if not failing and not starts:
-        state = HealthState.NO_TRIGGER
-        dominant = _of(
-            Cause.NO_TRIGGER, "Deliveries arrive, but no trigger or schedule uses the repository.", "Create a trigger."
-        )
-    return Health(state=state, last=lines[0], refused=len(refused), considered=len(lines), diagnosis=dominant)
+    return Health(is_failing=failing, last=lines[0], refused=len(refused), considered=len(lines), diagnosis=dominant)
 
 
 _COMMANDS: Final = {

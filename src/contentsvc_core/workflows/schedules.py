@@ -24,7 +24,6 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
 from contentsvc_core.zones import DEFAULT_ZONE
 
-SOURCE_TYPE: Final = "cron"
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")

@@ -29,7 +29,7 @@ def asset_url(name: str) -> str:
 
 
 def asset_route() -> HTTPRouteHandler:
-    @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD], name="changelog_assets")
+    @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD])
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
         file = _ASSETS.answer(name, request) or _accent(name)
         if file is None:

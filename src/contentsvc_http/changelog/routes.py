@@ -39,7 +39,7 @@ _TITLES: Final = {404: "Page not found", 405: "Method not allowed"}
 def changelog_routes(reading: PublicReading) -> Router:
     """Return the routes. Fixed parts of a path come before parameters: no month is called ``releases``."""
 
-    @route([ROOT, f"{ROOT}/-"], http_method=_READ, name="changelog_unknown")
+    @route([ROOT, f"{ROOT}/-"], http_method=_READ)
     async def unknown() -> Response[Any]:
         raise not_here()
 
@@ -62,7 +62,7 @@ def changelog_routes(reading: PublicReading) -> Router:
 
 
 def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
-    @route(f"{ROOT}/{{slug:str}}", http_method=_READ, name="changelog")
+    @route(f"{ROOT}/{{slug:str}}", http_method=_READ)
     async def home(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         words = view.words()
@@ -77,7 +77,7 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, _from(named, before), read)
 
-    @route(f"{ROOT}/{{slug:str}}/posts/{{post_id:str}}", http_method=_READ, name="changelog_post")
+    @route(f"{ROOT}/{{slug:str}}/posts/{{post_id:str}}", http_method=_READ)
     async def post(request: Request[Any, Any, Any], slug: FromPath[str], post_id: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
 
@@ -89,13 +89,13 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await _of_post(view, f"posts/{post_id}", find)
 
-    @route(f"{ROOT}/{{slug:str}}/releases/{{name:str}}", http_method=_READ, name="changelog_release")
+    @route(f"{ROOT}/{{slug:str}}/releases/{{name:str}}", http_method=_READ)
     async def release(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
         view, path = await shown(reading, request, slug), f"releases/{name}"
         return await _of_post(view, path, lambda: view.at(path))
 
     # Where anything may follow, nothing that is read goes before it: not at the place of slugs.
-    @route(f"{ROOT}/{{slug:str}}/{{written:str}}/{{rest:path}}", http_method=_READ, name="changelog_path")
+    @route(f"{ROOT}/{{slug:str}}/{{written:str}}/{{rest:path}}", http_method=_READ)
     async def by_path(
         request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str], rest: FromPath[str]
     ) -> Response[Any]:
@@ -147,7 +147,7 @@ async def _results(view: Shown, words: str) -> Response[Any]:
 
 
 def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
-    @route(f"{ROOT}/{{slug:str}}/{{written:str}}", http_method=_READ, name="changelog_month")
+    @route(f"{ROOT}/{{slug:str}}/{{written:str}}", http_method=_READ)
     async def month(request: Request[Any, Any, Any], slug: FromPath[str], written: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         chosen, before = Month.read(written, view.zone), view.before()
@@ -176,7 +176,7 @@ def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, evolve(_page(chosen.written, before), is_sure=False), read)
 
-    @route(f"{ROOT}/{{slug:str}}/releases", http_method=_READ, name="changelog_releases")
+    @route(f"{ROOT}/{{slug:str}}/releases", http_method=_READ)
     async def releases(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         before = view.before()
@@ -212,17 +212,17 @@ def _feeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, evolve(page, part=view.links.labelled(page.part, label)), read)
 
-    @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ, name="changelog_atom")
+    @route(f"{ROOT}/{{slug:str}}/feed.atom", http_method=_READ)
     async def atom(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         page = PublicPage(part="feed.atom", media_type=f"{ATOM_TYPE}; charset=utf-8", headers=SHARED)
         return await feed(await shown(reading, request, slug), page, atom_document)
 
-    @route(f"{ROOT}/{{slug:str}}/feed.json", http_method=_READ, name="changelog_json_feed")
+    @route(f"{ROOT}/{{slug:str}}/feed.json", http_method=_READ)
     async def json_feed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         page = PublicPage(part="feed.json", media_type=JSON_FEED_TYPE, headers=SHARED)
         return await feed(await shown(reading, request, slug), page, json_feed_document)
 
-    @route(f"{ROOT}/{{slug:str}}/images/{{name:str}}", http_method=_READ, name="changelog_image")
+    @route(f"{ROOT}/{{slug:str}}/images/{{name:str}}", http_method=_READ)
     async def image(request: Request[Any, Any, Any], slug: FromPath[str], name: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         mark = next((mark for mark in view.changelog.images if mark.kind.value == name), None)
@@ -254,12 +254,12 @@ def _embeds(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, page, read)
 
-    @route(f"{ROOT}/{{slug:str}}/embed", http_method=_READ, name="changelog_embed")
+    @route(f"{ROOT}/{{slug:str}}/embed", http_method=_READ)
     async def embed(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         page = PublicPage(part="embed", media_type=HTML, headers=FRAMED)
         return await newest(await shown(reading, request, slug), page)
 
-    @route(f"{ROOT}/{{slug:str}}/embed/fragment", http_method=_READ, name="changelog_fragment")
+    @route(f"{ROOT}/{{slug:str}}/embed/fragment", http_method=_READ)
     async def fragment(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         page = PublicPage(part="fragment", media_type=HTML, headers=PAGE | SHARED)
         return await newest(await shown(reading, request, slug), page)

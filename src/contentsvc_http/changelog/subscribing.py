@@ -41,7 +41,7 @@ _LEFT: Final = "Your address gets no more alerts, and cannot be entered again. I
 
 
 def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ, name="changelog_subscribe")
+    @route(f"{ROOT}/{{slug:str}}/subscribe", http_method=_READ)
     async def subscribe(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         by_mail = reading.sends_mail
@@ -57,7 +57,7 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     limiter, subscriptions = reading.app.limiter, reading.app.subscriptions
 
-    @post(f"{ROOT}/{{slug:str}}/subscribe", name="changelog_subscribe_done", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/{{slug:str}}/subscribe", request_max_body_size=_MAX_FORM)
     async def enter(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         if is_foreign(request, reading.app.base_url):
@@ -83,13 +83,13 @@ def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     # Programs open links in mails to check them: so confirming and leaving need a button.
-    @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ, name="changelog_confirm")
+    @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ)
     async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         text = f"Get new posts of {view.changelog.title} by e-mail."
         return _own(mail_page("Confirm your subscription", text, action="Subscribe", back=view.links.home))
 
-    @post(f"{ROOT}/{{slug:str}}/subscribe/confirm", name="changelog_confirmed", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/{{slug:str}}/subscribe/confirm", request_max_body_size=_MAX_FORM)
     async def confirm(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         if not await reading.app.subscriptions.confirm(_token(request)):
@@ -102,7 +102,7 @@ def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     # Independent of the changelog's visibility: a reader can leave at any time.
-    @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ, name="changelog_leave")
+    @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ)
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
         _wanted_token(request)
@@ -110,7 +110,7 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
             mail_page("Unsubscribe", "You get no more mails, and your address is deleted.", action="Unsubscribe")
         )
 
-    @post(f"{ROOT}/{{slug:str}}/subscribe/leave", name="changelog_left", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/{{slug:str}}/subscribe/leave", request_max_body_size=_MAX_FORM)
     async def leave(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
         await reading.app.subscriptions.leave(_token(request))
@@ -122,26 +122,26 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 def _recipient_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     consents = reading.app.consents
 
-    @route(f"{ALERTS_ROOT}/confirm", http_method=_READ, name="recipient_confirm")
+    @route(f"{ALERTS_ROOT}/confirm", http_method=_READ)
     async def ask(request: Request[Any, Any, Any]) -> Response[Any]:
         _wanted_token(request)
         text = "You get a mail when a draft waits, or when something fails."
         return _own(mail_page("Confirm your address", text, action="Get alerts"))
 
-    @post(f"{ALERTS_ROOT}/confirm", name="recipient_confirmed", request_max_body_size=_MAX_FORM)
+    @post(f"{ALERTS_ROOT}/confirm", request_max_body_size=_MAX_FORM)
     async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         if not await consents.confirm(_token(request)):
             return _own(mail_page("This link does not work any more", _USED_BY_RECIPIENT), 410)
         text = "Alerts come by e-mail from now on. Each mail has a link to get no more of them."
         return _own(mail_page("Your address is confirmed", text))
 
-    @route(f"{ALERTS_ROOT}/leave", http_method=_READ, name="recipient_leave")
+    @route(f"{ALERTS_ROOT}/leave", http_method=_READ)
     async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
         _wanted_token(request)
         text = "Your address gets no more alerts, and cannot be entered again."
         return _own(mail_page("Get no more alerts", text, action="Remove my address"))
 
-    @post(f"{ALERTS_ROOT}/leave", name="recipient_left", request_max_body_size=_MAX_FORM)
+    @post(f"{ALERTS_ROOT}/leave", request_max_body_size=_MAX_FORM)
     async def leave(request: Request[Any, Any, Any]) -> Response[Any]:
         token = _token(request)
         await consents.leave(token)

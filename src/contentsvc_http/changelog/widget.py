@@ -22,7 +22,7 @@ _SCRIPT_TYPE: Final = "text/javascript"
 
 
 def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    @route(f"{ROOT}/{{slug:str}}/widget.js", http_method=_READ, name="changelog_widget")
+    @route(f"{ROOT}/{{slug:str}}/widget.js", http_method=_READ)
     async def script(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
 
@@ -33,7 +33,7 @@ def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         page = PublicPage(part=f"widget.js?v={_DIGEST}", media_type=_SCRIPT_TYPE, headers=SHARED)
         return await answer(view, page, read)
 
-    @route(f"{ROOT}/{{slug:str}}/widget.json", http_method=_READ, name="changelog_widget_data")
+    @route(f"{ROOT}/{{slug:str}}/widget.json", http_method=_READ)
     async def data(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
 
@@ -43,7 +43,7 @@ def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, PublicPage(part="widget.json", media_type="application/json", headers=SHARED), read)
 
-    @route(f"{ROOT}/{{slug:str}}/badge.svg", http_method=_READ, name="changelog_badge")
+    @route(f"{ROOT}/{{slug:str}}/badge.svg", http_method=_READ)
     async def badge(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
 

@@ -30,7 +30,7 @@ def asset_url(name: str) -> str:
 def asset_route() -> HTTPRouteHandler:
     assets = _assets()
 
-    @get(f"{_PLACE}/{{name:str}}", include_in_schema=False, name="dashboard_assets")
+    @get(f"{_PLACE}/{{name:str}}", include_in_schema=False)
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
         file = assets.answer(name, request)
         if file is None:

@@ -69,11 +69,11 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
         }
         return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
 
-    @get(f"{ROOT}/brands", name="dashboard_brands")
+    @get(f"{ROOT}/brands")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         return await page(await visit(dashboard, request), None)
 
-    @post(f"{ROOT}/brands", name="dashboard_brand_ask")
+    @post(f"{ROOT}/brands")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         if (refused := await counting.refusal(session, *_MAKING)) is not None:
@@ -85,7 +85,7 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
             return await page(session, form, faults=_REFUSALS.faults(job), status=422)
         return go(f"/brands/jobs/{job.id}")
 
-    @get(f"{ROOT}/brands/jobs/{{job_id:str}}", name="dashboard_brand_job")
+    @get(f"{ROOT}/brands/jobs/{{job_id:str}}")
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)
@@ -182,26 +182,26 @@ class _Editor:
 def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     editor = _Editor(dashboard, pages)
 
-    @get(f"{ROOT}/brands/new", name="dashboard_brand_new")
+    @get(f"{ROOT}/brands/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
         return await editor.page(await visit(dashboard, request, Scope.WRITE), None)
 
-    @post(f"{ROOT}/brands/new", name="dashboard_brand_create")
+    @post(f"{ROOT}/brands/new")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.save(session, None, form)
 
-    @get(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand")
+    @get(f"{ROOT}/brands/{{brand_id:str}}")
     async def shown(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await editor.page(session, await editor.brand(session, brand_id))
 
-    @post(f"{ROOT}/brands/{{brand_id:str}}", name="dashboard_brand_save")
+    @post(f"{ROOT}/brands/{{brand_id:str}}")
     async def save(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.save(session, await editor.brand(session, brand_id), form)
 
-    @post(f"{ROOT}/brands/{{brand_id:str}}/delete", name="dashboard_brand_delete")
+    @post(f"{ROOT}/brands/{{brand_id:str}}/delete")
     async def delete(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
         session, _form = await change(dashboard, request)
         return await editor.delete(session, await editor.brand(session, brand_id))

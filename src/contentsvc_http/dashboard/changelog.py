@@ -27,6 +27,7 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
 _SECTION: Final = "changelog"
+_PRIVATE: Final = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
 _TITLE: Final = "Public changelog"
 _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="100%" height="420"></iframe>'
 _WIDGET: Final = '<script src="{}" async></script>'
@@ -116,12 +117,12 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
         )
 
-    @get([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog")
+    @get(_paths())
     async def shown(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await page(session, await which(session))
 
-    @post([f"{ROOT}/changelog", f"{ROOT}/changelogs/{{changelog_id:str}}"], name="dashboard_changelog_save")
+    @post(_paths())
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         stored = await which(session)
@@ -130,7 +131,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, form, done)
         return go(_at(stored), notice="saved")
 
-    @post(f"{ROOT}/changelogs", name="dashboard_changelog_add")
+    @post(f"{ROOT}/changelogs")
     async def add(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
@@ -139,10 +140,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, await which(session), refused=done, added=form)
         return go(_at(done), notice="saved")
 
-    @post(
-        [f"{ROOT}/changelog/images", f"{ROOT}/changelogs/{{changelog_id:str}}/images"],
-        name="dashboard_changelog_images",
-    )
+    @post(_paths("/images"))
     async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form, content = await upload(dashboard, request)
         stored = await which(session)
@@ -155,23 +153,16 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, refused=done)
         return go(_at(stored), notice="saved")
 
-    @get(
-        [f"{ROOT}/changelog/images/{{kind:str}}", f"{ROOT}/changelogs/{{changelog_id:str}}/images/{{kind:str}}"],
-        name="dashboard_changelog_image",
-    )
+    @get(_paths("/images/{kind:str}"))
     async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
         image = await dashboard.app.stores.changelogs.image(stored, named(ImageKind, kind))
         if image is None:
             raise Refused(404, {"error": "There is no such picture."})
-        headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
-        return Response(image.content, media_type=image.mark.media_type, headers=headers)
+        return Response(image.content, media_type=image.mark.media_type, headers=_PRIVATE)
 
-    @get(
-        [f"{ROOT}/changelog/preview", f"{ROOT}/changelogs/{{changelog_id:str}}/preview"],
-        name="dashboard_changelog_preview",
-    )
+    @get(_paths("/preview"))
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
@@ -183,8 +174,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             months,
             is_preview=True,
         )
-        headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store"}
-        return Response(body, media_type=HTML, headers=headers)
+        return Response(body, media_type=HTML, headers=_PRIVATE)
 
     async def question(
         session: DashboardSession, stored: PublicChangelog, *, error: str | None = None, status: int = 200
@@ -202,19 +192,13 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         title = "Switch the public changelog on"
         return pages.page(session, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
 
-    @get(
-        [f"{ROOT}/changelog/publish", f"{ROOT}/changelogs/{{changelog_id:str}}/publish"],
-        name="dashboard_changelog_publish",
-    )
+    @get(_paths("/publish"))
     async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         stored = await which(session)
         return go(_at(stored)) if stored.is_public or not session.may_write else await question(session, stored)
 
-    @post(
-        [f"{ROOT}/changelog/switch", f"{ROOT}/changelogs/{{changelog_id:str}}/switch"],
-        name="dashboard_changelog_switch",
-    )
+    @post(_paths("/switch"))
     async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         stored = await which(session)
@@ -230,7 +214,7 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
             return await page(session, stored, refused=done)
         return go(_at(stored), notice="enabled" if is_public else "disabled")
 
-    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", name="dashboard_changelog_delete")
+    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete")
     async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         stored = await which(session)
@@ -238,6 +222,11 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         return go("/changelog", notice="deleted") if refused is None else await page(session, stored, refused=refused)
 
     return [shown, save, add, picture, shown_picture, preview, confirm, switch, delete]
+
+
+def _paths(rest: str = "") -> list[str]:
+    """Return the path of a route for the first changelog, and for the others."""
+    return [f"{ROOT}/changelog{rest}", f"{ROOT}/changelogs/{{changelog_id:str}}{rest}"]
 
 
 def _at(changelog: PublicChangelog) -> str:

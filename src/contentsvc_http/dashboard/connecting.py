@@ -6,11 +6,11 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.identifiers import is_own_id, repository_id
-from contentsvc_core.organizations import webhook_url
+from contentsvc_core.identifiers import repository_id
+from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, integration_of
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -35,6 +35,17 @@ _AT_FAULT: Final = {
 }
 
 
+async def shown_integration(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
+    integration = await integration_of(dashboard.app.stores.directory, session.organization_id, integration_id)
+    if integration is None:
+        raise no_integration()
+    return integration
+
+
+def no_integration() -> Refused:
+    return Refused(404, {"error": f"{UNKNOWN.message()}."})
+
+
 def no_form() -> dict[str, Any]:
     return {
         "providers": _PROVIDERS,
@@ -50,7 +61,7 @@ def connecting_routes(
 ) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @post(f"{ROOT}/integrations", name="dashboard_connect")
+    @post(f"{ROOT}/integrations")
     async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         provider = provider_named(form.text("provider"))
@@ -88,18 +99,13 @@ def connecting_routes(
         status = 422 if refused is None else 429
         return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", name="dashboard_disconnect")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect")
     async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        organization_id, directory = session.organization_id, dashboard.app.stores.directory
-        integration = (
-            await directory.integration(organization_id, integration_id) if is_own_id(integration_id) else None
-        )
-        gone = None
-        if integration is not None:
-            gone = await dashboard.app.connector.disconnect(organization_id, integration_id)
-        if integration is None or gone is None:
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+        integration = await shown_integration(dashboard, session, integration_id)
+        gone = await dashboard.app.connector.disconnect(session.organization_id, integration_id)
+        if gone is None:
+            raise no_integration()
         context = {
             "integration": integration,
             "name": name_of(integration),
@@ -109,7 +115,7 @@ def connecting_routes(
             ],
             "gone": gone,
             "hook": gone.hook.name,
-            **await _removed_objects(dashboard, organization_id, gone),
+            **await _removed_objects(dashboard, session.organization_id, gone),
         }
         return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
 

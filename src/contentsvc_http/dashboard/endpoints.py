@@ -28,6 +28,7 @@ from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.dashboard.charts import share
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
@@ -59,8 +60,6 @@ _FORMATS: Final = {
 }
 _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
-_OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
-_USUAL_OVERLAP: Final = "24"
 _NO_MESSAGES: Final = "no messages"
 
 _REFUSALS: Final = FormRefusals(
@@ -125,11 +124,11 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         }
         return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
 
-    @get(_PATH, name="dashboard_endpoints")
+    @get(_PATH)
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         return await page(await visit(dashboard, request), None)
 
-    @post(_PATH, name="dashboard_endpoint_create")
+    @post(_PATH)
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         await counting.admit(session, CREATING_ENDPOINTS)
@@ -149,12 +148,12 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_ONE, name="dashboard_endpoint")
+    @get(_ONE)
     async def show(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await _page(dashboard, pages, session, await _endpoint(dashboard, session, endpoint_id))
 
-    @post(_ONE, name="dashboard_endpoint_change")
+    @post(_ONE)
     async def edit(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, session, endpoint_id)
@@ -176,7 +175,7 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 def _sending_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @post(f"{_ONE}/test", name="dashboard_endpoint_test")
+    @post(f"{_ONE}/test")
     async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         await counting.admit(session, TESTING_ENDPOINTS)
@@ -186,7 +185,7 @@ def _sending_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
             return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
         return go(f"/endpoints/{endpoint.id}", notice="test-sent")
 
-    @post(f"{_ONE}/confirmations", name="dashboard_endpoint_confirm")
+    @post(f"{_ONE}/confirmations")
     async def confirm(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, session, endpoint_id)
@@ -202,7 +201,7 @@ def _sending_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
 
 
 def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @post(f"{_ONE}/switch", name="dashboard_endpoint_switch")
+    @post(f"{_ONE}/switch")
     async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         enabled = form.text("to") == "on"
@@ -212,12 +211,12 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             raise _unknown()
         return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
 
-    @post(f"{_ONE}/rotate", name="dashboard_endpoint_rotate")
+    @post(f"{_ONE}/rotate")
     async def rotate(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         endpoint = await _endpoint(dashboard, session, endpoint_id)
         overlap = form.text("overlap")
-        if overlap not in _OVERLAPS:
+        if overlap not in OVERLAPS:
             error = "Choose how long the old secret goes on to sign."
             return await _page(dashboard, pages, session, endpoint, error=error, status=422)
         rotated = await dashboard.app.endpoint_editor.rotate(
@@ -228,7 +227,7 @@ def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
             return await _page(dashboard, pages, session, endpoint, error=error, status=409)
         return _secret_page(pages, session, rotated, is_new=False)
 
-    @post(f"{_ONE}/delete", name="dashboard_endpoint_delete")
+    @post(f"{_ONE}/delete")
     async def delete(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         if not await dashboard.app.endpoint_editor.remove(session.organization_id, endpoint_id):
@@ -277,8 +276,8 @@ async def _page(
         "names": names_of((), [endpoint]),
         **_typed(form, endpoint),
         "faults": by_field(faults),
-        "overlaps": _OVERLAPS,
-        "overlap": _USUAL_OVERLAP,
+        "overlaps": OVERLAPS,
+        "overlap": USUAL_OVERLAP,
         "error": error,
     }
     title = endpoint_name(endpoint)

@@ -25,24 +25,24 @@ _INVALID: Final = 422
 def house_style_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     style_pages = _StylePages(dashboard, pages)
 
-    @get(_PATH, name="dashboard_house_style")
+    @get(_PATH)
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await style_pages.page(session, style_body(session.organization.house_style) or {})
 
-    @post(_PATH, name="dashboard_house_style_save")
+    @post(_PATH)
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         return await style_pages.save(*await change(dashboard, request))
 
-    @post(f"{_PATH}/preview", name="dashboard_house_style_preview")
+    @post(f"{_PATH}/preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         return await style_pages.preview(*await change(dashboard, request))
 
-    @post(f"{_PATH}/override", name="dashboard_house_style_override")
+    @post(f"{_PATH}/override")
     async def preview_override(request: Request[Any, Any, Any]) -> Response[Any]:
         return await style_pages.preview_override(*await change(dashboard, request))
 
-    @get([f"{_PATH}/preview", f"{_PATH}/override"], name="dashboard_house_style_preview_left")
+    @get([f"{_PATH}/preview", f"{_PATH}/override"])
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
         # A reload of a preview's address, without the form's data.
         await visit(dashboard, request)

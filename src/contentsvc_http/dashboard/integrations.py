@@ -9,17 +9,17 @@ from litestar.params import FromPath
 
 from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.identifiers import is_own_id, repository_id
+from contentsvc_core.identifiers import repository_id
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
-from contentsvc_http.dashboard.connecting import connecting_routes, no_form
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.connecting import connecting_routes, no_form, no_integration, shown_integration
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
@@ -31,13 +31,6 @@ from contentsvc_http.errors import Refused
 _ROTATING: Final = ("POST", "/v1/integrations/{integrationId}/rotate-secret")
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
-_OVERLAPS: Final = {
-    "0": "Not at all: it ends at once",
-    "1": "1 hour",
-    "24": "24 hours",
-    "168": "7 days",
-}
-_USUAL_OVERLAP: Final = "24"
 
 
 @final
@@ -53,17 +46,8 @@ class IntegrationRow:
         return name_of(self.integration)
 
 
-async def integration_of(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
-    integration = None
-    if is_own_id(integration_id):
-        integration = await dashboard.app.stores.directory.integration(session.organization_id, integration_id)
-    if integration is None:
-        raise Refused(404, {"error": f"{UNKNOWN.message()}."})
-    return integration
-
-
 def integration_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/integrations", name="dashboard_integrations")
+    @get(f"{ROOT}/integrations")
     async def integrations(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         shown = await rows(dashboard, session)
@@ -99,26 +83,26 @@ async def rows(dashboard: Dashboard, session: DashboardSession) -> dict[str, Any
 
 
 def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/integrations/{{integration_id:str}}", name="dashboard_integration")
+    @get(f"{ROOT}/integrations/{{integration_id:str}}")
     async def show(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         return await _page(dashboard, pages, session, integration)
 
     async def switched(request: Request[Any, Any, Any], integration_id: str, *, enabled: bool) -> Response[Any]:
         session, _ = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         if not await dashboard.app.stores.directory.enable_integration(
             session.organization_id, integration.id, enabled=enabled
         ):
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+            raise no_integration()
         return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/enable", name="dashboard_integration_enable")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/enable")
     async def enable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         return await switched(request, integration_id, enabled=True)
 
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/disable", name="dashboard_integration_disable")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/disable")
     async def disable(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         return await switched(request, integration_id, enabled=False)
 
@@ -126,10 +110,10 @@ def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/ping", name="dashboard_integration_ping")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/ping")
     async def ping(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         number = repository_id(form.text("repository"))
         if number is None or all(repository.id != number for repository in integration.repositories):
             raise Refused(404, {"error": "This integration has no such repository."})
@@ -138,7 +122,7 @@ def _ping_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         except SecretUnreadable as exc:
             return await _page(dashboard, pages, session, integration, error=f"No ping was sent: {exc}.", status=409)
         if outcome is None:
-            raise Refused(404, {"error": f"{UNKNOWN.message()}."})
+            raise no_integration()
         if isinstance(outcome, Rejected):
             error = f"The ping was refused with {outcome.status}: {outcome.error}."
             return await _page(dashboard, pages, session, integration, error=error, status=outcome.status)
@@ -165,14 +149,14 @@ async def _pinged(dashboard: Dashboard, integration: Integration, number: int) -
 
 
 def _secret_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate", name="dashboard_integration_rotate")
+    @post(f"{ROOT}/integrations/{{integration_id:str}}/rotate")
     async def rotate(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        integration = await integration_of(dashboard, session, integration_id)
+        integration = await shown_integration(dashboard, session, integration_id)
         if (refused := await counting.refusal(session, *_ROTATING)) is not None:
             return await _page(dashboard, pages, session, integration, error=refused, status=429)
         overlap = form.text("overlap")
-        if overlap not in _OVERLAPS:
+        if overlap not in OVERLAPS:
             error = "Choose how long the old secret goes on to verify."
             return await _page(dashboard, pages, session, integration, error=error, status=422)
         rotated = await dashboard.app.rotator.rotate(
@@ -231,8 +215,8 @@ async def _page(
         "traffic": passed.get(integration.id) or no_traffic(dashboard, session.organization),
         "entries": entries,
         "names": names_of([integration]),
-        "overlaps": _OVERLAPS,
-        "overlap": _USUAL_OVERLAP,
+        "overlaps": OVERLAPS,
+        "overlap": USUAL_OVERLAP,
         "error": error,
     }
     return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)

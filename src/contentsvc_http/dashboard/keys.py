@@ -100,11 +100,11 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         }
         return pages.page(session, "keys.html", context, title="API keys", section=_SECTION, status=status)
 
-    @get(f"{ROOT}/keys", name="dashboard_keys")
+    @get(f"{ROOT}/keys")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         return await page(await visit(dashboard, request), None)
 
-    @post(f"{ROOT}/keys", name="dashboard_key_issue")
+    @post(f"{ROOT}/keys")
     async def issue(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request, Scope.ADMIN)
         scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
@@ -131,7 +131,7 @@ def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
         )
 
-    @post(f"{ROOT}/keys/{{prefix:str}}/revoke", name="dashboard_key_revoke")
+    @post(f"{ROOT}/keys/{{prefix:str}}/revoke")
     async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
         session, _form = await change(dashboard, request, Scope.ADMIN)
         key = await dashboard.app.stores.keys.key(prefix) if is_own_id(prefix) else None

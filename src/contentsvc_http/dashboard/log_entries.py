@@ -33,7 +33,7 @@ _MOST_BYTES: Final = 1024 * 1024
 
 
 def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_PATH, name="dashboard_log")
+    @get(_PATH)
     async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         entry = await _listed(dashboard, session, log_id)
@@ -50,14 +50,14 @@ def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
         names = await all_names(dashboard, session.organization_id)
         return pages.part(session, "log_row.html", {"entry": entry, "names": names})
 
-    @get(f"{_PATH}/raw", name="dashboard_log_raw")
+    @get(f"{_PATH}/raw")
     async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         entry = await _listed(dashboard, session, log_id)
         text = await dashboard.app.shares.heavy(session.organization_id, lambda: _raw(dashboard, entry))
         return Response(text, media_type="text/plain", headers=HEADERS)
 
-    @post(f"{_PATH}/replay", name="dashboard_log_replay")
+    @post(f"{_PATH}/replay")
     async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         entry = await _listed(dashboard, session, log_id)

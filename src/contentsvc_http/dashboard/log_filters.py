@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Final, final
+from typing import Any, Final, final
 from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
@@ -15,6 +15,8 @@ from contentsvc_core.timestamps import read_iso
 EVENTS: Final = ("push", "release", "ping")
 #: The longest text, in characters: titles and delivery ids are shorter.
 MOST_TEXT: Final = 200
+#: The filters, by their names in addresses, forms and :class:`LogFilters`.
+FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since")
 _OFF: Final = "off"
 _DIGITS: Final = 6
 
@@ -36,7 +38,7 @@ class LogFilters:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.outcome or self.since or self.status or self.event or self.integration or self.text)
+        return not any(getattr(self, name) for name in FIELDS)
 
     @property
     def query(self) -> str:
@@ -53,44 +55,27 @@ class LogFilters:
         return self._spelled({"after": written_cursor(than), "rows": str(rows)})
 
     def _spelled(self, more: Mapping[str, str]) -> str:
-        fields = {
-            "outcome": self.outcome,
-            "status": self.status,
-            "event": self.event,
-            "integration": self.integration,
-            "text": self.text,
-            "since": self.since,
-            "live": "" if self.live else _OFF,
-            **more,
-        }
+        fields = {name: getattr(self, name) for name in FIELDS} | {"live": "" if self.live else _OFF, **more}
         spelled = urlencode({name: value for name, value in fields.items() if value})
         return f"?{spelled}" if spelled else ""
 
 
 def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
-    outcome, status, event, integration, text, since = (
-        parameters.get(name, "").strip()[:MOST_TEXT]
-        for name in ("outcome", "status", "event", "integration", "text", "since")
-    )
+    texts: dict[str, Any] = {name: parameters.get(name, "").strip()[:MOST_TEXT] for name in FIELDS}
     rows = parameters.get("rows", "")
     filters = LogFilters(
-        outcome=outcome,
-        status=status,
-        event=event,
-        integration=integration,
-        text=text,
-        since=since,
+        **texts,
         live=parameters.get("live") != _OFF,
         rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
     )
-    query = read_log_query({"status": status, "integrationId": integration})
+    query = read_log_query({"status": filters.status, "integrationId": filters.integration})
     if isinstance(query, Refusal):
         return filters, f"{query.message()}."
-    outcomes = choices("outcome", outcome, LogOutcome)
+    outcomes = choices("outcome", filters.outcome, LogOutcome)
     if isinstance(outcomes, Refusal):
         return filters, f"{outcomes.message()}."
-    began = read_iso(since) if since else None
-    if since and began is None:
+    began = read_iso(filters.since) if filters.since else None
+    if filters.since and began is None:
         return filters, "since must be a time, such as 2026-01-01T12:00:00Z."
     places: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
@@ -102,8 +87,8 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
         integration_ids=query.integration_ids,
         outcomes=outcomes,
         statuses=query.statuses,
-        event=event,
-        text=text,
+        event=filters.event,
+        text=filters.text,
         since=began,
     )
     return evolve(filters, search=search, before=places["before"], after=places["after"]), None

@@ -3,7 +3,6 @@ from typing import Any, Final
 
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.response import Template
 
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.lists.cursors import BEGINNING, Cursor
@@ -22,7 +21,7 @@ _PATH: Final = f"{ROOT}/integrations/logs"
 
 
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_PATH, name="dashboard_logs")
+    @get(_PATH)
     async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         filters, fault = read_log_filters(session.query)
@@ -31,9 +30,9 @@ def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         context = await _entries_of(dashboard, session, filters, fault)
         status = 200 if fault is None else 400
         if session.is_partial:
-            return _addressed(
-                pages.part(session, "logs_part.html", {**context, "new_notice": ""}, status=status), filters
-            )
+            part = pages.part(session, "logs_part.html", {**context, "new_notice": ""}, status=status)
+            part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
+            return part
         return pages.page(
             session, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status
         )
@@ -103,8 +102,3 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
 
 def _newest(entries: Sequence[ListedEntry]) -> Cursor:
     return Cursor.of(entries[0]) if entries else BEGINNING
-
-
-def _addressed(part: Template, filters: LogFilters) -> Template:
-    part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
-    return part

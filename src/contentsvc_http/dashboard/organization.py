@@ -29,12 +29,12 @@ def organization_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHan
             session, "organization.html", shown, title="Organization", section="organization", status=status
         )
 
-    @get(_PATH, name="dashboard_organization")
+    @get(_PATH)
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return page(session, session.organization.time_zone.key)
 
-    @post(_PATH, name="dashboard_organization_save")
+    @post(_PATH)
     async def save(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         typed = form.text("time_zone")

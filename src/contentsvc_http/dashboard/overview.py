@@ -31,7 +31,7 @@ _ONE: Final = PageRequest(limit=1)
 
 
 def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(ROOT, name="dashboard_overview")
+    @get(ROOT)
     async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         organization_id = session.organization_id

@@ -43,7 +43,6 @@ _NOTICES: Final = {
     "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",
-    "requested": "Started. The result appears here.",
     "signed-out": "You are signed out.",
 }
 #: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.

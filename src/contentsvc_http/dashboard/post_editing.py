@@ -12,7 +12,7 @@ from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
 from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import Refusal, RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
 from contentsvc_http.dashboard.context import Dashboard
@@ -37,22 +37,14 @@ def no_post() -> Refused:
     return Refused(404, {"error": "There is no such post."})
 
 
-_REFUSALS: Final = FormRefusals(
-    fields={
-        "title": "title",
-        "markdown": "markdown",
-        "summary": "summary",
-        "publish_at": "publishAt",
-        "repository": "repository",
-    },
-    labels={
-        "title": "The title",
-        "markdown": "The text",
-        "summary": "The summary",
-        "publish_at": "The time",
-        "repository": "The repository",
-    },
-)
+_LABELS: Final = {
+    "title": "The title",
+    "markdown": "The text",
+    "summary": "The summary",
+    "publish_at": "The time",
+    "repository": "The repository",
+}
+_REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABELS}, labels=_LABELS)
 #: The form of times in the form: browsers show a calendar for it.
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
@@ -213,17 +205,17 @@ def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
 
 
 def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts/new", name="dashboard_post_new")
+    @get(f"{ROOT}/posts/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await editor.page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
 
-    @post(f"{ROOT}/posts/new", name="dashboard_post_create", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/new", request_max_body_size=_MAX_FORM)
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
-    @get(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_edit")
+    @get(f"{ROOT}/posts/{{post_id:str}}/edit")
     async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         shown = await editor.post(session, post_id)
@@ -233,7 +225,7 @@ def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
             return go(f"/posts/{shown.id}")
         return await editor.page(session, shown, _Text.of_post(shown, session.organization.time_zone))
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/edit", name="dashboard_post_save", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/{{post_id:str}}/edit", request_max_body_size=_MAX_FORM)
     async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         return await editor.save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
@@ -242,7 +234,7 @@ def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
 
 
 def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: _Editor) -> HTTPRouteHandler:
-    @post(f"{ROOT}/posts/preview", name="dashboard_post_preview", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/preview", request_max_body_size=_MAX_FORM)
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         await counting.admit(session, PREVIEWING)

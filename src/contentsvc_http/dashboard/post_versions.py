@@ -26,11 +26,11 @@ MAX_LINES: Final = 2000
 
 
 def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts/{{post_id:str}}/versions", name="dashboard_post_versions")
+    @get(f"{ROOT}/posts/{{post_id:str}}/versions")
     async def versions(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         return await page(await visit(dashboard, request), post_id)
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/versions", name="dashboard_post_restore")
+    @post(f"{ROOT}/posts/{{post_id:str}}/versions")
     async def restore(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         if (refused := await counting.refusal(session, *_RESTORING)) is not None:

@@ -49,12 +49,12 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         }
         return pages.page(session, "post_write.html", context, title="Write a post", section=_SECTION, status=status)
 
-    @get(f"{ROOT}/posts/write", name="dashboard_post_write")
+    @get(f"{ROOT}/posts/write")
     async def write(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await page(session, None) if session.may_write else go("/posts")
 
-    @post(f"{ROOT}/posts/write", name="dashboard_post_ask")
+    @post(f"{ROOT}/posts/write")
     async def generate(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
@@ -68,7 +68,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             return await page(session, form, error=f"{job.message()}.", status=422)
         return go(f"/posts/jobs/{job.id}")
 
-    @get(f"{ROOT}/posts/jobs/{{job_id:str}}", name="dashboard_post_job")
+    @get(f"{ROOT}/posts/jobs/{{job_id:str}}")
     async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         job = await job_of(dashboard, session, job_id)

@@ -26,12 +26,11 @@ from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_p
 from contentsvc_http.dashboard.post_versions import version_routes
 from contentsvc_http.dashboard.post_writing import writing_routes
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
-from contentsvc_http.dashboard.several_posts import several_routes
+from contentsvc_http.dashboard.several_posts import FILTERS, several_routes
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.words import CONTENT, ORDERS
 
 _PER_PAGE: Final = 20
-_FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
 
 
@@ -48,11 +47,11 @@ def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
 
 
 def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts", name="dashboard_posts")
+    @get(f"{ROOT}/posts")
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         brands = await dashboard.app.stores.brands.identities(session.organization_id)
-        chosen = {name: session.query.get(name, "") for name in (*_FILTERS, "orderBy")}
+        chosen = {name: session.query.get(name, "") for name in (*FILTERS, "orderBy")}
         query = _query(chosen, brands, session.organization.time_zone)
         page: tuple[Sequence[Post], Pagination] | Refusal | None = None
         if isinstance(query, PostQuery):
@@ -69,7 +68,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             "posts": page[0] if page else (),
             "pagination": page[1].body if page else None,
             "chosen": chosen,
-            "is_filtered": any(chosen[name] for name in _FILTERS),
+            "is_filtered": any(chosen[name] for name in FILTERS),
             "orders": ORDERS,
             "link": link,
             "content_types": CONTENT,
@@ -84,7 +83,7 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             session, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
         )
 
-    @get(f"{ROOT}/posts/{{post_id:str}}", name="dashboard_post")
+    @get(f"{ROOT}/posts/{{post_id:str}}")
     async def shown(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await _show(dashboard, pages, session, post_id)
@@ -109,15 +108,15 @@ def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPR
             return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
         return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/publish", name="dashboard_post_publish")
+    @post(f"{ROOT}/posts/{{post_id:str}}/publish")
     async def publish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         return await set_status(request, post_id, PostStatus.PUBLISHED)
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/unpublish", name="dashboard_post_unpublish")
+    @post(f"{ROOT}/posts/{{post_id:str}}/unpublish")
     async def unpublish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         return await set_status(request, post_id, PostStatus.DRAFT)
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/delete", name="dashboard_post_delete")
+    @post(f"{ROOT}/posts/{{post_id:str}}/delete")
     async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
         session, form = await change(dashboard, request)
         seen = form.text("seen")

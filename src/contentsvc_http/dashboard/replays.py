@@ -10,7 +10,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.log_filters import LogFilters, read_log_filters
+from contentsvc_http.dashboard.log_filters import FIELDS, LogFilters, read_log_filters
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.session import ROOT, change, visit
 from contentsvc_http.errors import Refused
@@ -21,7 +21,7 @@ _PATH: Final = f"{ROOT}/integrations/logs/replay"
 def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @get(_PATH, name="dashboard_replay")
+    @get(_PATH)
     async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         filters, fault = read_log_filters(session.query)
@@ -38,11 +38,10 @@ def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         }
         return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
-    @post(_PATH, name="dashboard_replay_batch")
+    @post(_PATH)
     async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
-        names = ("outcome", "status", "event", "integration", "text", "since")
-        filters, fault = read_log_filters({name: form.text(name) for name in names})
+        filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})
         if fault is not None:
             raise Refused(400, {"error": fault})
         command = _command(filters, form.text("request"), form.text("cursor"))

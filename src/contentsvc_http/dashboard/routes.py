@@ -43,7 +43,7 @@ _MAX_FORM: Final = 64 * 1024
 def dashboard_routes(dashboard: Dashboard) -> Router:
     pages = Pages(dashboard)
 
-    @get([f"{ROOT}/{{rest:path}}"], name="dashboard_unknown")
+    @get([f"{ROOT}/{{rest:path}}"])
     async def unknown(rest: FromPath[str]) -> Response[Any]:
         del rest
         raise Refused(404, {"error": "There is no such page."})
@@ -78,7 +78,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
 def front_route() -> HTTPRouteHandler:
     """Return the route of ``/``: it redirects browsers to the dashboard, and is unknown to other clients."""
 
-    @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, name="front")
+    @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False)
     async def front(request: Request[Any, Any, Any]) -> Response[Any]:
         # The first of equals is the default for clients without a preferred type.
         if request.accept.best_match(["application/json", "text/html"]) == "text/html":

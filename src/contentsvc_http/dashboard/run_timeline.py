@@ -7,7 +7,7 @@ from attrs import frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.workflows.jobs import Job, JobEventType
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, ListedRun, RunStatus
 from contentsvc_http.dashboard.run_words import PageLink, Starters
 from contentsvc_http.words import sentence
@@ -56,35 +56,23 @@ def is_unfinished(run: ListedRun) -> bool:
 def _beginning(details: RunDetails) -> Sequence[TimelineStep]:
     run, cause, starter = details.run, details.run.cause, details.starters.of(details.run.cause)
     created = TimelineStep(kind="good", title="Run created", text=f"Started by {starter.text}.", at=run.created_at)
+    link: PageLink | None = None
     match cause:
         case ListedDelivery():
-            entry = (
-                None
-                if details.log_id is None
-                else PageLink(text="log entry", path=f"/integrations/logs/{details.log_id}")
-            )
-            arrived = "Delivery replayed" if cause.replayed else "Delivery arrived"
+            title = "Delivery replayed" if cause.replayed else "Delivery arrived"
             text = cause.event.type.capitalize()
-            if entry is None:
+            if details.log_id is None:
                 text += "; its log entry is not kept any more"
-            return [TimelineStep(kind="good", title=arrived, text=text, at=run.created_at, link=entry), created]
-        case Generation(schedule_id=str()):
-            due = TimelineStep(
-                kind="good", title="The schedule was due", text=_window(cause, details.zone), at=run.created_at
-            )
-            return [due, created]
+            else:
+                link = PageLink(text="log entry", path=f"/integrations/logs/{details.log_id}")
         case Generation():
-            return [
-                TimelineStep(
-                    kind="good", title="Content was requested", text=_window(cause, details.zone), at=run.created_at
-                ),
-                created,
-            ]
+            title = "Content was requested" if cause.schedule_id is None else "The schedule was due"
+            text = _window(cause, details.zone)
         case SiteReading():
-            sentence = "A brand identity was requested"
-            return [TimelineStep(kind="good", title=sentence, text=cause.website_url, at=run.created_at), created]
+            title, text = "A brand identity was requested", cause.website_url
         case _:
             assert_never(cause)
+    return [TimelineStep(kind="good", title=title, text=text, at=run.created_at, link=link), created]
 
 
 def _window(cause: Generation, zone: ZoneInfo) -> str:
@@ -151,18 +139,11 @@ def _end(details: RunDetails) -> Sequence[TimelineStep]:
             return []
         case RunStatus.COMPLETED:
             done = TimelineStep(kind="good", title="Completed", at=at)
+            if isinstance(run.cause, SiteReading):
+                made = "The brand identity was deleted since" if details.brand is None else "Brand identity made"
+                return [done, TimelineStep(kind="good", title=made, link=details.brand, at=at)]
             if run.post_id is None:
-                sentence = (
-                    "Brand identity made" if details.brand is not None else "The brand identity was deleted since"
-                )
-                return [
-                    done,
-                    *(
-                        [TimelineStep(kind="good", title=sentence, link=details.brand, at=at)]
-                        if _is_reading(run)
-                        else []
-                    ),
-                ]
+                return [done]
             if post is None:
                 return [done, TimelineStep(title="Its post was deleted since")]
             link = PageLink(text=post.title, path=f"/posts/{post.id}")
@@ -178,18 +159,11 @@ def _end(details: RunDetails) -> Sequence[TimelineStep]:
 
 
 def _ended_at(details: RunDetails) -> datetime | None:
-    ends = [event.created_at for event in _events(details.job) if event.type in _ENDS]
+    events = () if details.job is None else details.job.events
+    ends = [event.created_at for event in events if event.type in _ENDS]
     if ends and details.run.status is not RunStatus.CANCELLED:
         return ends[-1]
     return None if details.post is None else details.post.created_at
-
-
-def _events(job: Job | None) -> Sequence[JobEvent]:
-    return () if job is None else job.events
-
-
-def _is_reading(run: ListedRun) -> bool:
-    return isinstance(run.cause, SiteReading)
 
 
 def _counted(number: int, what: str) -> str:

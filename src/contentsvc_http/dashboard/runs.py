@@ -37,21 +37,21 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     run_pages = _RunPages(dashboard, pages)
 
-    @get(_PATH, name="dashboard_runs")
+    @get(_PATH)
     async def list_runs(request: Request[Any, Any, Any]) -> Response[Any]:
         return await run_pages.listed(await visit(dashboard, request))
 
-    @get(f"{_PATH}/{{run_id:str}}", name="dashboard_run")
+    @get(f"{_PATH}/{{run_id:str}}")
     async def show(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         return await run_pages.shown(session, await run_pages.find(session, run_id))
 
-    @post(f"{_PATH}/{{run_id:str}}/retry", name="dashboard_run_retry")
+    @post(f"{_PATH}/{{run_id:str}}/retry")
     async def retry(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         return await run_pages.retry(session, await run_pages.find(session, run_id))
 
-    @post(f"{_PATH}/{{run_id:str}}/cancel", name="dashboard_run_cancel")
+    @post(f"{_PATH}/{{run_id:str}}/cancel")
     async def cancel(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         return await run_pages.cancel(session, await run_pages.find(session, run_id))

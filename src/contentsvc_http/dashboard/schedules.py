@@ -1,6 +1,5 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
-from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar.handlers import HTTPRouteHandler
@@ -32,7 +31,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
-from contentsvc_http.dashboard.section import FormSection, section_routes
+from contentsvc_http.dashboard.section import FormSection, TypedForm, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -56,14 +55,9 @@ _REFUSALS: Final = FormRefusals(
 
 @final
 @frozen(kw_only=True)
-class _Typed:
-    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+class _Typed(TypedForm):
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
-    repositories: tuple[str, ...] = field(converter=tuple, default=())
     times: TypedTimes = field(factory=TypedTimes)
-    brand: str = ""
-    #: The override of the house style, as JSON for the core's reader.
-    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     def values(self, cron: Cron) -> dict[str, Any]:
         return {
@@ -132,7 +126,15 @@ class _Schedules(FormSection[Schedule, _Typed]):
         return stored.name
 
     def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
-        return _row(stored, has, session.organization.time_zone)
+        return _Row(
+            schedule=stored,
+            repositories=[has.repository(None, number) for number in stored.repository_ids],
+            times=times_of(stored.cron, session.organization.time_zone),
+            lookback=LOOKBACKS[stored.lookback],
+            output=CONTENT[stored.output_type],
+            publishes=PUBLISHES[stored.post_status],
+            brand=has.brand(stored.brand_identity_id),
+        )
 
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]:
         return {
@@ -177,16 +179,4 @@ def _typed_of(schedule: Schedule) -> _Typed:
         times=TypedTimes.of(schedule.cron),
         brand=schedule.brand_identity_id or "",
         style=style_body(schedule.house_style) or {},
-    )
-
-
-def _row(schedule: Schedule, has: FormSources, zone: ZoneInfo) -> _Row:
-    return _Row(
-        schedule=schedule,
-        repositories=[has.repository(None, number) for number in schedule.repository_ids],
-        times=times_of(schedule.cron, zone),
-        lookback=LOOKBACKS[schedule.lookback],
-        output=CONTENT[schedule.output_type],
-        publishes=PUBLISHES[schedule.post_status],
-        brand=has.brand(schedule.brand_identity_id),
     )

@@ -25,7 +25,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.payloads import visible
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, visit
+from contentsvc_http.dashboard.session import ROOT, visit
 from contentsvc_http.errors import Refused
 from contentsvc_http.words import CONTENT
 
@@ -43,7 +43,7 @@ _PIECE: Final = re.compile(r"\S+")
 def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     counting = Counting(dashboard)
 
-    @get(f"{ROOT}/search", name="dashboard_search")
+    @get(f"{ROOT}/search")
     async def search(request: Request[Any, Any, Any]) -> Response[Any]:
         session = await visit(dashboard, request)
         parameters = {name: session.query.get(name, "") for name in _FIELDS}
@@ -60,10 +60,13 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)
         if context["is_asked"]:
             await counting.admit(session, SEARCHING)
-            context |= await _hits_of(dashboard, session, records)
+            organization_id = session.organization_id
+            context |= await dashboard.app.shares.heavy(
+                organization_id, lambda: _shown(dashboard.app.stores.search, organization_id, records)
+            )
         return pages.page(session, "search.html", context, title="Search", section=_SECTION)
 
-    @get(f"{ROOT}/context/{{custom_id:path}}", name="dashboard_context")
+    @get(f"{ROOT}/context/{{custom_id:path}}")
     async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
         session = await visit(dashboard, request)
         record_id = custom_id.removeprefix("/")
@@ -81,13 +84,6 @@ async def _record(dashboard: Dashboard, organization_id: str, custom_id: str) ->
     if record is None:
         raise Refused(404, {"error": "This context record is not there."})
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])
-
-
-async def _hits_of(dashboard: Dashboard, session: DashboardSession, records: ContextSearch) -> dict[str, Any]:
-    organization_id = session.organization_id
-    return await dashboard.app.shares.heavy(
-        organization_id, lambda: _shown(dashboard.app.stores.search, organization_id, records)
-    )
 
 
 async def _shown(search: Search, organization_id: str, records: ContextSearch) -> dict[str, Any]:

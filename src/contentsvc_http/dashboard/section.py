@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -12,9 +13,10 @@ from msgspec import Struct
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
@@ -29,27 +31,18 @@ from contentsvc_http.forms import Form
 _INVALID: Final = 422
 
 
-class Resource(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def house_style(self) -> HouseStyle | None: ...
-
-
-class Typed(Protocol):
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-    @property
-    def brand(self) -> str: ...
-
-    @property
-    def style(self) -> Mapping[str, Any]: ...
+@frozen(kw_only=True)
+class TypedForm:
+    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+    settings: Mapping[str, Any]
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    brand: str = ""
+    #: The override of the house style, as JSON for the core's reader.
+    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
 
-_Stored = TypeVar("_Stored", bound=Resource)
-_Typed = TypeVar("_Typed", bound=Typed)
+_Stored = TypeVar("_Stored", bound=Trigger | Schedule)
+_Typed = TypeVar("_Typed", bound=TypedForm)
 
 
 class FormSection(ABC, Generic[_Stored, _Typed]):
@@ -195,43 +188,43 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
 
 def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:
-    path, name = f"{ROOT}{section.path}", f"dashboard_{section.name}"
+    path = f"{ROOT}{section.path}"
 
-    @get(path, name=f"{name}s")
+    @get(path)
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.list(await visit(dashboard, request))
 
-    @get(f"{path}/new", name=f"{name}_new")
+    @get(f"{path}/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.show(await visit(dashboard, request, Scope.WRITE), None)
 
-    @get(f"{path}/{{id_:str}}", name=name)
+    @get(f"{path}/{{id_:str}}")
     async def show(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.show(await visit(dashboard, request), id_)
 
-    @get(f"{path}/preview", name=f"{name}_preview_left")
+    @get(f"{path}/preview")
     async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
         # A reload of a preview's address has no form data.
         await visit(dashboard, request)
         return go(section.path)
 
-    @post(f"{path}/new", name=f"{name}_create")
+    @post(f"{path}/new")
     async def create(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.save(*await change(dashboard, request), None)
 
-    @post(f"{path}/preview", name=f"{name}_preview")
+    @post(f"{path}/preview")
     async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
         return await section.preview(*await change(dashboard, request))
 
-    @post(f"{path}/{{id_:str}}", name=f"{name}_change")
+    @post(f"{path}/{{id_:str}}")
     async def save(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.save(*await change(dashboard, request), id_)
 
-    @post(f"{path}/{{id_:str}}/switch", name=f"{name}_switch")
+    @post(f"{path}/{{id_:str}}/switch")
     async def switch(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         return await section.switch(*await change(dashboard, request), id_)
 
-    @post(f"{path}/{{id_:str}}/delete", name=f"{name}_delete")
+    @post(f"{path}/{{id_:str}}/delete")
     async def delete(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
         session, _ = await change(dashboard, request)
         return await section.delete(session, id_)

@@ -17,17 +17,8 @@ from contentsvc_http.forms import Form
 from contentsvc_http.words import sentence
 
 _DOING: Final = ("POST", "/v1/posts/bulk")
-_FILTERS: Final = (
-    "query",
-    "status",
-    "contentType",
-    "label",
-    "repository",
-    "brandIdentityId",
-    "since",
-    "until",
-    "orderBy",
-)
+#: The filters of the list of posts, by their names in addresses and forms.
+FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _NOTICES: Final = {
     BulkAction.PUBLISH: "all-published",
     BulkAction.UNPUBLISH: "all-unpublished",
@@ -38,11 +29,11 @@ _MAX_FORM: Final = 64 * 1024
 
 
 def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/posts/bulk", name="dashboard_posts_bulk", request_max_body_size=_MAX_FORM)
+    @post(f"{ROOT}/posts/bulk", request_max_body_size=_MAX_FORM)
     async def several(request: Request[Any, Any, Any]) -> Response[Any]:
         session, form = await change(dashboard, request)
         action = _action(form)
-        chosen = {name: value for name in _FILTERS if (value := form.text(name))}
+        chosen = {name: value for name in (*FILTERS, "orderBy") if (value := form.text(name))}
         back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
         titles, total = await _posts(dashboard, session, form, chosen)
         context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}

@@ -29,7 +29,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
     limiter = dashboard.app.limiter
     secure = dashboard.app.base_url.startswith("https:")
 
-    @get(SIGN_IN, name="dashboard_sign_in")
+    @get(SIGN_IN)
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
         token = token_of(request)
         if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
@@ -37,7 +37,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         notice = "You are signed out." if request.query_params.get("notice") == "signed-out" else None
         return _page(notice=notice)
 
-    @post(SIGN_IN, name="dashboard_sign_in_done", request_max_body_size=_MAX_FORM)
+    @post(SIGN_IN, request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
         refuse_foreign(dashboard, request)
         if secure and is_in_clear(request):
@@ -57,7 +57,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         keep(response, signed_in, secure=secure)
         return response
 
-    @post("/dashboard/sign-out", name="dashboard_sign_out", request_max_body_size=_MAX_FORM)
+    @post("/dashboard/sign-out", request_max_body_size=_MAX_FORM)
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
         refuse_foreign(dashboard, request)
         if (token := token_of(request)) is not None:
@@ -70,7 +70,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
 
 
 def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
-    @get(f"{SIGN_IN}/link", name="dashboard_sign_in_link")
+    @get(f"{SIGN_IN}/link")
     async def by_link(request: Request[Any, Any, Any]) -> Response[Any]:
         headers = request.scope["headers"]
         if not (is_local(request.client and request.client.host, headers) and is_for_this_machine(headers)):

@@ -12,6 +12,7 @@ from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger, TriggerSettings
 from contentsvc_http.dashboard.choices import hosted, named, numbers_of, settings_from, settings_of
+from contentsvc_http.dashboard.section import TypedForm
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
 
@@ -20,17 +21,13 @@ _NO_EVENT: Final = Refusal(RefusalKind.UNSUITABLE, "choose an event, or all even
 
 @final
 @frozen(kw_only=True)
-class TypedTrigger:
-    #: The plain fields, by their attributes in the core: texts, and whether a box is ticked.
+class TypedTrigger(TypedForm):
+    """The fields of a form; repositories are in the form of :func:`hosted`."""
+
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(TriggerSettings()))
-    #: In the form of :func:`hosted`.
-    repositories: tuple[str, ...] = field(converter=tuple, default=())
     every_event: bool = False
     #: Releases are the default: one post for each push is too much for most readers.
     events: tuple[str, ...] = field(converter=tuple, default=(Release.type,))
-    brand: str = ""
-    #: The override of the house style, as JSON for the core's reader.
-    style: Mapping[str, Any] = field(factory=dict[str, Any])
 
     @property
     def providers(self) -> list[str]:

@@ -106,7 +106,16 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
 
     def row(self, session: DashboardSession, stored: Trigger, has: FormSources) -> _Row:
         del session
-        return _row(stored, has)
+        return _Row(
+            trigger=stored,
+            title=_title(stored, has),
+            repositories=_repositories(stored, has),
+            events=events_of(stored),
+            filters=filters_of(stored),
+            output=CONTENT[stored.output_type],
+            publishes=PUBLISHES[stored.post_status],
+            brand=has.brand(stored.brand_identity_id),
+        )
 
     def choices(self, typed: TypedTrigger, has: FormSources) -> dict[str, Any]:
         return {
@@ -142,19 +151,6 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
             created_at=dashboard.app.clock.now(),
         )
         return await dashboard.app.shares.heavy(session.organization_id, lambda: preview_of(dashboard, trigger))
-
-
-def _row(trigger: Trigger, has: FormSources) -> _Row:
-    return _Row(
-        trigger=trigger,
-        title=_title(trigger, has),
-        repositories=_repositories(trigger, has),
-        events=events_of(trigger),
-        filters=filters_of(trigger),
-        output=CONTENT[trigger.output_type],
-        publishes=PUBLISHES[trigger.post_status],
-        brand=has.brand(trigger.brand_identity_id),
-    )
 
 
 def _title(trigger: Trigger, has: FormSources) -> str:

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -14,10 +14,10 @@ from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
+from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.schemas_brands import BrandJobAnswer, BrandListBody, BrandRemovedBody, OneBrandBody
 
 _TAGS: Final = ["brand identities"]
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
@@ -51,6 +51,36 @@ class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
     name: Name | None = None
 
 
+@final
+class BrandListBody(TypedDict):
+    """All brand identities, oldest first."""
+
+    brandIdentities: list[BrandBody]
+
+
+@final
+class OneBrandBody(TypedDict):
+    """One brand identity."""
+
+    brandIdentity: BrandBody
+
+
+@final
+class BrandRemovedBody(TypedDict):
+    """The deleted brand identity, and the ids of the schedules and triggers that were disabled with it."""
+
+    id: str
+    disabledSchedules: list[str]
+    disabledEvents: list[str]
+
+
+@final
+class BrandJobAnswer(TypedDict):
+    """The current state of a job."""
+
+    job: BrandJobBody
+
+
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
@@ -60,7 +90,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities",
-        name="list_brand_identities",
         operation_id="listBrandIdentities",
         summary="List brand identities",
         tags=_TAGS,
@@ -73,7 +102,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities/{brand_identity_id:str}",
-        name="get_brand_identity",
         operation_id="getBrandIdentity",
         summary="Get a brand identity",
         tags=_TAGS,
@@ -87,7 +115,6 @@ def brand_routes(
 
     @patch(
         "/v1/brand-identities/{brand_identity_id:str}",
-        name="change_brand_identity",
         operation_id="updateBrandIdentity",
         summary="Update a brand identity",
         tags=_TAGS,
@@ -105,7 +132,6 @@ def brand_routes(
     @delete(
         "/v1/brand-identities/{brand_identity_id:str}",
         status_code=200,
-        name="delete_brand_identity",
         operation_id="deleteBrandIdentity",
         summary="Delete a brand identity",
         description="Also disables the schedules and triggers that use the brand identity.",
@@ -125,7 +151,6 @@ def brand_routes(
     @post(
         "/v1/brand-identities/generate",
         status_code=202,
-        name="generate_brand_identity",
         operation_id="createBrandIdentity",
         summary="Start creating a brand identity from a website",
         description="Returns a job. Poll it with `getBrandIdentityGeneration` until it is completed or failed.",
@@ -141,7 +166,6 @@ def brand_routes(
 
     @get(
         "/v1/brand-identities/generate/{job_id:str}",
-        name="brand_identity_job",
         operation_id="getBrandIdentityGeneration",
         summary="Get a job that creates a brand identity",
         tags=_TAGS,

@@ -7,14 +7,13 @@ from litestar.params import Parameter
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.commands import values_of
-from contentsvc_core.content.public.changelogs import ChangelogBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
@@ -38,33 +37,6 @@ class OneChangelogBody(TypedDict):
     """A public changelog."""
 
     changelog: ChangelogBody
-
-
-@final
-class ExposedRepository(TypedDict):
-    """Number of posts about a repository."""
-
-    repository: str
-    posts: int
-
-
-@final
-class ExposedPost(TypedDict):
-    """A post that the changelog shows."""
-
-    id: str
-    title: str
-    occurredAt: str
-
-
-@final
-class ExposureBody(TypedDict):
-    """The posts that a changelog shows, or would show if it were public."""
-
-    posts: int
-    repositories: list[ExposedRepository]
-    #: The newest posts.
-    newest: list[ExposedPost]
 
 
 @final
@@ -95,7 +67,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs",
-        name="list_changelogs",
         operation_id="listChangelogs",
         summary="List public changelogs",
         tags=_TAGS,
@@ -109,7 +80,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @post(
         "/v1/changelogs",
         status_code=201,
-        name="create_changelog",
         operation_id="createChangelog",
         summary="Create a public changelog",
         description="The changelog is hidden unless you send `isPublic: true`.",
@@ -124,7 +94,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs/{changelog_id:str}",
-        name="get_changelog",
         operation_id="getChangelog",
         summary="Get a public changelog",
         tags=_TAGS,
@@ -137,7 +106,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @get(
         "/v1/changelogs/{changelog_id:str}/exposure",
-        name="get_changelog_exposure",
         operation_id="getChangelogExposure",
         summary="Preview a public changelog",
         description="Returns the posts that the changelog shows, or would show if it were public.",
@@ -146,21 +114,10 @@ def public_changelog_routes(  # noqa: C901  # its routes
     )
     async def get_exposure(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ExposureBody]:
         key = await gate.caller(request, Scope.READ)
-        exposure, newest = await editor.preview(*await named(key, changelog_id))
-        return await gate.answer(
-            key,
-            {
-                "posts": exposure.posts,
-                "repositories": [{"repository": name, "posts": count} for name, count in exposure.repositories],
-                "newest": [
-                    {"id": post.id, "title": post.title, "occurredAt": iso_ms(post.occurred_at)} for post in newest
-                ],
-            },
-        )
+        return await gate.answer(key, exposure_body(*await editor.preview(*await named(key, changelog_id))))
 
     @patch(
         "/v1/changelogs/{changelog_id:str}",
-        name="change_changelog",
         operation_id="updateChangelog",
         summary="Update a public changelog",
         description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
@@ -181,7 +138,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @delete(
         "/v1/changelogs/{changelog_id:str}",
         status_code=200,
-        name="delete_changelog",
         operation_id="deleteChangelog",
         summary="Delete a public changelog",
         description="Its posts are not deleted. You cannot delete the first changelog of an organization; hide it "
@@ -197,7 +153,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
 
     @put(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
-        name="set_changelog_image",
         operation_id="setChangelogImage",
         summary="Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
@@ -214,7 +169,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
     @delete(
         "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
         status_code=200,
-        name="delete_changelog_image",
         operation_id="deleteChangelogImage",
         summary="Delete a picture of a public changelog",
         tags=_TAGS,

@@ -63,7 +63,6 @@ class RecordAnswer(TypedDict):
 def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
     @get(
         "/v1/context",
-        name="search_context",
         operation_id="searchContext",
         summary="Search context records, newest first",
         tags=["context"],
@@ -99,7 +98,6 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
 
     @get(
         "/v1/context/{custom_id:path}",
-        name="get_context",
         operation_id="getContext",
         summary="Get a context record",
         tags=["context"],

@@ -95,7 +95,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
     @get(
         "/v1/event-triggers",
-        name="list_event_triggers",
         operation_id="listEventTriggers",
         summary="List event triggers",
         tags=_TAGS,
@@ -114,7 +113,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
     @get(
         "/v1/event-triggers/{trigger_id:str}",
-        name="get_event_trigger",
         operation_id="getEventTrigger",
         summary="Get an event trigger",
         tags=_TAGS,
@@ -129,7 +127,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     @post(
         "/v1/event-triggers",
         status_code=201,
-        name="create_event_trigger",
         operation_id="createEventTrigger",
         summary="Create an event trigger",
         tags=_TAGS,
@@ -146,7 +143,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
-        name="change_event_trigger",
         operation_id="updateEventTrigger",
         summary="Update an event trigger",
         description="The change applies from the next delivery on.",
@@ -165,7 +161,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     @delete(
         "/v1/event-triggers/{trigger_id:str}",
         status_code=200,
-        name="delete_event_trigger",
         operation_id="deleteEventTrigger",
         summary="Delete an event trigger",
         tags=_TAGS,

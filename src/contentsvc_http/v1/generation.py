@@ -37,7 +37,6 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     @post(
         "/v1/posts/generate",
         status_code=202,
-        name="generate_post",
         operation_id="createPostGeneration",
         summary="Start writing a post about a time window",
         description="Returns a job. Poll it with `getPostGeneration` until it is completed, failed or skipped.",
@@ -53,7 +52,6 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
 
     @get(
         "/v1/posts/generate/{job_id:str}",
-        name="generation_job",
         operation_id="getPostGeneration",
         summary="Get a job that writes a post",
         tags=["posts"],

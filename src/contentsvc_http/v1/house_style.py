@@ -35,7 +35,6 @@ class HouseStyleAnswer(TypedDict):
 def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
     @get(
         "/v1/house-style",
-        name="get_house_style",
         operation_id="getHouseStyle",
         summary="Get the house style",
         tags=_TAGS,
@@ -48,7 +47,6 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
 
     @put(
         "/v1/house-style",
-        name="set_house_style",
         operation_id="setHouseStyle",
         summary="Set the house style",
         description="The new house style applies to posts written from now on. Existing posts do not change.",

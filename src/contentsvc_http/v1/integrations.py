@@ -78,7 +78,6 @@ def integration_routes(
     # The body has a key for each provider: its type is made at start.
     @get(
         "/v1/integrations",
-        name="list_integrations",
         operation_id="listIntegrations",
         summary="List integrations",
         tags=_TAGS,
@@ -102,7 +101,6 @@ def integration_routes(
         @post(
             connecting_path(slug),
             status_code=201,
-            name=f"connect_{slug}",
             operation_id=provider.operation_id,
             summary=f"Connect a repository of the provider {slug}",
             tags=_TAGS,
@@ -128,7 +126,6 @@ def integration_routes(
     @delete(
         "/v1/integrations/{integration_id:str}",
         status_code=200,
-        name="delete_integration",
         operation_id="deleteIntegration",
         summary="Delete an integration",
         description="Also deletes its webhook at the code host, and disables the schedules and triggers that use the "
@@ -158,7 +155,6 @@ def integration_routes(
 def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRouteHandler]:
     @patch(
         "/v1/integrations/{integration_id:str}",
-        name="change_integration",
         operation_id="updateIntegration",
         summary="Enable or disable an integration",
         tags=_TAGS,
@@ -181,7 +177,6 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
     @post(
         "/v1/integrations/{integration_id:str}/rotate-secret",
         status_code=200,
-        name="rotate_integration_secret",
         operation_id="rotateIntegrationSecret",
         summary="Rotate the webhook secret of an integration",
         description="With a token, contentsvc sets the new secret at the code host. Without a token, or if `hostError` "
@@ -214,7 +209,6 @@ def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
     @post(
         "/v1/integrations/{integration_id:str}/reconcile",
         status_code=200,
-        name="reconcile_integration",
         operation_id="reconcileIntegration",
         summary="Request failed deliveries again from the code host",
         description="Also requests deliveries that were not accepted. The integration must have a token, and the code "

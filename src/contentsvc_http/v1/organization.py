@@ -38,7 +38,6 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
 
     @get(
         "/v1/organization",
-        name="get_organization",
         operation_id="getOrganization",
         summary="Get the organization and the scopes of the API key",
         tags=["organization"],
@@ -50,7 +49,6 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
 
     @patch(
         "/v1/organization",
-        name="change_organization",
         operation_id="updateOrganization",
         summary="Update your organization",
         description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",

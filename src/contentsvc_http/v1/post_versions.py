@@ -65,7 +65,6 @@ class RestoredPostBody(TypedDict):
 def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
     @get(
         "/v1/posts/{post_id:str}/versions",
-        name="list_post_versions",
         operation_id="listPostVersions",
         summary="List the versions of a post",
         tags=_TAGS,
@@ -83,7 +82,6 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
 
     @get(
         "/v1/posts/{post_id:str}/versions/{number:str}",
-        name="get_post_version",
         operation_id="getPostVersion",
         summary="Get a version of a post",
         tags=_TAGS,
@@ -107,7 +105,6 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
     @post(
         "/v1/posts/{post_id:str}/versions/{number:str}/restore",
         status_code=200,
-        name="restore_post_version",
         operation_id="restorePostVersion",
         summary="Restore a version of a post",
         description="Gives the post this text again, as a new version. Its state stays.",

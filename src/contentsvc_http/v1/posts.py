@@ -83,7 +83,6 @@ def post_routes(
 def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
     @get(
         "/v1/posts",
-        name="list_posts",
         operation_id="listPosts",
         summary="List posts",
         tags=["posts"],
@@ -124,7 +123,6 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
 
     @get(
         "/v1/posts/{post_id:str}",
-        name="get_post",
         operation_id="getPost",
         summary="Get a post",
         tags=["posts"],
@@ -153,7 +151,6 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
     @post(
         "/v1/posts",
         status_code=201,
-        name="create_post",
         operation_id="createPost",
         summary="Create a post",
         description="Creates a post with your own text. Send `publishAt` to publish the draft later.",
@@ -172,7 +169,6 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
 
     @patch(
         "/v1/posts/{post_id:str}",
-        name="change_post",
         operation_id="updatePost",
         summary="Update a post",
         description="If you change the Markdown, the HTML is rendered again. Send `If-Match` to change the post only "
@@ -200,7 +196,6 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
     @delete(
         "/v1/posts/{post_id:str}",
         status_code=200,
-        name="delete_post",
         operation_id="deletePost",
         summary="Delete a post",
         description="Send `If-Match` to delete the post only if it is still the version you read.",

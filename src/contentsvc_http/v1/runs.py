@@ -44,7 +44,6 @@ class OneRunBody(TypedDict):
 def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
     @get(
         "/v1/runs",
-        name="list_runs",
         operation_id="listRuns",
         summary="List workflow runs, newest first",
         tags=_TAGS,
@@ -74,7 +73,6 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
 
     @get(
         "/v1/runs/{run_id:str}",
-        name="get_run",
         operation_id="getRun",
         summary="Get a workflow run",
         tags=_TAGS,
@@ -96,7 +94,6 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
     @post(
         "/v1/runs/{run_id:str}/cancel",
         status_code=200,
-        name="cancel_run",
         operation_id="cancelRun",
         summary="Cancel a workflow run that has not ended",
         tags=_TAGS,
@@ -108,7 +105,6 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
     @post(
         "/v1/runs/{run_id:str}/retry",
         status_code=200,
-        name="retry_run",
         operation_id="retryRun",
         summary="Retry a workflow run that ended without a post",
         tags=_TAGS,

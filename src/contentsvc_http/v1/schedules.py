@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     UNKNOWN_SCHEDULE,
@@ -31,7 +32,6 @@ from contentsvc_http.v1.repository_ids import (
     read_repositories,
     read_repository_filter,
 )
-from contentsvc_http.v1.schemas_schedules import OneScheduleBody, ScheduleListBody, ScheduleRemovedBody
 
 #: Maximum number of repositories of one schedule; more would be a mistake.
 _MOST: Final = 100
@@ -81,13 +81,34 @@ class HostedNewSchedule(NewSchedule, rename="camel", frozen=True, kw_only=True):
     output_config: HostedOutputConfig | None = None
 
 
+@final
+class ScheduleListBody(TypedDict):
+    """All schedules, oldest first, and the names of their repositories by id."""
+
+    schedules: list[ScheduleBody]
+    repositoryMap: dict[str, str]
+
+
+@final
+class OneScheduleBody(TypedDict):
+    """One schedule."""
+
+    schedule: ScheduleBody
+
+
+@final
+class ScheduleRemovedBody(TypedDict):
+    """The id of the deleted schedule."""
+
+    id: str
+
+
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
     new = HostedNewSchedule if gate.hosted else NewSchedule
     fields = changes_of(new, "ScheduleFields", clears=("output_config",))
 
     @get(
         "/v1/schedules",
-        name="list_schedules",
         operation_id="listSchedules",
         summary="List schedules",
         tags=_TAGS,
@@ -110,7 +131,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     @post(
         "/v1/schedules",
         status_code=201,
-        name="create_schedule",
         operation_id="createSchedule",
         summary="Create a schedule",
         tags=_TAGS,
@@ -125,7 +145,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @patch(
         "/v1/schedules/{schedule_id:str}",
-        name="change_schedule",
         operation_id="updateSchedule",
         summary="Update a schedule",
         tags=_TAGS,
@@ -144,7 +163,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
     @delete(
         "/v1/schedules/{schedule_id:str}",
         status_code=200,
-        name="delete_schedule",
         operation_id="deleteSchedule",
         summary="Delete a schedule",
         tags=_TAGS,

@@ -74,7 +74,6 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
     @post(
         "/v1/posts/bulk",
         status_code=200,
-        name="change_posts",
         operation_id="updatePosts",
         summary="Publish, unpublish or delete several posts",
         description=f"Send `ids`, or a `filter`. One request changes at most {MAX_BULK} posts. "

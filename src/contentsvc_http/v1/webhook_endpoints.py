@@ -83,7 +83,6 @@ def webhook_endpoint_routes(
 ) -> list[HTTPRouteHandler]:
     @get(
         "/v1/webhook-endpoints",
-        name="list_webhook_endpoints",
         operation_id="listWebhookEndpoints",
         summary="List webhook endpoints",
         tags=_TAGS,
@@ -96,7 +95,6 @@ def webhook_endpoint_routes(
 
     @get(
         "/v1/webhook-endpoints/{endpoint_id:str}",
-        name="get_webhook_endpoint",
         operation_id="getWebhookEndpoint",
         summary="Get a webhook endpoint",
         tags=_TAGS,
@@ -111,7 +109,6 @@ def webhook_endpoint_routes(
     @post(
         "/v1/webhook-endpoints",
         status_code=201,
-        name="create_webhook_endpoint",
         operation_id="createWebhookEndpoint",
         summary="Create a webhook endpoint",
         description="`url` is the URL of a webhook, or `mailto:` and up to ten e-mail addresses. Unless you name a "
@@ -129,7 +126,6 @@ def webhook_endpoint_routes(
 
     @patch(
         "/v1/webhook-endpoints/{endpoint_id:str}",
-        name="change_webhook_endpoint",
         operation_id="updateWebhookEndpoint",
         summary="Update a webhook endpoint",
         description="A disabled endpoint receives no new messages. Messages that are already waiting are sent when you "
@@ -149,7 +145,6 @@ def webhook_endpoint_routes(
     @delete(
         "/v1/webhook-endpoints/{endpoint_id:str}",
         status_code=200,
-        name="delete_webhook_endpoint",
         operation_id="deleteWebhookEndpoint",
         summary="Delete a webhook endpoint and its waiting messages",
         tags=_TAGS,
@@ -181,7 +176,6 @@ def _acting_routes(
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
         status_code=200,
-        name="rotate_webhook_endpoint_secret",
         operation_id="rotateWebhookEndpointSecret",
         summary="Rotate the secret of a webhook endpoint",
         description="Until the overlap ends, each message has two signatures: one with the new secret and one with the "
@@ -199,7 +193,6 @@ def _acting_routes(
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/test",
         status_code=202,
-        name="test_webhook_endpoint",
         operation_id="testWebhookEndpoint",
         summary="Send a test message",
         description="409 for e-mail if no address is confirmed yet.",
@@ -214,7 +207,6 @@ def _acting_routes(
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/confirmations",
         status_code=202,
-        name="confirm_webhook_endpoint",
         operation_id="confirmWebhookEndpoint",
         summary="Send the confirmation mail again",
         description="Asks the unconfirmed e-mail addresses of the endpoint again. An address gets one mail an hour. An "

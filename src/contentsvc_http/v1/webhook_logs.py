@@ -80,7 +80,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
 
     @get(
         "/v1/webhook-logs",
-        name="list_webhook_logs",
         operation_id="listWebhookLogs",
         summary="List webhook log entries, newest first",
         description=_PAYLOADS,
@@ -115,7 +114,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
     @post(
         "/v1/webhook-logs/{log_id:str}/replay",
         status_code=202,
-        name="replay_webhook_log",
         operation_id="replayWebhookLog",
         summary="Replay a processed delivery, or send a message again",
         tags=["webhook logs"],
@@ -130,7 +128,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
 
     @get(
         "/v1/webhook-logs/{log_id:str}",
-        name="get_webhook_log",
         operation_id="getWebhookLog",
         summary="Get a log entry, the cause of its outcome, and the remedy",
         tags=["webhook logs"],
@@ -155,7 +152,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
     @post(
         "/v1/webhook-logs/replay",
         status_code=202,
-        name="replay_webhook_logs",
         operation_id="replayWebhookLogs",
         summary="Replay the log entries of a filter, one batch a request",
         description=_BULK,
@@ -171,7 +167,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
 
     @get(
         "/v1/webhook-logs/replay",
-        name="count_replay",
         operation_id="countWebhookLogReplay",
         summary="Count the log entries that a filter would replay",
         tags=["webhook logs"],

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar, final
 
@@ -61,8 +61,8 @@ class _Examination:
                 return group.create_task(self._behind(readable, name, check, limit_s))
 
             tasks: list[asyncio.Task[Findings]] = [
-                group.create_task(self._file("file", partial(database.file, settings))),
-                group.create_task(self._file("disk", partial(database.disk, settings))),
+                group.create_task(self._set("file", partial(database.file, settings), "database_url")),
+                group.create_task(self._set("disk", partial(database.disk, settings), "database_url")),
                 read("key", partial(database.key, opened)),
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
@@ -73,9 +73,9 @@ class _Examination:
                 group.create_task(self._clock(reached, hosts)),
                 group.create_task(_of(server, lambda result: result.findings)),
                 group.create_task(self._dashboard(server)),
-                group.create_task(self._base_url()),
+                group.create_task(self._set("base_url", self._base_url, "base_url")),
                 group.create_task(_of(hosts, lambda results: [result.finding for result in results])),
-                group.create_task(self._mail()),
+                group.create_task(self._set("mail", partial(mail, settings), "smtp_url", "mail_from")),
             ]
         return [
             *settings_found(self._examined),
@@ -100,34 +100,36 @@ class _Examination:
     async def _reached(self) -> _Gate:
         if (why := self._unusable("database_url")) is not None:
             return _Gate(findings=[skipped("database", why)], why_not=why)
-        why_not: str | None = "the database cannot be reached"
-
-        async def check() -> Findings:
-            nonlocal why_not
-            findings, why_not = await database.reach(self._settings, self._database)
-            return findings
-
-        return _Gate(findings=await self._check("database", check), why_not=why_not)
+        check = partial(database.reach, self._settings, self._database)
+        return await self._gate("database", check, otherwise="the database cannot be reached")
 
     async def _readable(self, reached: "asyncio.Task[_Gate]") -> _Gate:
         before = (await reached).why_not
         if before is not None:
             return _Gate(findings=[skipped("schema", before)], why_not=before)
-        why_not: str | None = "the schema cannot be read"
+        check = partial(database.schema, self._settings, self._database)
+        return await self._gate("schema", check, otherwise="the schema cannot be read")
 
-        async def check() -> Findings:
+    async def _gate(
+        self, name: str, check: Callable[[], Awaitable[tuple[Findings, str | None]]], *, otherwise: str
+    ) -> _Gate:
+        """Run a check with the reason why others cannot run; ``otherwise`` is the reason if the check fails."""
+        why_not: str | None = otherwise
+
+        async def checked() -> Findings:
             nonlocal why_not
-            findings, why_not = await database.schema(self._settings, self._database)
+            findings, why_not = await check()
             return findings
 
-        return _Gate(findings=await self._check("schema", check), why_not=why_not)
+        return _Gate(findings=await self._check(name, checked), why_not=why_not)
 
     async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check, limit_s: float) -> Findings:
         why_not = (await gate).why_not
         return await self._check(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
 
-    async def _file(self, name: str, check: Check) -> Findings:
-        why = self._unusable("database_url")
+    async def _set(self, name: str, check: Check, *settings: str) -> Findings:
+        """Run a check if its settings are valid."""
+        why = next(filter(None, map(self._unusable, settings)), None)
         return await self._check(name, check) if why is None else [skipped(name, why)]
 
     async def _engine(self, reached: "asyncio.Task[_Gate]") -> Findings:
@@ -157,16 +159,7 @@ class _Examination:
         return await self._check("dashboard", check)
 
     async def _base_url(self) -> Findings:
-        why = self._unusable("base_url")
-
-        async def check() -> Findings:
-            return [await network.base_url(self._settings)]
-
-        return await self._check("base_url", check) if why is None else [skipped("base_url", why)]
-
-    async def _mail(self) -> Findings:
-        why = self._unusable("smtp_url") or self._unusable("mail_from")
-        return await self._check("mail", partial(mail, self._settings)) if why is None else [skipped("mail", why)]
+        return [await network.base_url(self._settings)]
 
     async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostCheck]:
         providers = frozenset[str]()

@@ -1,6 +1,6 @@
 """The public changelogs of an organization, and which posts they show (decisions 0023 and 0050)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol, Self, TypedDict, final
 
@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind, invalid
+from contentsvc_core.timestamps import iso_ms
 
 SLUG_LIMIT: Final = 63
 #: The content types of a new changelog: those written for readers of the product, not for social networks.
@@ -216,3 +217,38 @@ class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
             "url": url,
         }
         return cls(**fields)
+
+
+@final
+class ExposedRepository(TypedDict):
+    """Number of posts about a repository."""
+
+    repository: str
+    posts: int
+
+
+@final
+class ExposedPost(TypedDict):
+    """A post that the changelog shows."""
+
+    id: str
+    title: str
+    occurredAt: str
+
+
+@final
+class ExposureBody(TypedDict):
+    """The posts that a changelog shows, or would show if it were public."""
+
+    posts: int
+    repositories: list[ExposedRepository]
+    #: The newest posts.
+    newest: list[ExposedPost]
+
+
+def exposure_body(exposure: Exposure, newest: Sequence[Post]) -> ExposureBody:
+    return {
+        "posts": exposure.posts,
+        "repositories": [{"repository": name, "posts": count} for name, count in exposure.repositories],
+        "newest": [{"id": post.id, "title": post.title, "occurredAt": iso_ms(post.occurred_at)} for post in newest],
+    }
