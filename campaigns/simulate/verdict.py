@@ -106,7 +106,7 @@ def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
     least, most = len(sent.answers), len(sent.answers) + sent.unknown
     faults: list[str] = []
     # An answer that was lost may have been a failure of ours (500, 503), which leaves an entry of its own.
-    counted = [entry for entry in entries if entry.status_code < 500]
+    counted = [entry for entry in entries if entry.status_code not in {500, 503}]
     if not least <= len(counted) <= most:
         faults.append(f"{sent.key} has {len(counted)} log entries, not {least} to {most}")
     processed = sum(entry.title.startswith("Processed") for entry in entries)
