@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tests.adapters.test_notifications import Office, token_of
+from tests.usecases.test_notifications import Office, token_of
 from tests.mail_server import MailServer
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
