@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from tests.usecases.test_notifications import Office, token_of
 from tests.mail_server import MailServer
+from tests.usecases.test_notifications import Office, token_of
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.journal import LogStatus
