@@ -52,7 +52,7 @@ test-all: install  ## the second tier: all contracts on databases, properties wi
 	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile=thorough --dist=loadfile
 
 golden: install  ## write the golden posts anew, to be reviewed as a diff
-	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core/writing
+	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core
 
 test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.13
 	$(MAKE) test PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
