@@ -78,14 +78,14 @@ async def test_further_changelogs_are_found_by_their_names_and_removed(world: Wo
     )
     assert await editor.create(owner, command) is SLUG_USED
 
-    # The first one comes first, also before and after it is set up.
+    # The first one comes first, before and after it is set up.
+    first = await editor.first(owner)
     for _ in range(2):
-        first = await editor.first(owner)
         assert [each.id for each in await editor.all_of(owner)] == [first.id, created.id]
         assert {await editor.find(owner, name) for name in (None, first.id, first.slug)} == {first}
         assert {await editor.find(owner, name) for name in (created.id, "harbour")} == {created}
         assert await editor.find(owner, "unknown") is None
-        await editor.change(owner, ChangeChangelog(title="Lamps"))
+        await editor.change(owner, ChangeChangelog(title=first.title))
     assert await editor.change(owner, ChangeChangelog(title="Port"), created) == evolve(created, title="Port")
 
     assert message_of(await editor.remove(first)) == (
