@@ -226,6 +226,11 @@ def test_an_invalid_image_is_refused_with_its_fault(content: bytes, fault: str) 
     assert message_of(read_image(ImageKind.LOGO, content)) == fault
 
 
+def test_a_picture_may_have_one_pixel_and_the_longest_side() -> None:
+    for width, height in ((1, 4_096), (4_096, 1)):
+        assert isinstance(read_image(ImageKind.LOGO, png(width, height)), Image)
+
+
 @given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"RIFF", b"\x89PNG\r\n\x1a\n"]))
 def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> None:
     assert isinstance(read_image(ImageKind.ICON, start + content), Image | Refusal)

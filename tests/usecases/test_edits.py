@@ -169,7 +169,7 @@ def _fail(fault: Exception) -> None:
 
 async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
-    await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new"), author="csk_1")
+    await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new", summary="Short"), author="csk_1")
 
     restored = await edit.restore(owner, post.id, 1, author="csk_2")
 
