@@ -100,7 +100,7 @@ limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: w
 advisories: install  ## ask whether anything is publicly known against the pinned packages (needs the network)
 	$(BIN)/python -m benchmarks.advisories
 
-mutate: install  ## put 7,000 small faults into the core: the tests must notice them (an hour): COUNT=500 SEED=1 ONLY=access.window
+mutate: install  ## put 17,000 small faults into the core: the tests must notice them (some hours): COUNT=500 SEED=1 ONLY=access.window
 	$(BIN)/python -m tests.mutation --count $(or $(COUNT),0) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
 bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1

@@ -1,4 +1,4 @@
-"""Commands: what is read from forms, the fields of a change, and the descriptions of fields."""
+"""Commands: reading them from forms, the fields of a change, and the descriptions of fields."""
 
 from typing import Annotated
 

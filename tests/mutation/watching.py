@@ -80,7 +80,7 @@ _CACHED: Final[type] = type(functools.cache(forget_what_is_remembered))
 
 
 def relative(path: str | Path) -> str:
-    """Return a file's path within the project: what is remembered may be copied to another working copy."""
+    """Return a file's path within the project: the cache may be copied to another working copy."""
     return str(Path(path).relative_to(ROOT))
 
 

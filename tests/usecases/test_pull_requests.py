@@ -361,7 +361,7 @@ async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
 
 
 class Lister:
-    """A code host that lists the commits of ranges, and records what it is asked."""
+    """A code host that lists the commits of ranges, and records the requested ranges."""
 
     def __init__(self, *answers: HostCommits) -> None:
         self.answers = list(answers)
