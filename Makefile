@@ -52,7 +52,7 @@ test-all: install  ## the second tier: all contracts on databases, properties wi
 	$(BIN)/pytest -m "slow or hypothesis" --hypothesis-profile=thorough --dist=loadfile
 
 golden: install  ## write the golden posts anew, to be reviewed as a diff
-	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core/writing
+	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core
 
 test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.13
 	$(MAKE) test PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
@@ -100,7 +100,7 @@ limits: install  ## ask a server at 0, 59.9 and 60.1 s, and after Retry-After: w
 advisories: install  ## ask whether anything is publicly known against the pinned packages (needs the network)
 	$(BIN)/python -m benchmarks.advisories
 
-mutate: install  ## put 7,000 small faults into the core: the tests must notice them (an hour): COUNT=500 SEED=1 ONLY=access.window
+mutate: install  ## put 17,000 small faults into the core: the tests must notice them (some hours): COUNT=500 SEED=1 ONLY=access.window
 	$(BIN)/python -m tests.mutation --count $(or $(COUNT),0) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
 bench: install  ## measure everything, 45 minutes on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1

@@ -126,35 +126,3 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
 
     assert sent[0].posting is Posting.RETRY
     assert "cannot be reached" in str(sent[0].error)
-
-
-@pytest.mark.parametrize(
-    ("url", "fault"),
-    [
-        ("mail.example.org", "must be smtps://"),
-        ("http://mail.example.org", "must be smtps://"),
-        ("smtp://", "must be smtps://"),
-        ("smtp://mail.example.org:port", "host or port"),
-        ("smtp://mail.example.org/path", "must be smtps://"),
-        ("smtps://mail.example.org?starttls=off", "takes no option"),
-        ("smtp://mail.example.org?tls=no", "takes no option"),
-        ("smtp://user@mail.example.org", "a user and a password"),
-        ("smtp://user:pass@mail.example.org?starttls=off", "password in clear"),
-    ],
-)
-def test_an_unusable_url_is_refused_without_the_password(url: str, fault: str) -> None:
-    with pytest.raises(ValueError, match=fault) as raised:
-        SmtpServer.read(url)
-    assert "pass@" not in str(raised.value)
-
-
-def test_an_address_names_port_and_kind_of_tls() -> None:
-    assert SmtpServer.read("smtps://a:b%2Fc@mail.example.org") == SmtpServer(
-        host="mail.example.org",
-        port=465,
-        is_tls=True,
-        user="a",
-        password="b/c",
-    )
-    assert SmtpServer.read("smtp://mail.example.org") == SmtpServer(host="mail.example.org", port=587, is_tls=False)
-    assert SmtpServer.read("smtp://localhost:25?starttls=off").in_clear

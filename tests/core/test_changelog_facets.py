@@ -226,6 +226,11 @@ def test_an_invalid_image_is_refused_with_its_fault(content: bytes, fault: str) 
     assert message_of(read_image(ImageKind.LOGO, content)) == fault
 
 
+def test_a_picture_may_have_one_pixel_and_the_longest_side() -> None:
+    for width, height in ((1, 4_096), (4_096, 1)):
+        assert isinstance(read_image(ImageKind.LOGO, png(width, height)), Image)
+
+
 @given(st.binary(max_size=64), st.sampled_from([b"", b"\xff\xd8\xff", b"RIFF", b"\x89PNG\r\n\x1a\n"]))
 def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> None:
     assert isinstance(read_image(ImageKind.ICON, start + content), Image | Refusal)
@@ -348,3 +353,30 @@ def test_an_excerpt_ends_with_a_sentence_or_a_word() -> None:
     assert excerpt("<p>" + "lamps " * 40 + "</p>", 20) == "lamps lamps lamps…"
     quoted = "<ul>\n<li><strong>beam:</strong> A\n<blockquote>\n<p>note</p>\n</blockquote>\n</li>\n<li>B</li>\n</ul>"
     assert excerpt(quoted) == "A. B"
+
+
+@pytest.mark.parametrize(
+    ("sections", "cut"),
+    [
+        # Within a list, before a heading, and at the beginning of a list of which nothing fits.
+        ((13,), "<li>entry 8</li>"),
+        ((3, 10), "<li>entry 8</li>"),
+        ((8, 5), "<h2>S1</h2>"),
+        ((4, 4, 5), "<h2>S2</h2>"),
+    ],
+)
+def test_a_fold_begins_at_the_ninth_entry_or_at_its_heading(sections: tuple[int, ...], cut: str) -> None:
+    content = listed(*sections)
+    before, after = content[: content.index(cut)], content[content.index(cut) :]
+    ends, begins = ("</ul>\n", "<ul>") if cut.startswith("<li>") else ("", "")
+    summary = f'<details class="fold">\n<summary>Show all {sum(sections)} changes</summary>\n'
+
+    assert folded(content) == f"{before}{ends}{summary}{begins}{after}</details>\n"
+
+
+def test_a_numbered_list_is_folded_as_a_whole() -> None:
+    numbered = SafeMarkdown().html("## First\n\n- a\n\n## Steps\n\n" + "\n".join(f"{n}. step" for n in range(1, 14)))
+    before, _, after = numbered.partition("<h2>Steps</h2>")
+
+    assert folded(numbered).startswith(f'{before}<details class="fold">\n<summary>Show all 14 changes</summary>\n<h2>')
+    assert folded(numbered).endswith(f"{after}</details>\n")

@@ -104,6 +104,33 @@ def test_each_event_in_each_format_reads_as_before() -> None:
     assert json.loads(_GOLDEN.read_text(encoding="utf-8")) == rendered
 
 
+@pytest.mark.parametrize(
+    ("kind", "data", "title", "text"),
+    [
+        ("run.failed", {"reason": "..away.."}, "A run failed", "It has no attempt left and wrote no post: ..away."),
+        ("run.failed", {}, "A run failed", "It has no attempt left."),
+        (
+            "endpoint.disabled",
+            {"target": "acme", "reason": "gone"},
+            "Endpoint disabled: acme",
+            "It gets no more messages: gone. Mend it, then enable it again.",
+        ),
+        (
+            "integration.failing",
+            {"repositories": ["acme/lamp"], "failed": 1, "of": 2, "cause": ".No secret..", "remedy": "Set one."},
+            "Deliveries of acme/lamp fail",
+            "1 of the last 2 deliveries failed. .No secret. Set one.",
+        ),
+    ],
+)
+def test_a_notice_has_one_period_and_the_name_that_is_there(
+    kind: str, data: dict[str, Any], title: str, text: str
+) -> None:
+    notice = notice_of(_message(kind, data), _BASE)
+
+    assert (notice.title.replace(JOINER, ""), notice.text.replace(JOINER, "")) == (title, text)
+
+
 def test_a_mail_has_both_parts_and_a_link_that_removes_its_address() -> None:
     letter = _letter(_message("run.failed", _DATA["run.failed"]))
     leave = "https://hooks.acme.example/changelog/-/alerts/leave?token=t"

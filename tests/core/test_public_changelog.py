@@ -16,9 +16,11 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.html import excerpt, nested
+from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
 from contentsvc_core.content.public.releases import by_release
+from contentsvc_core.content.public.widget import badge_svg, badge_value, widget_data
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
@@ -278,3 +280,59 @@ def test_an_excerpt_looks_at_the_beginning_of_a_long_text_alone() -> None:
 
     assert excerpt(f"{heading}<p>A lamp</p>", 5) == "A la…"
     assert excerpt(f"{'<h2>x</h2>' * 20}<p>A lamp</p>", 5) == ""
+
+
+def test_a_widget_has_the_listed_posts_and_a_style_in_the_accent() -> None:
+    changelog = evolve(OFF, is_public=True, accent="663399")
+    links = ChangelogLinks(base_url="https://acme.example", slug="acme")
+    late = at("2026-01-03")
+    post = published("post_1", "2026-01-02", title="Beams", published_at=late)
+    imported, draft = published("post_2", "2026-01-01"), evolve(post, id="post_3", status=PostStatus.DRAFT)
+
+    data = widget_data(changelog, [post, imported, draft], links)
+
+    style = data.pop("style")
+    assert (style.count("#663399"), "ACCENT" in style) == (2, False)
+    occurred, url = 1_767_312_000_000, "https://acme.example/changelog/acme/posts"
+    day = 86_400_000
+    assert data == {
+        "title": "Acme",
+        "home": "https://acme.example/changelog/acme",
+        "posts": [
+            {"title": "Beams", "url": f"{url}/post_1", "at": occurred, "published": occurred + day},
+            {"title": "A lamp", "url": f"{url}/post_2", "at": occurred - day, "published": occurred - day},
+        ],
+    }
+    assert "#0b6b63" in widget_data(OFF, [], links)["style"]
+
+
+def test_a_badge_names_the_newest_release_or_the_day_of_the_newest_post() -> None:
+    release = published("post_1", "2026-01-02", release_tag="v1.2.0")
+    newest = published("post_2", "2026-01-03")
+
+    assert badge_value(release, newest) == "v1.2.0"
+    assert badge_value(evolve(release, release_tag="v" * 31), None) == "v" * 29 + "…"
+    assert badge_value(newest, newest) == badge_value(None, newest) == "2026-01-03"
+    assert badge_value(None, None) == "nothing yet"
+
+
+def test_a_badge_is_as_wide_as_its_texts() -> None:
+    drawn = badge_svg(evolve(OFF, accent="663399"), "<v1>").decode()
+
+    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="119" height="20" role="img" ')
+    assert 'aria-label="changelog: &lt;v1&gt;"' in drawn
+    assert '<rect width="77" height="20" fill="#444"/>' in drawn
+    assert '<rect x="77" width="42" height="20" fill="#663399"/>' in drawn
+    assert '<text x="7" y="14" textLength="63">changelog</text>' in drawn
+    assert '<text x="84" y="14" textLength="28">&lt;v1&gt;</text>' in drawn
+
+
+def test_each_page_of_a_changelog_has_its_address() -> None:
+    links = ChangelogLinks(base_url="https://acme.example", slug="acme")
+    pages = {"badge": "badge.svg", "subscribe": "subscribe", "widget": "widget.js", "atom": "feed.atom"}
+    for name, path in pages.items():
+        assert getattr(links, name) == f"https://acme.example/changelog/acme/{path}"
+    assert links.having("a b/c") == "https://acme.example/changelog/acme?q=a%20b%2Fc"
+    mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=1, digest="d1")
+    assert links.image(mark) == "https://acme.example/changelog/acme/images/logo?v=d1"
+    assert evolve(links, pictures="/preview").image(mark) == "/preview/logo?v=d1"

@@ -238,6 +238,7 @@ def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
 
     assert made is not None
     assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
+    assert made.duplicate.outcome == Duplicate(kind="", delivery_id="")
 
 
 def test_a_broken_body_under_a_used_id_is_logged_as_a_duplicate_of_its_own_header() -> None:

@@ -17,7 +17,16 @@ from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
-from contentsvc_core.identifiers import is_full_name, is_own_id, is_slug, is_token, minted_ms, repository_id, slugify
+from contentsvc_core.identifiers import (
+    is_full_name,
+    is_own_id,
+    is_slug,
+    is_token,
+    minted_between,
+    minted_ms,
+    repository_id,
+    slugify,
+)
 from contentsvc_core.testing import START
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
@@ -112,6 +121,24 @@ class TestIdentifiers:
         assert minted_ms("log_0000018c-5b1f-7000-8000-000000000001") == 0x018C5B1F
         assert minted_ms("log_00000001-0000-7000-8000-000000000001") == 65_536
         assert minted_ms("log_00000000-0000-4000-8000-000000000001") is None
+
+    @pytest.mark.parametrize(
+        ("beginning", "first", "last"),
+        [
+            ("log_0000018c-5b1f-7000-8000-000000000001", 0x018C5B1F, 0x018C5B1F),
+            ("0000018c-5b", 0x018C5B00, 0x018C5BFF),
+            ("log_0000018c-", 0x018C0000, 0x018CFFFF),
+            ("log_0", 0, 0x0FFF_FFFF_FFFF),
+        ],
+    )
+    def test_the_beginning_of_an_id_has_the_times_of_all_ids_that_begin_so(
+        self, beginning: str, first: int, last: int
+    ) -> None:
+        assert minted_between(beginning) == (first, last)
+
+    @pytest.mark.parametrize("beginning", ["", "log_", "log_g", "log_000000000", "0000018c-5b1fa"])
+    def test_no_id_begins_in_another_way(self, beginning: str) -> None:
+        assert minted_between(beginning) is None
 
 
 class TestWire:

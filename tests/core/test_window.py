@@ -326,6 +326,8 @@ def test_each_caller_and_operation_has_its_own_bucket() -> None:
     # A window is stored under it, and found there by the next version.
     assert Bucket.of_key(RATES[0], "csk_1").name == "POST /v1/posts/generate key csk_1"
     assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
+    of_mails = Bucket.of_recipient(RATES[0], "org_1", "ops@acme.example")
+    assert of_mails.name == "POST /v1/posts/generate recipient org_1 ops@acme.example"
     # The limit is not in it: a version with another one goes on with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name
 

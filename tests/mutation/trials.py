@@ -20,7 +20,7 @@ import pytest
 from attrs import frozen
 from hypothesis import Phase, settings
 from tests.mutation.mutants import CORE, ROOT, Mutant
-from tests.mutation.watching import TestsFail, Watched, forget_what_is_remembered, watch, with_following
+from tests.mutation.watching import TestsFail, Watched, forget_what_is_remembered, relative, watch, with_following
 
 #: Options of pytest, besides ``pyproject.toml``: no report, no workers.
 OPTIONS: Final = (
@@ -263,7 +263,7 @@ def _reaching(
     mutant: Mutant, items: Sequence[pytest.Item], watched: Sequence[Watched]
 ) -> list[tuple[pytest.Item, float]]:
     """Return the tests that reach a mutant's lines, the fastest first."""
-    path, lines = str(mutant.path), frozenset(mutant.lines)
+    path, lines = relative(mutant.path), frozenset(mutant.lines)
     found = [
         (item, each.seconds)
         for item, each in zip(items, watched, strict=True)

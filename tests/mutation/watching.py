@@ -27,7 +27,7 @@ class Watched:
 
     #: Of the processor's time.
     seconds: float
-    #: The lines of each file of the core that it has reached.
+    #: The lines of each file of the core that it has reached, by the file's path within the project.
     reached: Mapping[str, frozenset[int]] = field(repr=False)
 
 
@@ -79,6 +79,11 @@ def forget_what_is_remembered() -> None:
 _CACHED: Final[type] = type(functools.cache(forget_what_is_remembered))
 
 
+def relative(path: str | Path) -> str:
+    """Return a file's path within the project: the cache may be copied to another working copy."""
+    return str(Path(path).relative_to(ROOT))
+
+
 def with_following(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
     """Return each test with the next one."""
     return zip(items, [*items[1:], None], strict=True)
@@ -105,7 +110,7 @@ def _watched(item: pytest.Item, following: pytest.Item | None) -> Watched:
         try:
             return notes[name]
         except KeyError:
-            notes[name] = _noting(reached[name]) if name.startswith(str(CORE)) else None
+            notes[name] = _noting(reached[relative(name)]) if name.startswith(str(CORE)) else None
             return notes[name]
 
     began = os.times()

@@ -13,7 +13,7 @@ from tests.usecases.test_replays import replayer
 
 from contentsvc_core.journal import LogOutcome, LogStatus
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.testing import push_body, signed
+from contentsvc_core.testing import START, push_body, signed
 from contentsvc_core.usecases.replay_many import (
     BATCH,
     NOT_KEPT,
@@ -21,6 +21,7 @@ from contentsvc_core.usecases.replay_many import (
     ReplayCount,
     ReplayDeliveries,
     ReplayedBatch,
+    read_replay_filter,
 )
 
 
@@ -126,3 +127,29 @@ async def test_filters_restrict_a_replay(world: World) -> None:
 def test_a_request_needs_an_id_and_times_with_an_offset(body: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(body, ReplayDeliveries)
+
+
+def test_a_filter_reads_as_one_of_query_parameters() -> None:
+    parameters = {
+        "outcomes": "processed,filtered",
+        "statuses": "failed",
+        "integrationId": "int_1",
+        "event": "push",
+        "text": "lamp",
+        "since": "2026-01-01T00:00:00Z",
+    }
+
+    assert read_replay_filter({}) == ReplayDeliveries(request_id="count")
+    assert read_replay_filter(parameters) == ReplayDeliveries(
+        request_id="count",
+        outcomes=(LogOutcome.PROCESSED, LogOutcome.FILTERED),
+        statuses=(LogStatus.FAILED,),
+        integration_id="int_1",
+        event="push",
+        text="lamp",
+        since=START,
+    )
+    for name, value in {"outcomes": "processed,lost", "statuses": "x", "event": "x" * 201, "since": "today"}.items():
+        refused = read_replay_filter({name: value})
+        assert isinstance(refused, Refusal)
+        assert refused.field == name

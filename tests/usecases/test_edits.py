@@ -6,13 +6,21 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from msgspec import structs
+from tests.builders import a_brand as a_brand_value
 from tests.refusals import message_of
 from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core import PostStatus, StoreUnavailable
-from contentsvc_core.content.brand_changes import UNKNOWN_BRAND, ChangeBrand
+from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand_changes import (
+    BRAND_NAME_TAKEN,
+    LEAVES_NO_DEFAULT_BRAND,
+    UNKNOWN_BRAND,
+    ChangeBrand,
+    CreateBrand,
+)
 from contentsvc_core.content.editing import POST_CHANGED, UNKNOWN_POST, UNKNOWN_VERSION, ChangePost, CreatePost
 from contentsvc_core.content.posts import Label, Post
 from contentsvc_core.content.site_addresses import read_site_hosts
@@ -161,7 +169,7 @@ def _fail(fault: Exception) -> None:
 
 async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
-    await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new"), author="csk_1")
+    await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new", summary="Short"), author="csk_1")
 
     restored = await edit.restore(owner, post.id, 1, author="csk_2")
 
@@ -190,6 +198,29 @@ async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post)
     assert (await edit.bulk(owner, BulkAction.UNPUBLISH, [created.id])).done == (created.id,)
     assert (await edit.bulk(owner, BulkAction.DELETE, [created.id, post.id])).done == (created.id, post.id)
     assert await world.stores.posts.posts(owner) == []
+
+
+async def test_the_first_identity_is_the_default_until_another_one_takes_the_role(world: World) -> None:
+    owner, edit = world.organization.id, BrandEditor(world.stores.brands, world.clock, world.ids)
+
+    first = await edit.create(owner, CreateBrand(name="Acme", website_url="https://acme.example/"))
+    second = await edit.create(owner, CreateBrand(name="Harbour", website_url="https://b.example/"))
+    third = await edit.create(owner, CreateBrand(name="Buoy", website_url="https://c.example/", is_default=True))
+
+    assert isinstance(first, BrandIdentity)
+    assert first == a_brand_value(world.clock.now(), id=first.id, organization_id=owner, name="Acme", is_default=True)
+    assert first.id.startswith("brand_")
+    assert isinstance(second, BrandIdentity)
+    assert isinstance(third, BrandIdentity)
+    defaults = {each.name: each.is_default for each in await world.stores.brands.identities(owner)}
+    assert (first.is_default, second.is_default, third.is_default) == (True, False, True)
+    assert defaults == {"Acme": False, "Harbour": False, "Buoy": True}
+    assert await edit.create(owner, CreateBrand(name="acme", website_url="https://d.example/")) is BRAND_NAME_TAKEN
+    assert message_of(await edit.create(owner, CreateBrand(name="", website_url="https://d.example/"))) == (
+        "name must be 1 to 120 characters long"
+    )
+    assert await edit.change(owner, third.id, ChangeBrand(is_default=False)) is LEAVES_NO_DEFAULT_BRAND
+    assert await edit.change(owner, first.id, ChangeBrand(name="Buoy")) is BRAND_NAME_TAKEN
 
 
 async def test_an_identity_is_changed_field_by_field(world: World) -> None:

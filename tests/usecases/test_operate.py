@@ -1,5 +1,6 @@
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -8,9 +9,9 @@ from tests.refusals import message_of
 from tests.usecases.conftest import World
 
 from contentsvc_core import Connection, IssuedKey, Organization, StoreUnavailable, Trigger
-from contentsvc_core.access.keys import KEY_EXPIRED, ApiKey, Scope, digest
+from contentsvc_core.access.keys import KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
 from contentsvc_core.journal import LogEntry, LogStatus
-from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.organizations import ChangeOrganization, Integration, Repository
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper, Swept
@@ -253,3 +254,33 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     with pytest.raises(StoreUnavailable):
         await Sweeper(failing, world.clock, on_fault=faults.append).sweep()
     assert len(faults) == 1
+
+
+async def test_an_organization_moves_to_another_time_zone_with_its_stored_times(world: World) -> None:
+    moved = await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Asia/Tokyo"))
+
+    assert moved == evolve(world.organization, time_zone=ZoneInfo("Asia/Tokyo"))
+    assert await world.stores.directory.organization_of(world.organization.id) == moved
+    refused = await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Tokio"))
+    assert isinstance(refused, Refusal)
+    assert refused.field == "time_zone"
+
+
+async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
+    now = world.clock.now()
+    end = now + timedelta(days=1)
+    own = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=end)
+    assert isinstance(own, IssuedKey)
+
+    async def issued(scope: Scope, expires_at: datetime | None) -> IssuedKey | Refusal:
+        return await world.operator.issue_key(
+            world.organization, scopes=[scope], expires_at=expires_at, issuer=own.record
+        )
+
+    assert await issued(Scope.WRITE, None) is KEY_SCOPES
+    soon = now + timedelta(hours=1)
+    for asked, expected in ((None, end), (end + timedelta(days=1), end), (soon, soon)):
+        key = await issued(Scope.READ, asked)
+        assert isinstance(key, IssuedKey)
+        assert (key.record.expires_at, key.record.scopes) == (expected, (Scope.READ,))
+    assert await issued(Scope.READ, now) is KEY_EXPIRED

@@ -1,17 +1,25 @@
 """What an organization's public changelog is called, and whether it is there."""
 
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
+from tests.core.test_changelog_facets import png
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 
-from contentsvc_core import Organization
-from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelog
-from contentsvc_core.content.public.changes import ChangeChangelog
+from contentsvc_adapters.markup import SafeMarkdown
+from contentsvc_core import Organization, PostStatus
+from contentsvc_core.content.editing import CreatePost
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import SLUG_TAKEN, SLUG_USED, PublicChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
+from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
-from contentsvc_core.usecases.publicize import ChangelogEditor
+from contentsvc_core.usecases.edit import PostEditor
+from contentsvc_core.usecases.publicize import PREVIEW_LENGTH, ChangelogEditor
 
 
 @pytest.fixture
@@ -53,3 +61,79 @@ async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_not
 
     assert await editor.first(world.organization) == before
     assert (await editor.first(other)).slug == "tea"
+
+
+async def test_further_changelogs_are_found_by_their_names_and_removed(world: World, editor: ChangelogEditor) -> None:
+    owner = world.organization
+    command = CreateChangelog(slug="harbour", title="Harbour", description="Ships")
+    created = await editor.create(owner, command)
+    assert isinstance(created, PublicChangelog)
+    assert created.id.startswith("chl_")
+    assert (created.organization_id, created.created_at, created.updated_at) == (owner.id, START, START)
+    assert (created.slug, created.title, created.description, created.is_public) == (
+        "harbour",
+        "Harbour",
+        "Ships",
+        False,
+    )
+    assert await editor.create(owner, command) is SLUG_USED
+
+    # The first one comes first, before and after it is set up.
+    first = await editor.first(owner)
+    for _ in range(2):
+        assert [each.id for each in await editor.all_of(owner)] == [first.id, created.id]
+        assert {await editor.find(owner, name) for name in (None, first.id, first.slug)} == {first}
+        assert {await editor.find(owner, name) for name in (created.id, "harbour")} == {created}
+        assert await editor.find(owner, "unknown") is None
+        await editor.change(owner, ChangeChangelog(title=first.title))
+    assert await editor.change(owner, ChangeChangelog(title="Port"), created) == evolve(created, title="Port")
+
+    assert message_of(await editor.remove(first)) == (
+        "id is that of the first changelog: hide it, it cannot be deleted"
+    )
+    assert await editor.remove(created) is None
+    assert [each.id for each in await editor.all_of(owner)] == [first.id]
+
+
+async def test_a_picture_is_stored_with_its_changelog_and_removed(world: World, editor: ChangelogEditor) -> None:
+    first = await editor.first(world.organization)
+    other = await editor.create(world.organization, CreateChangelog(slug="harbour", title="Harbour"))
+    assert isinstance(other, PublicChangelog)
+    content = png(64, 32)
+
+    assert isinstance(await editor.set_image(first, ImageKind.LOGO, b"text"), Refusal)
+    assert await world.stores.changelogs.of(world.organization.id) is None
+    stored = await editor.set_image(first, ImageKind.LOGO, content)
+
+    assert isinstance(stored, PublicChangelog)
+    (mark,) = stored.images
+    assert (stored.id, mark.kind, mark.width, mark.height) == (first.id, ImageKind.LOGO, 64, 32)
+    found = await world.stores.changelogs.image(stored, ImageKind.LOGO)
+    assert found is not None
+    assert found.content == content
+    removed = await editor.set_image(stored, ImageKind.LOGO, None)
+    assert isinstance(removed, PublicChangelog)
+    assert removed.images == ()
+    taken = evolve(first, id="chl_unsaved", slug="harbour")
+    assert await editor.set_image(taken, ImageKind.LOGO, content) is SLUG_USED
+
+
+async def test_a_preview_and_a_page_show_the_newest_posts(world: World, editor: ChangelogEditor) -> None:
+    changelog = await editor.change(world.organization, ChangeChangelog(is_public=True))
+    assert isinstance(changelog, PublicChangelog)
+    for number in range(PREVIEW_LENGTH + 1):
+        post = await PostEditor(world.stores.posts, SafeMarkdown(), world.clock, world.ids).create(
+            world.organization.id, CreatePost(title=f"Lamp {number}", markdown="It.", status=PostStatus.PUBLISHED)
+        )
+        assert isinstance(post, Post)
+        world.clock.advance(timedelta(days=1))
+
+    exposure, posts = await editor.preview(world.organization)
+    assert (exposure.posts, len(posts), posts[0].title) == (PREVIEW_LENGTH + 1, PREVIEW_LENGTH, "Lamp 10")
+    other = await editor.create(world.organization, CreateChangelog(slug="harbour", title="B", scopes=("none",)))
+    assert isinstance(other, PublicChangelog)
+    chosen, none = await editor.preview(world.organization, other)
+    assert (chosen.posts, none) == (0, [])
+    page, months = await editor.page(changelog, 2, ZoneInfo("UTC"))
+    assert [each.title for each in page] == ["Lamp 10", "Lamp 9"]
+    assert [each.written for each in months] == ["2026-01"]

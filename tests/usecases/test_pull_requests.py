@@ -1,11 +1,12 @@
 """Runs that ask the code host for the pull requests of their commits: once, and never failing by it."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from attrs import evolve, frozen
+from msgspec.structs import replace as evolve_push
 from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull
 from tests.performing import performer_over
 from tests.usecases.conftest import World
@@ -15,17 +16,21 @@ from tests.usecases.test_perform import taken
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
-from contentsvc_core.code_hosts import HookAccess
+from contentsvc_core.code_hosts import CommitRange, HookAccess, HostCommits, HostFault, HostRefusal
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import Lookback
+from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
 from contentsvc_core.ports import CodeHost, Hooks, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
+from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
-from contentsvc_core.usecases.pull_requests import MAX_PULL_REQUESTS, PullRequestReader
+from contentsvc_core.usecases.pull_requests import MAX_COMMITS_READ, MAX_PULL_REQUESTS, PullRequestReader
+from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
@@ -353,3 +358,98 @@ async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
 
     assert await desk.perform() == [RunStatus.COMPLETED]
     assert desk.queries() == 0
+
+
+class Lister:
+    """A code host that lists the commits of ranges, and records the requested ranges."""
+
+    def __init__(self, *answers: HostCommits) -> None:
+        self.answers = list(answers)
+        self.ranges: list[tuple[str, CommitRange, str]] = []
+
+    def within(self, _seconds: float) -> "Lister":
+        return self
+
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
+        self.ranges.append((full_name, commit_range, token))
+        return self.answers.pop(0)
+
+
+def commit(message: str) -> Commit:
+    return Commit(id=message, message=message, author=Author(name="Ada", email=""), timestamp="", url="")
+
+
+def listed(message: str) -> Commit:
+    """Return a commit as a list has it, which differs from the delivered one."""
+    return evolve_push(commit(message), timestamp="2026-01-01T00:00:00Z")
+
+
+def _cut(*messages: str, before: str = "0" * 40) -> Push:
+    """Return a push of which the code host delivered the newest commits only."""
+    commits = tuple(commit(each) for each in messages)
+    head = HeadCommit(id=commits[-1].id, message=messages[-1])
+    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=head, is_cut=True, before=before)
+
+
+async def _completed(desk: Desk, host: Lister, *events: Event, name: str = NAME) -> Sequence[Event]:
+    """Return the events with the commits that were left out."""
+
+    async def hosts(_provider: str) -> Any:
+        return host
+
+    world, stores = desk.world, desk.world.stores
+    calls = CodeHostService(hosts, stores.hooks, stores.journal, world.clock, world.ids, base_url=BASE_URL)
+    reader = PullRequestReader(stores.directory, calls, world.clock)
+    await desk.push("feat: x", delivery_id=f"d-{len(await stores.ledger.runs(world.organization.id))}")
+    run = (await stores.ledger.runs(world.organization.id))[0]
+    brief = Brief(content_type=ContentType.CHANGELOG, chapters=[Chapter(repository=name, events=events)])
+    source = Source(provider="github", repository_id=NUMBER, full_name=name)
+    gathered = BriefSources(brief=brief, delivery_ids=(), sources=(source,))
+    read, _ = await reader.read(run, gathered, PlainSteps())
+    return read.brief.chapters[0].events
+
+
+async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_first(desk: Desk) -> None:
+    older, newer, whole = _cut("feat: c", before="a" * 40), _cut("feat: f"), evolve_push(_cut("feat: g"), is_cut=False)
+    deleted, created = evolve_push(older, head_commit=None), _cut("feat: h", before="")
+    host = Lister(
+        HostCommits(found=[commit("feat: d"), commit("feat: e"), listed("feat: f")], is_cut=True),
+        HostCommits(found=[commit("feat: b"), listed("feat: c")]),
+    )
+
+    found = await _completed(desk, host, older, whole, deleted, created, newer)
+
+    assert found == (
+        evolve_push(older, commits=(commit("feat: b"), commit("feat: c")), is_cut=False),
+        whole,
+        deleted,
+        created,
+        evolve_push(newer, commits=(commit("feat: d"), commit("feat: e"), commit("feat: f"))),
+    )
+    assert newer.head_commit is not None
+    assert older.head_commit is not None
+    assert host.ranges == [
+        (NAME, CommitRange(head=newer.head_commit.id, before="0" * 40, limit=MAX_COMMITS_READ), TOKEN),
+        (NAME, CommitRange(head=older.head_commit.id, before="a" * 40, limit=MAX_COMMITS_READ - 3), TOKEN),
+    ]
+
+
+async def test_a_list_of_a_rewritten_branch_changes_nothing_and_no_more_than_the_limit_are_read(desk: Desk) -> None:
+    first, second = _cut("feat: a"), _cut("feat: b")
+    others = [commit(f"feat: {number}") for number in range(MAX_COMMITS_READ)]
+    host = Lister(HostCommits(found=others))
+
+    assert await _completed(desk, host, first, second) == (first, second)
+    assert len(host.ranges) == 1
+    assert await _completed(desk, host, first, name="../x") == (first,)
+
+
+async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk) -> None:
+    refusal = HostRefusal(fault=HostFault.UNREACHABLE, reason="it did not answer")
+    host = Lister(HostCommits(refusal=refusal))
+    first, second = _cut("feat: a"), _cut("feat: b")
+
+    assert await _completed(desk, host, first, second) == (first, second)
+    assert len(host.ranges) == 1
+    entry = (await desk.office.calls())[-1]
+    assert (entry.title, entry.status, entry.error_message) == ("Commit lookup", LogStatus.FAILED, "it did not answer")

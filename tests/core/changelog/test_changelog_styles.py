@@ -1,6 +1,9 @@
 """Subjects of any style: what each says, and the section that it belongs in."""
 
+import os
 import random
+from pathlib import Path
+from typing import Final
 
 import pytest
 from attrs import evolve
@@ -8,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 
-from contentsvc_core.content.changelog.classify import UPKEEP
+from contentsvc_core.content.changelog.classify import UPKEEP, classify
 from contentsvc_core.content.changelog.combine import merge_of
+from contentsvc_core.content.changelog.paths import touched
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS
@@ -269,3 +273,61 @@ def test_a_change_of_code_that_only_speaks_of_upkeep_is_told(subject: str, secti
 )
 def test_what_only_makes_a_release_is_not_told(subject: str) -> None:
     assert changes_of([(subject, "package.json", None)]) == ()
+
+
+#: A letter for each section. In the table, a small one is of words alone, and a dot after it is a change without news.
+_LETTERS: Final = dict(zip(Section, "BSACDRFPVWOUI", strict=True))
+_FILES: Final = (
+    "",
+    "src/lamp.py",
+    "tests/test_lamp.py",
+    "docs/lamp.md",
+    ".github/workflows/ci.yml",
+    "uv.lock",
+    "CHANGELOG.md",
+    "src/lamp.py CHANGELOG.md",
+    "src/lamp.py +changes/1.fixed.md",
+    "UPGRADING.md src/lamp.py",
+)
+_KINDS: Final = (
+    *("feat", "fix", "perf", "docs", "test", "ci", "build", "chore", "refactor"),
+    *("release", "revert", "breaking", "security", "deps", "zap"),
+)
+_SCOPED: Final = ("feat", "fix", "chore", "build", "refactor")
+_SCOPES: Final = (
+    *("(deps)", "(api)", "(docs)", "(ci)", "(release)", "(security)"),
+    *("(msrv)", "(_lamp)", "(lamp)!", "(deps)!"),
+)
+_TEXTS: Final = (
+    "add a lamp",
+    "fix the crash of `lamp`",
+    "bump oil from 1.0 to 2.0",
+    "release 2.0.0",
+    "remove the old API",
+    "drop support for Python 3.8",
+    "update the tests of _lamp",
+    "be faster",
+    "work around a CVE in oil",
+    "make lamps brighter",
+    "deprecate lamp()",
+    "Reland the horn",
+    "typo",
+)
+
+
+def _cells(message: str) -> str:
+    kinds = [classify(parse(message), touched([commit_of(1, message, files)])) for files in _FILES]
+    letters = [(_LETTERS[each.section], each) for each in kinds]
+    return "".join(f"{letter if each.sure else letter.lower()}{'.' * each.empty}" for letter, each in letters)
+
+
+def test_each_message_with_each_kind_of_files_reads_like_this() -> None:
+    headings = [f"{kind}: " for kind in _KINDS] + [f"{kind}{scope}: " for kind in _SCOPED for scope in _SCOPES]
+    rows = [(heading, " ".join(_cells(f"{heading}{text}") for text in _TEXTS)) for heading in ["", *headings]]
+    rows += [(message.partition("\n")[0], _cells(message)) for lines in STYLES.values() for message, _, _ in lines]
+    table = "".join(f"{cells}  {name}".rstrip() + "\n" for name, cells in rows)
+
+    path = Path(__file__).parent / "golden_sections.txt"
+    if os.environ.get("GOLDEN") == "write":
+        path.write_text(table, "utf-8")
+    assert table.splitlines() == path.read_text("utf-8").splitlines()

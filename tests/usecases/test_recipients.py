@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from tests.adapters.test_notifications import Office, token_of
 from tests.mail_server import MailServer
+from tests.usecases.test_notifications import Office, token_of
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.journal import LogStatus
@@ -14,7 +14,14 @@ from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START, CountingIds
-from contentsvc_core.usecases.consents import IS_CONFIRMED, TOO_MANY, TOO_SOON, WAS_REMOVED, ConfirmationRequests
+from contentsvc_core.usecases.consents import (
+    IS_CONFIRMED,
+    TOO_MANY,
+    TOO_SOON,
+    WAS_REMOVED,
+    ConfirmationRequests,
+    confirmations_body,
+)
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.replay import NO_CONFIRMATION, Replayer
 
@@ -100,9 +107,12 @@ async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back() -
         await published(office, endpoint, 2)
         assert [mail.to for mail in mails.mails] == [(_OPS,), (_DEV,), (_DEV,)]
         office.clock.advance(timedelta(days=2))
-        assert await asked(office, endpoint) == ConfirmationRequests(
-            addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED}
-        )
+        answer = await asked(office, endpoint)
+        assert answer == ConfirmationRequests(addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED})
+        assert confirmations_body(answer) == {
+            "asked": [],
+            "notAsked": [{"address": _OPS, "reason": WAS_REMOVED}, {"address": _DEV, "reason": IS_CONFIRMED}],
+        }
         # Another endpoint with the address does not bring it back either.
         other = await office.endpoint(_OPS)
         assert (await office.turn())[0] == []

@@ -1,0 +1,59 @@
+"""Commands: reading them from forms, the fields of a change, and the descriptions of fields."""
+
+from typing import Annotated
+
+import msgspec
+import pytest
+from msgspec import UNSET, Meta, structs
+from tests.refusals import message_of
+
+from contentsvc_core.commands import Command, changes_of, describe, read_command, values_of
+from contentsvc_core.refusals import Refusal
+
+
+class Light(Command, frozen=True, kw_only=True):
+    lamp_name: Annotated[Annotated[str, Meta(title="Outer", max_length=8)], Meta(title="Name")]
+    shades: tuple[str, ...] = ()
+    keeper: Annotated[str, Meta(title="Keeper")] | None = None
+    place: str | None = None
+
+
+ChangeLight = changes_of(Light, "ChangeLight", clears=("keeper",))
+
+
+def test_a_change_has_each_field_and_leaves_out_the_rest() -> None:
+    assert (ChangeLight.__name__, ChangeLight.__module__) == ("ChangeLight", __name__)
+    assert ChangeLight.__doc__ == "The fields to change. Send at least one."
+    assert [each.default for each in structs.fields(ChangeLight)] == [UNSET] * 4
+    assert msgspec.json.decode(b'{"lampName": "a"}', type=ChangeLight) == ChangeLight(lamp_name="a")
+    assert values_of(ChangeLight(lamp_name="a", keeper=None)) == {"lamp_name": "a", "keeper": None}
+    assert values_of(ChangeLight()) == {}
+
+
+@pytest.mark.parametrize("body", [b'{"place": null}', b'{"lampName": "123456789"}', b'{"lamp_name": "a"}'])
+def test_a_change_refuses_what_its_command_refuses(body: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(body, type=ChangeLight)
+
+
+def test_a_command_is_read_from_texts_and_from_values_that_are_ready() -> None:
+    read = read_command(Light, {"lamp_name": "a", "shades": ["b"], "unknown": 1}, place="c")
+
+    assert read == Light(lamp_name="a", shades=("b",), place="c")
+    assert read_command(Light, {"lamp_name": "a"}) == Light(lamp_name="a")
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [({"lamp_name": "123456789"}, "lamp_name"), ({"lamp_name": "a", "shades": ["b", 1]}, "shades"), ({}, "lamp_name")],
+)
+def test_a_command_that_cannot_be_read_names_the_field(values: dict[str, object], field: str) -> None:
+    refused = read_command(Light, values)
+
+    assert isinstance(refused, Refusal)
+    assert refused.field == field
+    assert message_of(refused)
+
+
+def test_a_field_has_its_own_description_before_those_of_its_type() -> None:
+    assert {name: meta.title for name, meta in describe(Light).items()} == {"lamp_name": "Name", "keeper": "Keeper"}
