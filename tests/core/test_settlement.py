@@ -344,6 +344,13 @@ def _filtering(number: int, **options: Any) -> Trigger:
         ),
         ((_filtering(1, scopes=("beam",)), trigger(2)), False, ["trg_2"], "1 workflow run started; x"),
         ((), False, [], "0 workflow runs started; x"),
+        # A trigger of other events has left out nothing.
+        (
+            (evolve(trigger(1, "release"), options=TriggerOptions(tags=("v*",))),),
+            False,
+            [],
+            "0 workflow runs started; x",
+        ),
     ],
 )
 def test_filters_and_windows_decide_which_triggers_start_a_run(
