@@ -134,6 +134,8 @@ class TestSteps2To5:
                 (b"9" * 5000, True),
                 (b"-1", False),
                 (b"x", False),
+                (b"2621440x", False),
+                (b"x" * 21, False),
                 (b"", False),
             ),
         ],

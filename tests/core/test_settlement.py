@@ -1,9 +1,11 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as evolve_event
 from tests.golden import delivered
 
 from contentsvc_core import (
@@ -16,6 +18,7 @@ from contentsvc_core import (
     Filtered,
     HookConfiguration,
     Processed,
+    Push,
     Rejected,
     Settlement,
     VerifiedDelivery,
@@ -28,6 +31,9 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.testing import START, CountingIds, address, push_body, release_body, signed
 from contentsvc_core.webhooks.settlement import claim_is_held
+from contentsvc_core.workflows.filters import Batch, TriggerOptions
+from contentsvc_core.workflows.globs import Effort
+from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.triggers import Trigger
 
 AT = address()
@@ -239,6 +245,7 @@ def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
     assert made is not None
     assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
     assert made.duplicate.outcome == Duplicate(kind="", delivery_id="")
+    assert (made.note, made.replayed, made.log.reason) == ("", False, "no")
 
 
 def test_a_broken_body_under_a_used_id_is_logged_as_a_duplicate_of_its_own_header() -> None:
@@ -307,3 +314,87 @@ def _verified(delivery: Delivery) -> VerifiedDelivery:
     admission = admit(delivery, ENDPOINT)
     assert isinstance(admission, VerifiedDelivery)
     return admission
+
+
+def _filtering(number: int, **options: Any) -> Trigger:
+    return evolve(trigger(number), options=TriggerOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("triggers", "replayed", "started", "reason"),
+    [
+        (
+            (_filtering(1, batch=Batch.DAILY), _filtering(2, batch=Batch.WEEKLY), trigger(3)),
+            False,
+            ["trg_3"],
+            "1 workflow run started; collected by 2 triggers for a later post; x",
+        ),
+        (
+            (_filtering(1, batch=Batch.DAILY), _filtering(2, scopes=("beam",))),
+            False,
+            [],
+            "0 workflow runs started; collected by 1 trigger for a later post; x",
+        ),
+        ((_filtering(1, batch=Batch.DAILY),), True, ["trg_1"], "1 workflow run started; x"),
+        (
+            (_filtering(1, scopes=("beam",)), _filtering(2, branches=("next",)), _filtering(3, scopes=("horn",))),
+            False,
+            [],
+            "0 workflow runs started; filtered: no trigger matched: scope, branch; x",
+        ),
+        ((_filtering(1, scopes=("beam",)), trigger(2)), False, ["trg_2"], "1 workflow run started; x"),
+        ((), False, [], "0 workflow runs started; x"),
+        # A trigger of other events has left out nothing.
+        (
+            (evolve(trigger(1, "release"), options=TriggerOptions(tags=("v*",))),),
+            False,
+            [],
+            "0 workflow runs started; x",
+        ),
+    ],
+)
+def test_filters_and_windows_decide_which_triggers_start_a_run(
+    triggers: tuple[Trigger, ...], replayed: bool, started: list[str], reason: str
+) -> None:
+    hook = evolve(ENDPOINT, triggers=triggers)
+    outcome = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook).outcome
+    made = settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note="x", replayed=replayed)
+
+    assert made is not None
+    assert [run.cause.started_by for run in made.runs] == started
+    assert made.log.reason == reason
+
+
+def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> None:
+    # It was decided by an older configuration, in which a trigger named the branch.
+    outcome = settled(signed(push_body("feat: x"), at=AT, secret="secret")).outcome
+    assert isinstance(outcome, Processed)
+    assert isinstance(outcome.event, Push)
+    other = evolve_event(outcome, event=evolve_event(outcome.event, off_default=True))
+    made = settlement(other, ENDPOINT, at=START, new_id=CountingIds().new_id)
+
+    assert made is not None
+    assert (made.runs, made.log.reason) == ((), "0 workflow runs started; filtered: no trigger matched: branch")
+
+
+def test_the_triggers_of_an_event_share_one_effort(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contentsvc_core.webhooks.settlement.Effort", lambda: Effort(remaining=1))
+    hook = evolve(ENDPOINT, triggers=(_filtering(1, scopes=("beam",)), _filtering(2, scopes=("horn",))))
+    made = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook)
+
+    # Nothing is left for the second one, so that its run looks closer.
+    assert [run.cause.started_by for run in made.runs] == ["trg_2"]
+
+
+@pytest.mark.parametrize(("tag", "delay"), [("v1.0.0", timedelta()), ("lamp@1.0.0", PACKAGE_DELAY)])
+def test_the_run_of_a_package_waits_for_the_others(tag: str, delay: timedelta) -> None:
+    made = settled(signed(release_body(tag), at=AT, secret="secret", event="release"))
+
+    assert {run.due_at - START for run in made.runs} == {delay}
+
+
+def test_a_filtered_release_stays_filtered_when_a_trigger_names_branches() -> None:
+    hook = evolve(ENDPOINT, triggers=(_filtering(1, branches=("next",)),))
+    made = settled(signed(release_body("v1", action="deleted"), at=AT, secret="secret", event="release"), hook)
+
+    assert isinstance(made.outcome, Filtered)

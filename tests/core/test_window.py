@@ -19,6 +19,7 @@ from contentsvc_core.access.rates import (
     WINDOW_MS,
     Bucket,
     Rate,
+    connecting_path,
     rate_of,
 )
 from contentsvc_core.access.window import (
@@ -258,6 +259,7 @@ def test_the_specified_operations_are_limited_and_no_others() -> None:
         ("POST", "/v1/brand-identities/generate"): 5,
         **{("POST", f"/v1/integrations/{slug}"): 20 for slug in ("codehost", "github", "gitlab", "bitbucket")},
     }
+    assert connecting_path("github") == "/v1/integrations/github"
     for each in RATES:
         assert rate_of(each.method, each.template) is each
     # A parameter has whatever name.

@@ -34,7 +34,7 @@ ROOMS: Final = (
         modules=("webhooks.settlement", "webhooks.decision"),
         tests=(
             *("tests/core/test_settlement.py", "tests/core/test_golden_decisions.py", "tests/core/test_decision.py"),
-            "tests/usecases/test_receive.py",
+            *("tests/usecases/test_receive.py", "tests/core/test_providers.py"),
         ),
     ),
     Room(

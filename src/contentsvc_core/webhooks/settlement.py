@@ -141,8 +141,9 @@ class Settlement(Value, frozen=True, kw_only=True):
     @property
     def context(self) -> ContextRecord | None:
         outcome = self.outcome
-        if self.context_id is None or not isinstance(outcome, Processed):
+        if not isinstance(outcome, Processed):
             return None
+        assert self.context_id is not None
         return ContextRecord(
             id=self.context_id,
             organization_id=self.organization_id,
@@ -244,11 +245,9 @@ def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[
     matched = [trigger for trigger in triggers if trigger.id not in left_out]
     # A user requests a replay, and does not wait for the end of a window.
     started = [trigger for trigger in matched if replayed or trigger.options.batch is Batch.NONE]
-    notes: list[str] = []
-    if len(started) < len(matched):
-        number = len(matched) - len(started)
-        notes.append(f"collected by {number} {'trigger' if number == 1 else 'triggers'} for a later post")
+    if number := len(matched) - len(started):
+        return started, f"collected by {number} {'trigger' if number == 1 else 'triggers'} for a later post"
     if left_out and not matched:
         kinds = ", ".join(dict.fromkeys(left.filter for left in left_out.values()))
-        notes.append(f"filtered: no trigger matched: {kinds}")
-    return started, "; ".join(notes)
+        return started, f"filtered: no trigger matched: {kinds}"
+    return started, ""
