@@ -30,6 +30,8 @@ _CREATING: Final = ("POST", "/v1/posts")
 #: The maximum size of a form with a post, in bytes: twelve for each character, and the other fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
+#: The browser shows the top of the page again, and a marked field may be far below.
+_FAULTY: Final = "This post is not saved yet. Correct the marked fields."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
 
 
@@ -153,7 +155,7 @@ class _Editor:
             "is_new": is_new,
             "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
             "least": local_time(session.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
-            "error": error,
+            "error": error or (_FAULTY if faults else None),
         }
         title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
         return self._pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
@@ -165,8 +167,8 @@ class _Editor:
         values = text.values(
             session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
         )
-        if (fault := post_fault(values)) is not None:
-            return await self.page(session, stored, text, faults=_REFUSALS.faults(fault), status=422)
+        if faults := _faults(values):
+            return await self.page(session, stored, text, faults=faults, status=422)
         if (refused := await self._counting.refusal(session, *EDITING)) is not None:
             return await self.page(session, stored, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
@@ -193,10 +195,11 @@ class _Editor:
             "content_type": text.content_type,
             "repository": text.repository or None,
         }
-        fault = post_fault(values)
-        if fault is None and (refused := await self._counting.refusal(session, *_CREATING)) is not None:
+        if faults := _faults(values):
+            return await self.page(session, None, text, faults=faults, is_new=True, status=422)
+        if (refused := await self._counting.refusal(session, *_CREATING)) is not None:
             return await self.page(session, None, text, error=refused, is_new=True, status=429)
-        created = fault or await self._dashboard.app.post_editor.create(
+        created = await self._dashboard.app.post_editor.create(
             session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
         )
         if isinstance(created, Refusal):
@@ -262,6 +265,15 @@ def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: 
         return await editor.page(session, stored, text)
 
     return preview
+
+
+def _faults(values: Mapping[str, Any]) -> dict[str, str]:
+    faults: dict[str, str] = {}
+    # One at a time: the core stops at the first fault, and the form names them all.
+    for attribute, value in values.items():
+        if (fault := post_fault({attribute: value})) is not None:
+            faults |= _REFUSALS.faults(fault)
+    return faults
 
 
 def _instant(text: str, zone: ZoneInfo) -> str | None:
