@@ -87,7 +87,7 @@ async def test_all_faults_are_named_at_once_and_the_top_of_the_page_leads_to_the
     page = await browsing.send(form, **typed)
 
     assert page.status == 422
-    assert "not saved" in tree(page).one(role="alert").text
+    assert "Nothing was saved" in tree(page).one(role="alert").text
     for field, value in typed.items():
         faulty = tree(page).one(id=field)
         assert faulty["aria-invalid"] == "true"

@@ -30,8 +30,6 @@ _CREATING: Final = ("POST", "/v1/posts")
 #: The maximum size of a form with a post, in bytes: twelve for each character, and the other fields.
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
-#: The browser shows the top of the page again, and a marked field may be far below.
-_FAULTY: Final = "This post is not saved yet. Correct the marked fields."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
 
 
@@ -155,7 +153,7 @@ class _Editor:
             "is_new": is_new,
             "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
             "least": local_time(session.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
-            "error": error or (_FAULTY if faults else None),
+            "error": error,
         }
         title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
         return self._pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
