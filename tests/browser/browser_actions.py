@@ -111,7 +111,7 @@ def test_an_address_of_a_chat_chooses_its_format_and_a_wrong_one_is_named(lookin
     page.get_by_label("Format").select_option("Discord")
     page.get_by_role("button", name="Create the endpoint").click()
 
-    expect(page.locator("#format-fault")).to_contain_text("It must be slack")
+    expect(page.locator("#format-fault")).to_contain_text("The format must be slack")
     expect(page.get_by_label("Address")).to_have_value("https://hooks.slack.com/services/T0/B0/x")
     assert looking.barriers() == []
     page.get_by_label("Format").select_option("By the address")

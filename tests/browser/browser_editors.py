@@ -96,3 +96,40 @@ def test_a_post_for_a_network_shows_its_length_while_it_is_typed(looking: Lookin
     page.get_by_label("Text, in Markdown").fill("Ahoy!")
     expect(page.locator("#preview")).to_contain_text(f"5 of {limit} characters")
     check(looking)
+
+
+def test_a_text_from_right_to_left_and_a_wide_table_read_well_wherever_they_are_shown(looking: Looking) -> None:
+    title, words = "المصباح أسرع مرتين (v2.0)", "lighthouses"
+    table = "\n".join(["|" + f" {words} |" * 8, "|" + "---|" * 8, "|" + f" {words} |" * 8])
+    page = write(looking, title, f"## مضاف\n\nدعم `beam.rotate()` للمطورين.\n\n{table}\n")
+    _reads_well(looking, "#preview", words)
+    assert _directions(page, "#title", "#markdown") == ["rtl", "rtl"]
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    _reads_well(looking, "article.reading", words)
+
+    page.goto("/changelog/acme")
+    page.get_by_role("link", name=title, exact=True).first.click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    _reads_well(looking, ".prose", words)
+    assert _directions(page, "h1") == ["rtl"]
+
+
+def _reads_well(looking: Looking, text: str, words: str) -> None:
+    """Check that code reads from left to right, and that no word of the table is broken."""
+    page = looking.page
+    cell = page.locator(f"{text} td", has_text=words).first
+    expect(cell).to_be_visible()
+    assert _directions(page, f"{text} h2", f"{text} code") == ["rtl", "ltr"]
+    lines = """cell => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return range.getClientRects().length;
+    }"""
+    assert cell.evaluate(lines) == 1
+    assert not looking.overflows()
+
+
+def _directions(page: Page, *selectors: str) -> list[str]:
+    return [page.locator(each).first.evaluate("shown => getComputedStyle(shown).direction") for each in selectors]

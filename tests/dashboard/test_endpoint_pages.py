@@ -68,10 +68,10 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("url", "http://acme.example/", "It must begin with https://."),
-        ("url", "https://127.0.0.1/", "It must be the address of a public site."),
-        ("url", "", "It must be 1 to"),
-        ("description", "x" * 201, "It must have at most 200 characters."),
+        ("url", "http://acme.example/", "The address must begin with https://."),
+        ("url", "https://127.0.0.1/", "The address must be the address of a public site."),
+        ("url", "", "The address must be 1 to"),
+        ("description", "x" * 201, "The description must have at most 200 characters."),
     ],
 )
 async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
@@ -81,6 +81,7 @@ async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
 
     assert page.status == 422
     assert tree(page).one(id=f"{field}-fault").text.startswith(message)
+    assert tree(page).one(role="alert").text == "Nothing was saved: correct what is marked below."
     assert page.form(PATH).fields[field] == [value]
     assert page.form(PATH).fields["event"] == ["run.failed"]
     assert await acme.world.stores.endpoints.endpoints(acme.organization.id) == []
@@ -193,7 +194,7 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     assert "100 % of 1" in (await browsing.open(PATH)).response.text
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
     assert wrong.status == 422
-    assert tree(wrong).one(id="format-fault").text.startswith("It must be slack")
+    assert tree(wrong).one(id="format-fault").text.startswith("The format must be slack")
 
 
 async def test_addresses_have_a_state_and_unconfirmed_ones_are_asked_again() -> None:

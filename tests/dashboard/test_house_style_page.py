@@ -100,6 +100,7 @@ async def test_a_fault_is_shown_at_its_field_and_nothing_is_saved(acme: Caller, 
     page = await browsing.send(form, longestPost="12", hide="docs")
 
     assert page.status == 422
+    assert tree(page).one(role="alert").text == "Nothing was saved: correct what is marked below."
     assert "Longest post must be a whole number from 1,000 to 100,000." in page.text
     (field,) = [attrs for _, attrs in page.elements if attrs.get("aria-invalid") == "true"]
     assert (field["name"], field["value"]) == ("longestPost", "12")

@@ -74,6 +74,27 @@ async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
     assert await stored(acme, post) == post
 
 
+@pytest.mark.parametrize("begins", [True, False], ids=["new", "stored"])
+async def test_all_faults_are_named_at_once_and_the_top_of_the_page_leads_to_them(
+    acme: Caller, browsing: Browsing, begins: bool
+) -> None:
+    path = f"{POSTS}/new" if begins else f"{POSTS}/{(await posted(acme)).id}/edit"
+    form = (await browsing.open(path)).form(path)
+    typed = {"title": "", "markdown": "", "summary": "s" * 201, "publishAt": "yesterday"}
+    if begins:
+        typed["repository"] = "lamp"
+
+    page = await browsing.send(form, **typed)
+
+    assert page.status == 422
+    assert "Nothing was saved" in tree(page).one(role="alert").text
+    for field, value in typed.items():
+        faulty = tree(page).one(id=field)
+        assert faulty["aria-invalid"] == "true"
+        assert tree(page).one(id=f"{field}-fault").text
+        assert page.form(path).fields[field] == [value]
+
+
 async def test_the_second_of_two_editors_gets_a_conflict_and_keeps_the_text(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"

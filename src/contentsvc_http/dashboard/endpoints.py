@@ -64,7 +64,7 @@ _NO_MESSAGES: Final = "no messages"
 
 _REFUSALS: Final = FormRefusals(
     fields={"": "url", "url": "url", "description": "description", "format": "format"},
-    labels={"url": "It", "description": "It", "format": "It"},
+    labels={"url": "The address", "description": "The description", "format": "The format"},
 )
 
 

@@ -10,7 +10,7 @@ from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.pages import UNSAVED, Pages, go
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
 from contentsvc_http.dashboard.style_form import HOUSE_STYLE, fault_of, in_words
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, preview_of_style
@@ -65,8 +65,10 @@ class _StylePages:
         *,
         refused: Refusal | None = None,
         preview: ShownStyle | None = None,
+        error: str | None = None,
     ) -> Response[Any]:
         context = {
+            "error": error,
             "groups": HOUSE_STYLE.groups(typed, refused),
             "set": in_words(typed),
             "fault": fault_of(refused) if refused is not None and not refused.field else "",
@@ -80,7 +82,7 @@ class _StylePages:
         typed = HOUSE_STYLE.typed(form)
         style = read_style(typed)
         if isinstance(style, Refusal):
-            return await self.page(session, typed, refused=style)
+            return await self.page(session, typed, refused=style, error=UNSAVED)
         await self._dashboard.app.stores.directory.set_house_style(session.organization_id, style)
         return go("/house-style", notice="saved")
 

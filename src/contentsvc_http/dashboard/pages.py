@@ -57,6 +57,8 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
     "Vary": "HX-Request",
 }
+#: The browser shows the top of the page again, and a marked field may be far below.
+UNSAVED: Final = "Nothing was saved: correct what is marked below."
 #: The shown part of a commit's hash, in characters: git's default.
 _HASH_LENGTH: Final = 7
 _MINUTE: Final = timedelta(minutes=1)
@@ -91,10 +93,15 @@ class Pages:
         section: str,
         status: int = 200,
     ) -> Template:
-        notice = _NOTICES.get(visit.query.get("notice", ""))
-        return self.part(
-            visit, template, {"title": title, "section": section, "notice": notice, **(context or {})}, status=status
-        )
+        shown = {
+            "title": title,
+            "section": section,
+            "notice": _NOTICES.get(visit.query.get("notice", "")),
+            **(context or {}),
+        }
+        if not shown.get("error") and (shown.get("faults") or shown.get("add_faults")):
+            shown["error"] = UNSAVED
+        return self.part(visit, template, shown, status=status)
 
     def part(
         self, visit: DashboardSession, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200

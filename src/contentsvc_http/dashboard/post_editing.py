@@ -157,8 +157,8 @@ class _Editor:
         values = text.values(
             session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
         )
-        if (fault := post_fault(values)) is not None:
-            return await self.page(session, stored, text, faults=_REFUSALS.faults(fault), status=422)
+        if faults := _faults(values):
+            return await self.page(session, stored, text, faults=faults, status=422)
         if (refused := await self._counting.refusal(session, *EDITING)) is not None:
             return await self.page(session, stored, text, error=refused, status=429)
         done = await self._dashboard.app.post_editor.change(
@@ -185,10 +185,11 @@ class _Editor:
             "content_type": text.content_type,
             "repository": text.repository or None,
         }
-        fault = post_fault(values)
-        if fault is None and (refused := await self._counting.refusal(session, *_CREATING)) is not None:
+        if faults := _faults(values):
+            return await self.page(session, None, text, faults=faults, is_new=True, status=422)
+        if (refused := await self._counting.refusal(session, *_CREATING)) is not None:
             return await self.page(session, None, text, error=refused, is_new=True, status=429)
-        created = fault or await self._dashboard.app.post_editor.create(
+        created = await self._dashboard.app.post_editor.create(
             session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
         )
         if isinstance(created, Refusal):
@@ -254,6 +255,15 @@ def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: 
         return await editor.page(session, stored, text)
 
     return preview
+
+
+def _faults(values: Mapping[str, Any]) -> dict[str, str]:
+    faults: dict[str, str] = {}
+    # One at a time: the core stops at the first fault, and the form names them all.
+    for attribute, value in values.items():
+        if (fault := post_fault({attribute: value})) is not None:
+            faults |= _REFUSALS.faults(fault)
+    return faults
 
 
 def _instant(text: str, zone: ZoneInfo) -> str | None:
