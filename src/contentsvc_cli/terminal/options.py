@@ -53,7 +53,6 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_changes(changes: object) -> None:
-    """Check that a command that edits an object has an option at least."""
     if not changes:
         message = "there is nothing to change: name at least one option"
         raise click.UsageError(message)

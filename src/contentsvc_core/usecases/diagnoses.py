@@ -59,7 +59,6 @@ class Diagnoses:
         return Explained(diagnosis=diagnosis, similar=Similar(number=len(others), since=since))
 
     async def health(self, integration: Integration) -> Health:
-        """Judge an integration by its newest deliveries."""
         search = LogSearch(integration_ids=(integration.id,))
         newest = await self._read_model.log(integration.organization_id, search, limit=_READ)
         return health_of(newest, await self.known(integration))

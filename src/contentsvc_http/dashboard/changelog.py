@@ -225,7 +225,6 @@ def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandle
 
 
 def _paths(rest: str = "") -> list[str]:
-    """Return the path of a route for the first changelog, and for the others."""
     return [f"{ROOT}/changelog{rest}", f"{ROOT}/changelogs/{{changelog_id:str}}{rest}"]
 
 

@@ -15,7 +15,6 @@ from contentsvc_core.timestamps import read_iso
 EVENTS: Final = ("push", "release", "ping")
 #: The longest text, in characters: titles and delivery ids are shorter.
 MOST_TEXT: Final = 200
-#: The filters, by their names in addresses, forms and :class:`LogFilters`.
 FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since")
 _OFF: Final = "off"
 _DIGITS: Final = 6

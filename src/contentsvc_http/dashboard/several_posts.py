@@ -17,7 +17,6 @@ from contentsvc_http.forms import Form
 from contentsvc_http.words import sentence
 
 _DOING: Final = ("POST", "/v1/posts/bulk")
-#: The filters of the list of posts, by their names in addresses and forms.
 FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _NOTICES: Final = {
     BulkAction.PUBLISH: "all-published",

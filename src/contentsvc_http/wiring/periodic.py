@@ -20,8 +20,7 @@ async def every(
     """Run ``turn`` periodically until the end of the block; a failed turn is logged, and the next one continues.
 
     ``turn`` returns whether there may be more. Pauses grow up to ``rarely_s``, and a write of this process ends them.
-    ``first_after_s`` differs from loop to loop: a first turn compiles its statements on the event loop, and a delivery
-    that arrives meanwhile must not wait for all of them.
+    ``first_after_s`` differs from loop to loop: first turns compile statements, and deliveries wait meanwhile.
     """
     shortest_s = 0.0 if callable(every_s) else every_s
     pacer = Pacer(shortest_s, shortest_s if rarely_s is None else rarely_s)

@@ -128,7 +128,6 @@ class _Examination:
         return await self._check(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
 
     async def _set(self, name: str, check: Check, *settings: str) -> Findings:
-        """Run a check if its settings are valid."""
         why = next(filter(None, map(self._unusable, settings)), None)
         return await self._check(name, check) if why is None else [skipped(name, why)]
 

@@ -242,7 +242,6 @@ class ExposureBody(TypedDict):
 
     posts: int
     repositories: list[ExposedRepository]
-    #: The newest posts.
     newest: list[ExposedPost]
 
 
