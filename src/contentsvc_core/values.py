@@ -18,7 +18,7 @@ def as_tuple(items: "Iterable[_Item]") -> "tuple[_Item, ...]":
 
 
 def nothing(*_values: object) -> None:
-    """Do nothing: the default of callbacks."""
+    pass
 
 
 @cache

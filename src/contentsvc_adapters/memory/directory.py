@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from attrs import evolve
 
 from contentsvc_adapters.memory.schedules import due_among
-from contentsvc_adapters.memory.state import Secret, State, is_stored, of_organization, own, refuse_unstorable
+from contentsvc_adapters.memory.state import Secret, State, of_organization, own, refuse_another, refuse_unstorable
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -37,7 +37,7 @@ class MemoryDirectory:
         stored = await self.organization(organization.slug)
         if stored is not None:
             return stored.id == organization.id
-        is_stored(self._state.organizations, organization)
+        refuse_another(self._state.organizations, organization)
         self._state.organizations[organization.id] = organization
         self._state.versions[organization.id] = 1
         return True
@@ -74,7 +74,7 @@ class MemoryDirectory:
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         refuse_unstorable(integration, secret, token)
         self._state.refuse_stranger(integration.organization_id)
-        if is_stored(self._state.integrations, integration):
+        if refuse_another(self._state.integrations, integration):
             return True
         connected = _connected(integration)
         if len(connected) < 2 * len(integration.repositories) or any(
@@ -132,7 +132,7 @@ class MemoryDirectory:
     ) -> Trigger | Refusal:
         refuse_unstorable(trigger)
         self._state.refuse_stranger(trigger.organization_id)
-        if is_stored(self._state.triggers, trigger):
+        if refuse_another(self._state.triggers, trigger):
             return trigger
         refused = refuse_trigger(await self.triggers(trigger.organization_id), trigger, at_most=at_most)
         if refused is None and checks_brand:

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, is_stored, of_organization, own, refuse_unstorable
+from contentsvc_adapters.memory.state import State, of_organization, own, refuse_another, refuse_unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import (
     MAX_SCHEDULES,
@@ -36,7 +36,7 @@ class MemorySchedules:
         self._state.refuse_stranger(schedule.organization_id)
         if zone not in {None, self._zone(schedule.organization_id)}:
             return ZONE_CHANGED
-        if is_stored(self._state.schedules, schedule):
+        if refuse_another(self._state.schedules, schedule):
             return schedule
         refused = refuse_schedule(await self.schedules(schedule.organization_id), schedule, at_most=at_most)
         if refused is not None:

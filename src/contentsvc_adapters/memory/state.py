@@ -200,9 +200,9 @@ _Value = TypeVar("_Value", bound=_Dated)
 def of_organization(
     values: Iterable[_Value], organization_id: str, *, newest_first: bool = True, limit: int | None = None
 ) -> list[_Value]:
-    own = [value for value in values if value.organization_id == organization_id]
-    own.sort(key=place, reverse=newest_first)
-    return own[:limit]
+    found = [value for value in values if value.organization_id == organization_id]
+    found.sort(key=place, reverse=newest_first)
+    return found[:limit]
 
 
 def own(values: Mapping[str, _Value], organization_id: str, id_: str) -> _Value | None:
@@ -210,8 +210,8 @@ def own(values: Mapping[str, _Value], organization_id: str, id_: str) -> _Value 
     return value if value is not None and value.organization_id == organization_id else None
 
 
-def is_stored(values: Mapping[str, _Identified], value: _Identified) -> bool:
-    """Return whether this very value is stored; raise ``Unstorable`` if its id is that of another one."""
+def refuse_another(values: Mapping[str, _Identified], value: _Identified) -> bool:
+    """Raise ``Unstorable`` if the value's id is that of another one; return whether the value itself is stored."""
     stored = values.get(value.id)
     if stored is not None and stored != value:
         message = f"'{value.id}' is the id of another one"

@@ -61,8 +61,8 @@ class _Examination:
                 return group.create_task(self._behind(readable, name, check, limit_s))
 
             tasks: list[asyncio.Task[Findings]] = [
-                group.create_task(self._set("file", partial(database.file, settings), "database_url")),
-                group.create_task(self._set("disk", partial(database.disk, settings), "database_url")),
+                group.create_task(self._if_usable("file", partial(database.file, settings), "database_url")),
+                group.create_task(self._if_usable("disk", partial(database.disk, settings), "database_url")),
                 read("key", partial(database.key, opened)),
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
@@ -73,9 +73,9 @@ class _Examination:
                 group.create_task(self._clock(reached, hosts)),
                 group.create_task(_of(server, lambda result: result.findings)),
                 group.create_task(self._dashboard(server)),
-                group.create_task(self._set("base_url", self._base_url, "base_url")),
+                group.create_task(self._if_usable("base_url", self._base_url, "base_url")),
                 group.create_task(_of(hosts, lambda results: [result.finding for result in results])),
-                group.create_task(self._set("mail", partial(mail, settings), "smtp_url", "mail_from")),
+                group.create_task(self._if_usable("mail", partial(mail, settings), "smtp_url", "mail_from")),
             ]
         return [
             *settings_found(self._examined),
@@ -127,7 +127,7 @@ class _Examination:
         why_not = (await gate).why_not
         return await self._check(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
 
-    async def _set(self, name: str, check: Check, *settings: str) -> Findings:
+    async def _if_usable(self, name: str, check: Check, *settings: str) -> Findings:
         why = next(filter(None, map(self._unusable, settings)), None)
         return await self._check(name, check) if why is None else [skipped(name, why)]
 
