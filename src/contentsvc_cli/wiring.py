@@ -9,7 +9,6 @@ from contentsvc_cli.servers import chosen_server
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.text import one_line
 from contentsvc_http.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def refuse_unknown(kind: str, id_: str) -> NoReturn:
 
 
 def _missing(kind: str, id_: str) -> str:
-    return f"there is no {kind} '{one_line(id_, 64)}'"
+    return f"there is no {kind} '{id_}'"
 
 
 def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:
