@@ -153,7 +153,7 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
         waiting = [place for place in waiting if place not in brought]
         branch = [each for place in sorted(brought) for each in groups[place] or ()]
         if not branch and (not title or (waiting and not _files(read.commit))):
-            bare.append(titled)
+            bare.append(titled if title else read)
             continue
         for place in brought:
             groups[place] = None

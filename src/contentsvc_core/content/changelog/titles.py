@@ -101,12 +101,11 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
     titled = _adds(name, tag, project)
     if not titled:
-        title = (tag if _mentions(tag, project) else f"{project} {tag}") if tag else ""
-        title = title or phrases.new_release_of.format(project=project)
+        title = _placed(tag, project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{project} {tag}: {name}"
+        title = f"{_placed(tag, project)}: {name}"
     else:
-        title = name if _mentions(name, project) else f"{project} {name}"
+        title = _placed(name, project)
     mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
     if changes and not titled:
         return changes_title(changes, f"{plain(title.strip())}{mark}", phrases)

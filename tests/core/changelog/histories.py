@@ -1,0 +1,447 @@
+"""Histories at the edges of the rules of changelogs, written for these tests."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve
+from changelog_samples import HOST, push, release
+from tests.core.changelog.styles import commit_of
+
+from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.events.normalized import Author, Commit, Event, Push
+
+
+def _push(*lines: str, first: int = 1) -> Push:
+    """Return a push: a line is a message, and after a bar its files."""
+    read = (line.partition(" | ") for line in lines)
+    return push(*(_commit(message, number, paths) for number, (message, _, paths) in enumerate(read, first)))
+
+
+def _brief(*events: Event, requests: Sequence[PullRequest] = (), undone: Mapping[str, str] | None = None) -> Brief:
+    chapter = Chapter(
+        repository="acme/kettle",
+        events=events,
+        pull_requests={request.number: request for request in requests},
+        undone=undone or {},
+    )
+    return Brief(chapters=[chapter])
+
+
+def _commit(message: str, number: int = 1, paths: str = "", **more: Any) -> Commit:
+    return evolve(commit_of(number, message, paths), url=f"{HOST}/commit/{number:040x}", **more)
+
+
+_FILES: Final = "src/a.py src/b.py"
+
+#: Commits of the same branch, merged in all ways.
+_MERGES: Final[Mapping[str, Brief]] = {
+    "a merge brings the commits whose files it has": _brief(
+        _push(
+            "Ring at noon | src/a.py",
+            "Ring at one | src/c.py",
+            "wip | src/b.py",
+            f"Merge pull request #1 from ada/bell\n\nA bell for the kettle | {_FILES}",
+        )
+    ),
+    "two merges in one push": _brief(
+        _push(
+            "Ring at noon | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+            "Boil faster | src/b.py",
+            "Stop the drip | src/c.py",
+            "Merge pull request #2: A better boiler | src/b.py",
+        )
+    ),
+    "a merge at the end without files brings the whole push": _brief(
+        _push("Ring at noon", "Boil faster", "Merge pull request #1 from ada/bell\n\nA bell for the kettle")
+    ),
+    "a merge before the end without files brings nothing": _brief(
+        _push("Ring at noon", "Merge pull request #1 from ada/bell\n\nA bell for the kettle", "Boil faster")
+    ),
+    "two merges without files bring nothing, and say their titles if no commit waits": _brief(
+        _push(
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle",
+            "Boil faster",
+            "Merge pull request #2 from ada/boil\n\nA better boiler",
+        )
+    ),
+    "a merge without a title takes that of its first commit": _brief(
+        _push(
+            "Ring at noon, in the kitchen | src/a.py",
+            "Ring at one | src/b.py",
+            f"Merge pull request #1 from ada/bell | {_FILES}",
+        )
+    ),
+    "a merge without a title and without commits is nothing": _brief(
+        _push("Boil faster | src/c.py", "Merge pull request #1 from ada/bell | src/a.py")
+    ),
+    "a commit with another number came with that pull request": _brief(
+        _push(
+            "Ring at noon (#7) | src/a.py",
+            "Ring at one (#1) | src/a.py",
+            "Ring at two (see #8) | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+        )
+    ),
+    "a commit whose files were cut comes with the only merge": _brief(
+        push(
+            _commit("Ring at noon", 1, "src/z.py", paths_cut=True),
+            _commit("Boil faster", 2, "src/y.py"),
+            _commit("Merge pull request #1 from ada/bell\n\nA bell for the kettle", 3, "src/a.py"),
+        )
+    ),
+    "a commit whose files were cut does not come with one of two merges": _brief(
+        push(
+            _commit("Ring at noon", 1, "src/a.py", paths_cut=True),
+            _commit("Merge pull request #1 from ada/bell\n\nA bell for the kettle", 2, "src/a.py"),
+            _commit("Merge pull request #2 from ada/boil\n\nA better boiler", 3, "src/a.py"),
+        )
+    ),
+    "sixty-four commits before a merge are looked at": _brief(
+        _push(
+            *(f"Ring in room {number} | src/a.py" for number in range(66)),
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+            "Merge pull request #2 from ada/boil\n\nA better boiler | src/b.py",
+        )
+    ),
+    "merges alone are entries": _brief(
+        _push("Merge branch 'main' into bell", "Merge remote-tracking branch 'origin/main'"),
+        _push("Merge pull request #1 from ada/bell", first=5),
+    ),
+    "merges beside commits are no entries": _brief(
+        _push("Merge branch 'main' into bell | src/a.py", "Ring at noon | src/a.py")
+    ),
+    "merges of other hosts": _brief(
+        _push(
+            "Merge branch 'bell' into 'main'\n\nA bell for the kettle\n\nSee merge request acme/kettle!3",
+            "Merged in ada/boil (pull request #4)\n\nA better boiler",
+            "Merge PR #5: A lid that closes",
+            "Merged PR 6: A spout that pours",
+            "Auto merge of #7 - ada:handle, r=grace\n\nA handle that stays cold",
+            "Merge #8\n\n8: A base that stands r=grace a=ada\n\nMore.",
+            "Merge #9\n\nCo-authored-by: Ada <ada@mail.example>",
+        )
+    ),
+    "a merge keeps what breaks, from it or from its commits": _brief(
+        _push(
+            "feat!: ring twice | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+            "Boil faster | src/b.py",
+            "Merge pull request #2 from ada/boil\n\nA better boiler\n\nBREAKING CHANGE: it needs gas | src/b.py",
+        )
+    ),
+    "what leads is the first that tells": _brief(
+        _push(
+            "wip (#5) | src/a.py",
+            "fix (#5) | src/a.py",
+            "Ring at noon, not at one (#5) | src/a.py\n",
+            "Ring at two, not at one (#5) | src/a.py",
+        )
+    ),
+    "nothing that tells": _brief(_push("wip (#5)", "more wip (#5)")),
+}
+
+_SAME: Final[Mapping[str, Brief]] = {
+    "a commit that came before, or that is not distinct": _brief(
+        push(_commit("Ring at noon", 0xABC), _commit("Boil faster", 2, distinct=False)),
+        push(evolve(_commit("Ring at one", 3), id=f"{0xABC:040X}"), _commit("Stop the drip", 4)),
+    ),
+    "commits without a hash are all distinct": _brief(
+        push(evolve(_commit("Ring at noon"), id=""), evolve(_commit("Boil faster"), id=""))
+    ),
+    "the same number again": _brief(
+        _push("Ring at noon (#1)", "Boil faster (#2)", "Ring at noon, louder (#1)"),
+        _push("Ring at noon, and softer (#1)", first=7),
+    ),
+    "a revert and a reapply with the same number are entries of their own": _brief(
+        _push("Ring at noon (#1)", "Revert the bell (#1)", "Ring at one (#1)", "Reapply the bell (#1)")
+    ),
+    "a typed revert with the same number": _brief(_push("Ring at noon (#1)", "revert: no bells (#1)")),
+    "the same words": _brief(
+        _push(
+            "fix(lid): close `it` ('now')",
+            "fix(Lid): Close it (now) (#4)",
+            "fix(spout): close it (now)",
+            "fix: close it (now)",
+            "feat(lid): close it (now)",
+            "fix(lid): close it (now) (#6)",
+        )
+    ),
+    "the same words, and one breaks": _brief(
+        _push("fix: close it now (#1)", "fix!: close it now (#2)\n\nBREAKING CHANGE: it closes", "fix: close it now")
+    ),
+    "the same words, and the first one breaks": _brief(
+        _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
+    ),
+    "numbers of issues are shown once": _brief(
+        _push(
+            "Ring at noon (#9) (#1)",
+            "Boil faster (#9) (#2)",
+            "Stop the drip (#1) (#3)",
+            "Fixed #9 -- Let it pour",
+            "Pour slowly (#8) (#9)",
+        )
+    ),
+}
+
+_REQUESTS: Final[Mapping[str, Brief]] = {
+    "pull requests by number, and by the commit of their merge": _brief(
+        _push("bell things (#1)", "boil things", "Merge pull request #3 from ada/lid", "fix: stop the drip (#4)"),
+        requests=(
+            PullRequest(number=1, title="Ring at noon (#1)", body="This adds a bell to the lid of each kettle."),
+            PullRequest(number=2, title="feat!: boil faster", labels=("bug",), merged_sha=f"{2:040X}"),
+            PullRequest(number=3, title="wip", author="ada", first_contribution=True),
+            PullRequest(number=4, title="Stop it", labels=("documentation",), author="grace"),
+            PullRequest(number=5, title="Not here", merged_sha=f"{9:040x}"),
+        ),
+    ),
+    "a described pull request is not found by its merge if its number is named": _brief(
+        _push("Ring at noon (#2)", "Boil faster"),
+        requests=(PullRequest(number=2, title="A bell for the kettle", merged_sha=f"{2:040x}"),),
+    ),
+    "the description says what breaks": _brief(
+        _push("Ring at noon (#1)", "Boil it faster (#2)\n\nBREAKING CHANGE: it needs gas"),
+        requests=(
+            PullRequest(number=1, title="Ring at noon", body="BREAKING CHANGE: it rings"),
+            PullRequest(number=2, title="feat: boil it faster", body="**Breaking**: it needs more gas"),
+        ),
+    ),
+    "labels outweigh words, but no surely grave section": _brief(
+        _push("feat!: ring (#1)", "Boil it faster (#2)", "ci: run twice (#3)", "fix: a CVE in oil (#4)", "Pour (#5)"),
+        requests=(
+            PullRequest(number=1, title="feat!: ring", labels=("docs",)),
+            PullRequest(number=2, title="Boil it faster", labels=("skip changelog", "bug")),
+            PullRequest(number=3, title="ci: run twice", labels=("kind/bug",)),
+            PullRequest(number=4, title="fix: a CVE in oil", labels=("skip changelog",)),
+            PullRequest(number=5, title="Pour", labels=("security", "area/docs")),
+        ),
+    ),
+    "a revert keeps its words": _brief(
+        _push('Revert "Ring at noon" (#7)'), requests=(PullRequest(number=7, title="Take the bell away"),)
+    ),
+}
+
+#: Bodies, and the explanation that each one has.
+BODIES: Final = (
+    "Adds a bell to the lid of each kettle. It rings whenever the water boils.\n\nCloses #12",
+    "",
+    "\r\n\r\nAdds a bell\r\nto the lid of each kettle in the house.\r\n\r\nMore.",
+    "Adds a bell here.",
+    "Adds a bell to the lid. It rings.",
+    "This change adds a bell to the lid of each kettle; it rings at noon",
+    "Rings a bell when water boils in each kettle of the house.",
+    "The kettle now rings when water boils in the whole house.",
+    "When water boils in the whole house. The kettle now rings and sings.",
+    "Currently adds nothing to the lid of any kettle.",
+    "Adds what was previously missing from the lid of each kettle.",
+    "I added a bell to the lid of each kettle in the house.",
+    "Adds `my_bell` to the lid of each kettle in the whole house.",
+    "Adds https://bell.example to the lid of each kettle.",
+    "Adds a bell to the lid of each kettle in the house:",
+    "Adds a bell (to the lid of each kettle in the house.",
+    "Adds a `bell to the lid of each kettle in the house.",
+    "Adds ada@mail.example to the lid of each kettle in the house.",
+    "Adds a bell (e.g. Big Ben) to the lid of each kettle. Also rings. And more sentences follow here.",
+    "Adds " + "a bell and " * 20 + "a lid.",
+    "Adds " + "a bell and " * 19 + "a lid.",
+    "# Summary\n\nAdds a bell to the lid of each kettle in the house.",
+    "## Summary\nAdds a bell to the lid of each kettle in the house.",
+    "## Testing\n\nAdds a bell to the lid of each kettle.\n\n## What\n\nAdds a horn to the lid of each kettle.",
+    "## Background\nAdds nothing to the lid of each kettle in the house.\n\nAdds nothing else to any lid of the house.",
+    "#hashtag adds a bell to the lid of each kettle",
+    "- Adds a bell to the lid of each kettle\n- Adds a horn to the spout",
+    "* adds a bell to the lid of each kettle in the house\n  and to the spout",
+    "Adds a bell to the lid of each kettle in the house.\n- one\n- two",
+    "Adds a bell to the lid of each kettle in the house:\n- one\n- two",
+    "```\nAdds a bell to the lid of each kettle\n```\nAdds a horn to the lid of each kettle in the house.",
+    "~~~\nAdds a bell to the lid of each kettle\n\nAdds a horn to the lid of each kettle in the house.",
+    "Adds a bell to the lid of each kettle in the house.\nSigned-off-by: Ada",
+    "Co-authored-by: Ada\nAdds a bell to the lid of each kettle in the house.",
+    "* one\n\nAdds a bell to the lid of each kettle in the house.",
+    "Adds a bell to the lid of each kettle in the house.\n---\nAdds more and more and more to it.",
+    "- fix(lid): adds a bell to the lid of each kettle in the house",
+    "- Use a bell in the lid of each kettle in the house",
+    "Ring at noon. Adds a bell to the lid of each kettle.",
+    "Fixes #12. Adds a bell to the lid of each kettle.",
+    "This PR adds a bell to the lid of each kettle in the house.",
+    "Adds noon bells, ringing.",
+    "Adds a lid “that closes”. “Now” it closes by itself in each house",
+    "Adds a bell! Adds a horn? Adds a lid for each kettle of the house",
+    "x" * 3_990 + "\n\nAdds a bell to the lid of each kettle in the house.",
+    "x" * 3_900 + "\n\nAdds a bell to the lid of each kettle in the house.",
+)
+
+#: Bodies that announce breaking changes, or seem to.
+BREAKING: Final = (
+    "BREAKING CHANGE: it rings",
+    "BREAKING CHANGE #12 it rings",
+    "BREAKING-CHANGE: it rings\ntwice\n\nReviewed-by: Ada",
+    "breaking change: it rings",
+    "**Breaking**: it rings",
+    "[breaking] it rings",
+    "(breaking): it rings",
+    "We are [breaking a thing] here",
+    "## Breaking changes\n\n- it rings\n- it sings\n  loudly\n\nMore.",
+    "## Breaking changes\n\nIt rings\nand sings.\n\nMore.",
+    "## Breaking changes\n\nNone",
+    "Breaking changes:\n- it rings\n\n- it sings\n# Next\n- no",
+    "Breaking change? Yes, it rings",
+    "### Breaking change?\n- [ ] no\n- [x] yes",
+    "- [x] Breaking change",
+    "- [x] Breaking changes are documented",
+    "- [ ] Breaking change",
+    "This is a breaking change.",
+    "Is this a breaking change?",
+    "This breaks backwards compatibility.",
+    "BC break: it rings",
+    "Backwards incompatible changes: it rings",
+    "* feat(bell)!: it rings\n* fix: no",
+    "- fix!: it rings",
+    "<!-- BREAKING CHANGE: not this -->\nBREAKING CHANGE: n/a",
+    "Breaking: no\nBreaking: not at all\nBreaking: it rings",
+    "\n".join(f"Breaking: ring {number}" for number in range(12)),
+    "## Breaking changes\n" + "\n".join(f"- ring {number}" for number in range(12)),
+    "## Breaking changes\n\n" + "\n".join(f"line {number}" for number in range(12)),
+    "\n".join(f"* feat!: ring {number}" for number in range(12)),
+    "Nothing breaks. Incompatible with tea!: see",
+    "> **Breaking change:** it rings",
+    "💥 Breaking change: it rings",
+    "API breaking changes: it rings\n---\nno",
+)
+
+_CUT: Final = _brief(
+    _push("feat: ring at noon", "docs: name the bell", "ci: run twice"),
+    release("v1.0.0"),
+    _push("feat(bell): ring at one", "feat(bell): ring at two", "feat(bell): ring at three", first=10),
+    _push("feat(bell): ring at four", "feat(bell): ring at five", "feat(lid): close", first=20),
+    release("v1.1.0-rc1", prerelease=True),
+)
+
+_KINDS: Final[Mapping[str, Brief]] = {
+    "commits of a pull request decide what its title does not": _brief(
+        _push("Bell things of all kinds (#1)", "feat: ring at noon (#1)", "Lid (#2)", "fix(security): lock it (#2)"),
+        _push("docs: bell things (#3)", "feat: ring at one (#3)", "feat: pour (#4)", "fix!: pour twice (#4)", first=9),
+        _push("Spout things of all kinds (#5)", "docs: the spout (#5)", "fix: a spout that pours (#5)", first=19),
+    ),
+    "habits: entries without news are counted if others have it": _brief(
+        _push(
+            "Ring at noon | src/a.py +changes/1.added.md",
+            "Ring at one | src/a.py +changes/2.added.md",
+            "Ring at two | src/a.py +changes/3.added.md",
+            "Polish the old handle | src/h.py",
+            "fix: stop the drip | src/d.py",
+            "Remove the old API | src/o.py",
+            "Deprecate cups | src/o.py",
+        )
+    ),
+    "habits: two entries with news are none": _brief(
+        _push(
+            "Ring at noon | src/a.py +changes/1.added.md",
+            "Ring at one | src/a.py +changes/2.added.md",
+            "Polish the old handle | src/h.py",
+        )
+    ),
+    "habits: a small share with news is none": _brief(
+        _push(
+            *(f"Ring at {number} o'clock | src/a.py +changes/{number}.added.md" for number in range(3)),
+            *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(13)),
+            "Polish the old handle | src/h.py",
+            "Add a small shelf | src/h.py",
+        )
+    ),
+    "habits: entries without numbers are counted if others have them": _brief(
+        _push(
+            *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(7)),
+            "Polish the old handle | src/h.py",
+            "feat: pour at once | src/p.py",
+            "Remove the old API | src/p.py",
+            "bell: ring twice | src/p.py",
+        )
+    ),
+    "habits: in a small window each change counts": _brief(
+        _push(
+            *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(6)),
+            "Polish the old handle | src/h.py",
+        )
+    ),
+    "scopes that the heading or the line repeats": _brief(
+        _push(
+            *("fix(security): refuse unsigned water", "perf(perf): boil faster", "docs(docs): name it"),
+            *("feat(lid): lid closes by itself", "feat(Lid): `lid` opens", "feat(lid): lids close", "fix( ): pour it"),
+            *("feat(api): ring", "chore(deps): bump oil from 1.0 to 2.0", "fix(docs): name the spout"),
+        )
+    ),
+    "vulnerabilities that stay private, folders, and no words": _brief(
+        _push("Merge commit from fork", "Fix src/lamp/lens/: focus", "(#4)", "feat: move src/bell/ring.py to noon")
+    ),
+    "updates of dependencies": _brief(
+        _push(
+            *("chore(deps): bump oil from 1.0 to 2.0", "chore(deps): bump oil from 2.0 to 3.0", "Bump tea to v3"),
+            *("Update dependency cup to v4.1", "build(deps): bump actions/cache from 4 to 5", "Bump lids from 1 to 2"),
+            *("Bump lids from 2 to 1", "Update all dependencies", "chore(deps): bump the pots group with 8 updates"),
+            *("Bump cream from 1 to 2", "Bump milk from 1 to 2", "Bump sugar from 1 to 2", "Bump salt from 1 to 2"),
+            "fix: stop the drip",
+        )
+    ),
+    "scopes of many": _CUT,
+    "a release of everything": evolve(_CUT, release=release("v2.0.0"), previous_tag="v1.0.0"),
+    "reverts of a release before": _brief(
+        _push('Revert "Ring at noon"', "Boil faster"), undone={f"{1:040x}": "v0.9.0"}
+    ),
+    "an author who is hidden nowhere": _brief(
+        push(
+            evolve(_commit("Ring at noon (#1)"), author=Author(name="Ada", email="ada@mail.example", username="ada")),
+            evolve(_commit("Boil faster (#1)", 2), author=Author(name="bot", email="", username="bell[bot]")),
+            _commit("Pour\n\nCo-authored-by: Grace <grace@mail.example>", 3),
+        )
+    ),
+}
+
+HISTORIES: Final[Mapping[str, Brief]] = {**_MERGES, **_SAME, **_REQUESTS, **_KINDS}
+#: The histories whose whole post is compared.
+WRITTEN: Final = frozenset({"a release of everything", "scopes of many", "updates of dependencies"})
+
+#: Notes of releases, as their authors wrote them.
+NOTES: Final = (
+    (
+        "Bells for everyone. They ring at noon.\n\n## What's Changed\n* Ring at noon by @ada in #1\n* fix: drip"
+        " (#2)\n\n## New Contributors\n* @ada made their first contribution in #1\n\n**Full Changelog**: https://x.example"
+    ),
+    (
+        "## Fixed\n\n- The drip [#12](https://codehost.example/acme/kettle/pull/12), thanks @ada!\n- `lid()` closes\n\n"
+        "### Security\n1. A lock for the lid (#3, #4)\n2) Another\n\n**Removed:**\n\n+ The lid\n  goes on\n\n  - nested"
+    ),
+    (
+        "> quoted\n\n| a | b |\n\n<b>html</b>\n\n# v1.0\n\nA kettle that *sings* and **rings**, at __noon__. More…\n\n"
+        "The kettle sings e.g. at noon. It rings!\n\n- [ ] Ring \\*once\\*\n- [x] ![a](b.png) Ring twice 1234567\n"
+    ),
+    "```\n- code\n# no heading\n```\n\n~~~~\n- more code\n~~~\n- still code\n~~~~\n- Ring at noon\n```\nopen",
+    "<!-- one -->\nFull changelog: below.\n\nRing:\n\n- 1234567 Ring at noon\n- #12: Boil faster\n- dead123 - pour",
+    "Removed\n\n## Removed\n\n* Cups. They leaked. All of them.\n* https://codehost.example/acme/kettle/issues/77\n",
+    "\n".join(f"- Ring {number} times" for number in range(203)),
+    "Word " * 120 + "\n\n- Ring",
+    "one\n\ntwo words:\n\nask @ada now\n\nwww.kettle.example is here\n\n=====\n\na sixth one that counts\n\n- Ring",
+    "",
+)
+
+#: Titles of releases: tag, name, pre-release.
+TITLES: Final = (
+    ("v1.0.0", None, False),
+    ("v1.0.0", "v1.0.0", False),
+    ("v1.0.0", "Release 1.0.0", False),
+    ("v1.0.0", "kettle v1.0.0", False),
+    ("v1.0.0", "The singing release", False),
+    ("v1.0.0", "1.0.0: The singing release", False),
+    ("v1.0.0", "Kettle 1.0.0 sings", True),
+    ("kettle-v1.0.0", None, True),
+    ("kettle-v1.0.0", "Songs", True),
+    ("v1.0.0-pre", None, True),
+    ("v1.0.0", "Preview of songs", True),
+    ("", None, False),
+    ("", "Songs", True),
+    ("v1", "x" * 200, True),
+    ("t" * 60, "songs " * 30, False),
+    ("kettle", "kettles sing", False),
+    ("_", "-", False),
+)

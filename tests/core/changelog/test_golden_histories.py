@@ -1,0 +1,112 @@
+"""Histories, bodies, notes and titles at the edges of the rules, each with what the writer makes of it."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from changelog_samples import release
+from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, NOTES, TITLES, WRITTEN
+
+from contentsvc_core.content.changelog import write_changelog
+from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
+from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
+from contentsvc_core.content.changelog.report import items_of, report_of
+from contentsvc_core.content.changelog.select import Change, importance, most_important
+from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
+from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.events.normalized import Author
+
+
+def _line(change: Change) -> str:
+    bump = f"{change.bump.name} {change.bump.begin} {change.bump.end}".strip() if change.bump else ""
+    more = {
+        "label": change.label,
+        "scope": "" if change.scope == change.label else change.scope,
+        "numbers": " ".join(change.numbers),
+        "commits": " ".join(commit.id.lstrip("0") for commit in change.commits),
+        "messages": "" if len(change.messages) == len(change.commits) else str(len(change.messages)),
+        "kind": change.kind,
+        "notes": "; ".join(change.notes),
+        "details": change.details,
+        "bump": bump,
+        "newcomer": change.newcomer,
+        "authors": ", ".join(author.name for author in change.authors if author != Author(name="Ada", email="")),
+        "rank": " ".join(map(str, importance(change))),
+    }
+    said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+    small = "" if change.continuation == change.text else f" ({change.continuation})"
+    return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{said}"
+
+
+def _histories() -> Iterator[str]:
+    for name, brief in HISTORIES.items():
+        yield f"== {name}"
+        changes = [item.change for item in items_of(report_of(brief))]
+        yield from map(_line, changes)
+        first = most_important(changes, 2)
+        yield f"first: {' / '.join(change.text for change in first)}"
+        draft = write_changelog(brief)
+        assert draft is not None
+        yield f"-- {draft.title}"
+        if name in WRITTEN:
+            yield draft.markdown
+
+
+def _bodies() -> Iterator[str]:
+    for body in BODIES:
+        yield f"{_quoted(body)}\n    {explanation(body, 'Bell things')!r}"
+    for body in BREAKING:
+        said, notes = breaking_notes(body)
+        footers = " ".join(f"{footer.token}={footer.value!r}" for footer in footers_of(f"x\n\n{body}"))
+        yield f"{_quoted(body)}\n    {said} {list(notes)} {footers}".rstrip()
+
+
+def _notes() -> Iterator[str]:
+    changes = [item.change for name in HISTORIES for item in items_of(report_of(HISTORIES[name]))][:40]
+    for body in NOTES:
+        read = notes_of(release(body=body))
+        yield f"== {_quoted(body)}"
+        yield f"lead: {read.lead!r}"
+        yield from map(_line, read.changes[:12])
+        yield f"{len(read.changes)} changes, {len(untold(body, changes))} of 40 untold"
+        text, cut = clean(body, 120)
+        yield f"cut: {cut}\n{lowered(text, 2)}"
+        yield f"of a package: {package_notes(body)[:60]!r}"
+
+
+def _titles() -> Iterator[str]:
+    for tag, name, prerelease in TITLES:
+        said = release(tag, name=name, prerelease=prerelease)
+        yield f"{tag!r} {_quoted(name or '')}{' pre' if prerelease else ''}"
+        yield f"    {release_title(said, 'acme/kettle', ENGLISH)}"
+        yield f"    {release_line(said, ENGLISH)}"
+        yield f"    {released_name(said)!r} {releases_named([said, said], 'kettle', ENGLISH, 1)!r}"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text if len(text) < 400 else f"{text[:200]}…{text[-100:]}", ensure_ascii=False)
+
+
+def _check(name: str, lines: Iterator[str]) -> None:
+    path = Path(__file__).with_name(name)
+    text = "\n".join(lines) + "\n"
+    if os.environ.get("GOLDEN") == "write":
+        path.write_text(text, "utf-8")
+    assert text.splitlines() == path.read_text("utf-8").splitlines()
+
+
+def test_each_history_reads_like_this() -> None:
+    _check("golden_histories.txt", _histories())
+
+
+def test_each_body_reads_like_this() -> None:
+    _check("golden_bodies.txt", _bodies())
+
+
+def test_each_note_of_a_release_reads_like_this() -> None:
+    _check("golden_notes.txt", _notes())
+
+
+def test_each_title_of_a_release_reads_like_this() -> None:
+    _check("golden_titles.txt", _titles())
