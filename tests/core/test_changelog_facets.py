@@ -1,6 +1,7 @@
 """Public changelogs as sites: paths and facets of posts, colours, pictures, trimming, and folding."""
 
 import struct
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -17,7 +18,7 @@ from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import LinkBody
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
-from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, contrast, read_colour, shades_of
+from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, Shades, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
 from contentsvc_core.content.public.html import excerpt
@@ -170,6 +171,7 @@ def test_a_colour_that_can_be_read_stays() -> None:
     assert contrast("000000", "ffffff") == 21
     assert shades_of("0b6b63").light == "0b6b63"
     assert shades_of("ffe600").dark == "ffe600"
+    assert shades_of("b03a2e") == Shades(light="b03a2e", light_ground="f5eae7", dark="d77267", dark_ground="2e1b1a")
     assert (read_colour("#0B6B63 "), read_colour("0b6b63"), read_colour("teal"), read_colour("#fff")) == (
         "0b6b63",
         "0b6b63",
@@ -207,6 +209,7 @@ def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) ->
     assert isinstance(image, Image)
     assert (image.mark.media_type, image.mark.width, image.mark.height) == (media_type, 64, 32)
     assert image.content == content
+    assert image.mark.digest == sha256(content).hexdigest()[:16]
 
 
 @pytest.mark.parametrize(
@@ -215,6 +218,8 @@ def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) ->
         (b"", "logo must be a PNG, JPEG or WebP picture"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "logo must be a PNG, JPEG or WebP picture"),
         (png(64, 32)[:-1], "logo must be a PNG, JPEG or WebP picture"),
+        (jpeg(64, 32).replace(b"ab\xff", b"ab\xfe"), "logo must be a PNG, JPEG or WebP picture"),
+        (webp(b"VP8X", b"").replace(b"RIFF\x1a", b"RIFF\x1b"), "logo must be a PNG, JPEG or WebP picture"),
         (jpeg(64, 32)[:12], "logo must be a PNG, JPEG or WebP picture"),
         (webp(b"VP8X", b"")[:20], "logo must be a PNG, JPEG or WebP picture"),
         (png(64, 4_097), "logo must have 1 to 4,096 pixels in width and in height"),

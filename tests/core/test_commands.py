@@ -28,6 +28,8 @@ def test_a_change_has_each_field_and_leaves_out_the_rest() -> None:
     assert msgspec.json.decode(b'{"lampName": "a"}', type=ChangeLight) == ChangeLight(lamp_name="a")
     assert values_of(ChangeLight(lamp_name="a", keeper=None)) == {"lamp_name": "a", "keeper": None}
     assert values_of(ChangeLight()) == {}
+    with pytest.raises(AttributeError):
+        ChangeLight().place = "a"
 
 
 @pytest.mark.parametrize("body", [b'{"place": null}', b'{"lampName": "123456789"}', b'{"lamp_name": "a"}'])

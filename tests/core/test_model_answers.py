@@ -126,19 +126,20 @@ def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
 
 
 _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
-{"text":"Serve 12,000 lamps at 3.5 V","names":["@ada"]}"""
+{"text":"Serve 12,000 lamps at 3.5 V","names":["@ada","@Bob"]}"""
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("v1.12.0 of 2 June 2030 serves 12000 lamps, 2 ways. Thanks @Ada! [x](https://h.example/acme/lamp)", None),
+        ("v1.12.0 of 2 June 2030 serves 12000 lamps. Thanks @Ada and @bob! [x](https://h.example/acme/lamp)", None),
         ("https://h.example/acme/lamp/commit/1?a=1&b=2, at 3.5 V", None),
         ("v9.9.9 is out", "9.9.9"),
         ("v1.12.0-rc1 is out", "1.12.0-rc1"),
         ("1.12 is out, not 1.13", "1.13"),
         ("for 13,000 teams", "13,000"),
         ("40 % faster", "40"),
+        ("2 ways", None),
         ("see https://evil.example/acme.", "https://evil.example/acme"),
         ("see https://h.exam", "https://h.exam"),
         ("thanks @grace", "@grace"),

@@ -55,7 +55,9 @@ def commit(message: str, *paths: str) -> Commit:
 
 
 class TestOwners:
-    packages = Packages(["@acme/cli", "@acme/config", "core", "sdk/client", "@a/same", "@b/same", "clap_complete"])
+    packages = Packages(
+        ["@acme/cli", "@acme/config", "core", "sdk/client", "@a/same", "@b/same", "clap_complete", "a/b"]
+    )
 
     @pytest.mark.parametrize(
         ("path", "owner"),
@@ -66,6 +68,7 @@ class TestOwners:
             ("crates/core/lib.rs", "core"),
             ("core/lib.rs", "core"),
             ("sdk/client/go.mod", "sdk/client"),
+            ("a/b/index.ts", "a/b"),
             ("clap-complete/src/lib.rs", "clap_complete"),
             ("packages/a-same/index.ts", "@a/same"),
         ],

@@ -15,10 +15,12 @@ def test_it_is_admitted_and_answered_and_only_with_the_right_secret(provider: st
     at = address(provider)
     endpoint = HookConfiguration(address=at, enabled=True, secrets=("whsec_1",), repository=Belonging.OURS, version=1)
 
-    admitted = admit(made_ping(at, secret="whsec_1", delivery_id="d-1"), endpoint)
+    ping = made_ping(at, secret="whsec_1", delivery_id="d-1")
+    admitted = admit(ping, endpoint)
     refused = admit(made_ping(at, secret="whsec_2", delivery_id="d-1"), endpoint)
 
     assert isinstance(admitted, VerifiedDelivery)
     assert decide(admitted) == Pong(delivery_id="d-1")
+    assert ping.headers.sole[b"content-length"] == b"%d" % len(ping.body)
     assert isinstance(refused, Rejected)
     assert refused.fault is Fault.INVALID_SIGNATURE

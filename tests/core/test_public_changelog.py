@@ -70,6 +70,13 @@ def test_every_field_can_be_set(attribute: str, value: object) -> None:
     )
 
 
+def test_an_accent_is_read_as_a_colour() -> None:
+    set_ = changed_changelog(OFF, ChangeChangelog(accent=" #0B6B63"), at=START)
+    assert isinstance(set_, PublicChangelog)
+    assert set_.accent == "0b6b63"
+    assert changed_changelog(set_, ChangeChangelog(accent=" "), at=START) == evolve(set_, accent=None)
+
+
 @pytest.mark.parametrize(
     ("attribute", "value", "reason"),
     [
@@ -93,6 +100,7 @@ def test_every_field_can_be_set(attribute: str, value: object) -> None:
         ("product_url", "https://acme.example:x/", "productUrl"),
         ("product_url", "https://[::1/", "productUrl"),
         ("product_url", f"https://acme.example/{'x' * 2000}", "productUrl"),
+        ("accent", "teal", "accent must be a colour such as #0b6b63"),
         ("content_types", (), "contentTypes must name one type of content at least"),
     ],
 )

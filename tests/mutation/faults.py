@@ -113,7 +113,7 @@ def _all(node: ast.AST, place: Place) -> Changes:  # noqa: C901, PLR0912  # an a
             yield _told(node, _with(node, op=other()))
         case ast.AugAssign(op=operator) if (other := _RECKONED.get(type(operator))) is not None:
             yield _told(node, _with(node, op=other()))
-        case ast.Constant():
+        case ast.Constant() if not _is_check(place.owner):
             yield from _constant(node)
         case ast.Call():
             yield from _called(node)
@@ -162,7 +162,7 @@ def _constant(node: ast.Constant) -> Changes:
 
 def _called(node: ast.Call) -> Changes:
     for position, keyword in enumerate(node.keywords):
-        if keyword.arg is not None:
+        if keyword.arg is not None and not _is_check(keyword):
             rest = [*node.keywords[:position], *node.keywords[position + 1 :]]
             yield _with(node, keywords=rest), f"{ast.unparse(node.func)}(…) without {keyword.arg}="
     match node.func:
@@ -177,6 +177,15 @@ def _called(node: ast.Call) -> Changes:
                 yield _told(node, value)
         case _:
             pass
+
+
+def _is_check(node: ast.AST) -> bool:
+    # `zip(…, strict=True)` asserts what its callers ensure: no input makes it fail.
+    match node:
+        case ast.keyword(arg="strict", value=ast.Constant(value=True)):
+            return True
+        case _:
+            return False
 
 
 def _sliced(node: ast.Slice) -> Changes:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from attrs import evolve
@@ -55,6 +56,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
 
     assert isinstance(done, Replayed)
     assert (done.runs, nudges) == (1, [1])
+    assert str(UUID(done.delivery_id)) == done.delivery_id
     newest, first = await world.stores.ledger.runs(world.organization.id)
     assert delivered(newest) == evolve(delivered(first), delivery_id=done.delivery_id, replayed=True)
     assert newest.created_at == world.clock.now()

@@ -29,7 +29,8 @@ def _brief(*events: Event, requests: Sequence[PullRequest] = (), undone: Mapping
 
 
 def _commit(message: str, number: int = 1, paths: str = "", **more: Any) -> Commit:
-    return evolve(commit_of(number, message, paths), url=f"{HOST}/commit/{number:040x}", **more)
+    day = f"2030-01-{1 + number % 28:02}T03:04:05Z"
+    return evolve(commit_of(number, message, paths), timestamp=day, url=f"{HOST}/commit/{number:040x}", **more)
 
 
 _FILES: Final = "src/a.py src/b.py"
@@ -139,6 +140,18 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Ring at two, not at one (#5) | src/a.py",
         )
     ),
+    "a merge has authors of its own": _brief(
+        _push(
+            "Ring at noon | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell\n\nCo-authored-by: Grace <grace@mail.example> | src/a.py",
+        )
+    ),
+    "commits that only remove files": _brief(
+        push(
+            _commit("Drop the page of spouts", 1, removed=("docs/spouts.md",)),
+            _commit("Drop the spout", 2, "docs/a.md", removed=("src/spout.py",)),
+        )
+    ),
     "nothing that tells": _brief(_push("wip (#5)", "more wip (#5)")),
 }
 
@@ -173,6 +186,9 @@ _SAME: Final[Mapping[str, Brief]] = {
     ),
     "the same words, and the first one breaks": _brief(
         _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
+    ),
+    "a number of two entries, which is neither's own, is shown once": _brief(
+        _push("Ring at noon (#77) (#1)", "Boil faster (#77) (#78) (#2)")
     ),
     "numbers of issues are shown once": _brief(
         _push(
@@ -323,6 +339,8 @@ _KINDS: Final[Mapping[str, Brief]] = {
         _push("Bell things of all kinds (#1)", "feat: ring at noon (#1)", "Lid (#2)", "fix(security): lock it (#2)"),
         _push("docs: bell things (#3)", "feat: ring at one (#3)", "feat: pour (#4)", "fix!: pour twice (#4)", first=9),
         _push("Spout things of all kinds (#5)", "docs: the spout (#5)", "fix: a spout that pours (#5)", first=19),
+        _push("Make the lid better (#6)", "fix(security): lock it (#6)", "docs: the lid (#6)", first=29),
+        _push("Update the lid of it (#7)", "docs: the lid (#7)", "feat: a lid that closes (#7)", first=39),
     ),
     "habits: entries without news are counted if others have it": _brief(
         _push(
@@ -369,7 +387,8 @@ _KINDS: Final[Mapping[str, Brief]] = {
         _push(
             *("fix(security): refuse unsigned water", "perf(perf): boil faster", "docs(docs): name it"),
             *("feat(lid): lid closes by itself", "feat(Lid): `lid` opens", "feat(lid): lids close", "fix( ): pour it"),
-            *("feat(api): ring", "chore(deps): bump oil from 1.0 to 2.0", "fix(docs): name the spout"),
+            *("feat(api): ring", "docs(api): name the bell"),
+            *("chore(deps): bump oil from 1.0 to 2.0", "fix(docs): name the spout"),
         )
     ),
     "vulnerabilities that stay private, folders, and no words": _brief(

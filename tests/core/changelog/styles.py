@@ -302,6 +302,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("fix(deps): update dependency oil to v18 [security]", "package.json", _S.SECURITY),
     ),
     "squash": (
+        ("Add a `lint` command (#60)", _CODE, _S.ADDED),
         ("Add zstd decoding of charts (#61)\n\n* first try\n* Fix tests and other stuff.", _CODE, _S.ADDED),
         ("typo: reading a chart, not a map (#62)", "docs/charts.md", _S.DOCUMENTATION),
         ("Bump the charts group with 8 updates (#63)", "requirements.txt", _S.DEPENDENCIES),

@@ -109,6 +109,8 @@ class TestNotes:
             ("a" + " " * 19, 5, "a", False),
             ("a" + " " * 20, 5, "a", True),
             ("<!-- 1 -->ab", 3, "ab", False),
+            # Four times the limit is read.
+            ("<!-- 1234567890 -->ab", 5, "a", True),
         ],
     )
     def test_notes_are_cut_at_a_line_else_at_a_word(self, body: str, limit: int, shown: str, *, cut: bool) -> None:

@@ -1,6 +1,5 @@
 """Subjects of any style: what each says, and the section that it belongs in."""
 
-import os
 import random
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
+from tests.golden_text import check_text
 
 from contentsvc_core.content.changelog.classify import UPKEEP, classify
 from contentsvc_core.content.changelog.combine import merge_of
@@ -62,6 +62,9 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         (":sparkles: Ring", None, "Ring", ()),
         ("✨ feat(bell): ring [skip ci]", "bell", "ring", ()),
         ("Fix acme/lid#24", None, "Fix acme/lid#24", ()),
+        ("net: phy: add a horn", "net: phy", "add a horn", ()),
+        ("breaking: ring at noon", None, "ring at noon", ()),
+        ("Ring at noon and…\n\n… at one (#26)", None, "Ring at noon and at one", ("26",)),
         ("https://lamp.example: explain", None, "https://lamp.example: explain", ()),
     ],
 )
@@ -327,7 +330,4 @@ def test_each_message_with_each_kind_of_files_reads_like_this() -> None:
     rows += [(message.partition("\n")[0], _cells(message)) for lines in STYLES.values() for message, _, _ in lines]
     table = "".join(f"{cells}  {name}".rstrip() + "\n" for name, cells in rows)
 
-    path = Path(__file__).parent / "golden_sections.txt"
-    if os.environ.get("GOLDEN") == "write":
-        path.write_text(table, "utf-8")
-    assert table.splitlines() == path.read_text("utf-8").splitlines()
+    check_text(Path(__file__).with_name("golden_sections.txt"), table)

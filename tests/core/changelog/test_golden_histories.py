@@ -1,12 +1,12 @@
 """Histories, bodies, notes and titles at the edges of the rules, each with what the writer makes of it."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from changelog_samples import release
 from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, NOTES, TITLES, WRITTEN
+from tests.golden_text import check_text
 
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
@@ -42,10 +42,11 @@ def _line(change: Change) -> str:
 def _histories() -> Iterator[str]:
     for name, brief in HISTORIES.items():
         yield f"== {name}"
-        changes = [item.change for item in items_of(report_of(brief))]
+        parts = report_of(brief)
+        changes = [item.change for item in items_of(parts)]
         yield from map(_line, changes)
         first = most_important(changes, 2)
-        yield f"first: {' / '.join(change.text for change in first)}"
+        yield f"first of {len(parts[0].commits)} commits: {' / '.join(change.text for change in first)}"
         draft = write_changelog(brief)
         assert draft is not None
         yield f"-- {draft.title}"
@@ -63,13 +64,14 @@ def _bodies() -> Iterator[str]:
 
 
 def _notes() -> Iterator[str]:
-    changes = [item.change for name in HISTORIES for item in items_of(report_of(HISTORIES[name]))][:40]
+    named = ("numbers of issues are shown once", "two merges in one push", "scopes of many")
+    changes = [item.change for name in named for item in items_of(report_of(HISTORIES[name]))]
     for body in NOTES:
         read = notes_of(release(body=body))
         yield f"== {_quoted(body)}"
         yield f"lead: {read.lead!r}"
         yield from map(_line, read.changes[:12])
-        yield f"{len(read.changes)} changes, {len(untold(body, changes))} of 40 untold"
+        yield f"{len(read.changes)} changes, {len(untold(body, changes))} of {len(changes)} untold"
         text, cut = clean(body, 120)
         yield f"cut: {cut}\n{lowered(text, 2)}"
         yield f"of a package: {package_notes(body)[:60]!r}"
@@ -89,11 +91,7 @@ def _quoted(text: str) -> str:
 
 
 def _check(name: str, lines: Iterator[str]) -> None:
-    path = Path(__file__).with_name(name)
-    text = "\n".join(lines) + "\n"
-    if os.environ.get("GOLDEN") == "write":
-        path.write_text(text, "utf-8")
-    assert text.splitlines() == path.read_text("utf-8").splitlines()
+    check_text(Path(__file__).with_name(name), "\n".join(lines) + "\n")
 
 
 def test_each_history_reads_like_this() -> None:

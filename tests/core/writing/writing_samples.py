@@ -1,6 +1,5 @@
 """Builders for briefs of every content type, one hand-written month, and what a browser would make of a post."""
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha1
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from attrs import evolve
+from tests.golden_text import check_text
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
@@ -123,9 +123,7 @@ def check_golden(path: Path, told: Brief) -> None:
     """Compare the post of a brief, or the reason for no post, with a file; ``make golden`` writes the file instead."""
     draft = write_content(told)
     text = f"(no post: {draft.reason})\n" if isinstance(draft, Silence) else f"{draft.title}\n\n{draft.markdown}"
-    if os.environ.get("GOLDEN") == "write":
-        path.write_text(text, "utf-8")
-    assert text == path.read_text("utf-8")
+    check_text(path, text)
 
 
 def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]], **more: Any) -> Draft:

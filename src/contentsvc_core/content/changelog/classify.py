@@ -194,7 +194,7 @@ def _security(seen: _Evidence) -> Kind | None:
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    line = seen.text.strip("` ").replace("`", "") if "`" in seen.text else seen.text.strip()
+    line = seen.text.replace("`", "").strip()
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if (
         (

@@ -302,12 +302,12 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     reported = {entry.message.numbers[-1] for entry in same.values() if entry.message.numbers}
     unique: list[Entry] = []
     for entry in same.values():
-        reduced, own = entry, entry.message.numbers[-1:]
+        own = entry.message.numbers[-1:]
         # An entry's own number stays.
         if entry.numbers != own:
-            if any(number not in own and number in reported for number in entry.numbers):
-                numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
-                reduced = replace(entry, numbers=numbers)
-            reported.update(reduced.numbers)
-        unique.append(reduced)
+            numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
+            reported.update(numbers)
+            unique.append(replace(entry, numbers=numbers))
+        else:
+            unique.append(entry)
     return tuple(unique)

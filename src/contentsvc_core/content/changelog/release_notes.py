@@ -161,7 +161,7 @@ class Notes(Value, frozen=True, kw_only=True):
 
 def notes_of(release: Release) -> Notes:
     """Return the lead and the changes of a release's notes. The headings decide the sections."""
-    text, _ = clean((release.body or "")[: 4 * _READ], _READ)
+    text, _ = clean(release.body or "", _READ)
     lead, groups = _read(text)
     changes = chain.from_iterable(_changes(entries, section) for section, entries in groups)
     return Notes(lead=lead, changes=tuple(changes))
@@ -218,7 +218,7 @@ def _lead(paragraph: str) -> str:
     lead = ""
     while text:
         said, text = first_sentence(text)
-        if len(lead) + len(said) >= _LEAD_LIMIT or said.endswith(("...", "…")):
+        if len(lead) + len(said) >= _LEAD_LIMIT or said.endswith("..."):
             break
         lead = f"{lead} {said}".strip()
     return with_period(lead) if lead else ""

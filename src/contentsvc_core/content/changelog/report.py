@@ -44,7 +44,7 @@ class Packages:
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
         counted = Counter(spelling for spelling, _ in spellings)
         self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
-        self._folders = [f"{name}/" for name in self.names if "/" in name and not name.startswith("@")]
+        self._folders = [f"{name}/" for name in self.names if "/" in name]
         self._folders.sort(key=len, reverse=True)
 
     def __bool__(self) -> bool:

@@ -79,7 +79,7 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
     leads: list[str] = []
     last: Section | None = None
-    for place, change in enumerate(leading):
+    for change in leading:
         # One label counts for the following changes of its section.
         text = lead(change, phrases, marked=change.section is not last)
         size = len(text) + 2 * bool(leads)
@@ -89,7 +89,7 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[st
             leads.append(text)
             room -= size
             last = change.section
-        if len(leads) == _LEADS or (place > _LEADS and leads and room < _LEAST_ROOM):
+        if len(leads) == _LEADS:
             break
     return leads or [cut_at_word(lead(change, phrases), room) for change in leading[:1]]
 

@@ -49,13 +49,15 @@ def shades_of(accent: str) -> Shades:
 def _readable(accent: str, ground: str, tint: float, *, darker: bool) -> tuple[str, str]:
     hue, lightness, saturation = rgb_to_hls(*_parts(accent))
     tinted = _mixed(accent, ground, tint)
-    for step in range(_STEPS + 1):
+    shade = accent
+    # The last step is black or white, which can be read on any tint.
+    for step in range(1, _STEPS + 1):
+        if min(contrast(shade, ground), contrast(shade, tinted)) >= _CONTRAST:
+            break
         share = step / _STEPS
         now = lightness * (1 - share) if darker else lightness + (1 - lightness) * share
-        shade = accent if not step else _written(hls_to_rgb(hue, now, saturation))
-        if min(contrast(shade, ground), contrast(shade, tinted)) >= _CONTRAST:
-            return shade, tinted
-    return ("000000" if darker else "ffffff"), tinted
+        shade = _written(hls_to_rgb(hue, now, saturation))
+    return shade, tinted
 
 
 def _mixed(one: str, other: str, share: float) -> str:
