@@ -16,7 +16,8 @@ from campaigns.simulate.loop import Stuck, VirtualLoop
 
 pytestmark = pytest.mark.slow("a short campaign")
 
-_EPISODES = 6
+#: Some seconds: the rarest fault so far came once in 20,000 deliveries.
+_EPISODES = 40
 _DELIVERIES = 100
 _FEW = 40
 #: How many episodes may pass before a planted fault is found.

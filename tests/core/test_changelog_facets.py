@@ -155,6 +155,11 @@ def test_a_changelog_of_some_repositories_shows_no_post_about_others() -> None:
     scoped = evolve(OFF, scopes=("beam",))
     assert scoped.shows(written("- **beam:** A\n- **api:** B"))
     assert not scoped.shows(written("- **api:** B"))
+    both = evolve(OFF, repositories=("acme/lens",), scopes=("beam", "horn"))
+    of_lens = {"repositories": ["acme/lens"]}
+    assert both.shows(evolve(written("- **beam:** A"), source_metadata=of_lens))
+    assert not both.shows(evolve(written("- **beam:** A"), source_metadata={"repositories": ["acme/lid"]}))
+    assert not both.shows(evolve(written("- **api:** B"), source_metadata=of_lens))
 
 
 @given(st.from_regex(r"[0-9a-f]{6}", fullmatch=True))

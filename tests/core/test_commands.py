@@ -26,6 +26,10 @@ def test_a_change_has_each_field_and_leaves_out_the_rest() -> None:
     assert ChangeLight.__doc__ == "The fields to change. Send at least one."
     assert [each.default for each in structs.fields(ChangeLight)] == [UNSET] * 4
     assert msgspec.json.decode(b'{"lampName": "a"}', type=ChangeLight) == ChangeLight(lamp_name="a")
+    whole = b'{"lampName": "a", "keeper": null, "shades": ["b"], "place": "c"}'
+    assert msgspec.json.decode(whole, type=ChangeLight) == ChangeLight(
+        lamp_name="a", keeper=None, shades=("b",), place="c"
+    )
     assert values_of(ChangeLight(lamp_name="a", keeper=None)) == {"lamp_name": "a", "keeper": None}
     assert values_of(ChangeLight()) == {}
     with pytest.raises(AttributeError):

@@ -7,6 +7,7 @@ import pytest
 from attrs import fields
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
 from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
@@ -29,6 +30,7 @@ from contentsvc_core.content.style_kinds import (
     SECTIONS,
     TEXT_LIMIT,
 )
+from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls
 
@@ -124,6 +126,21 @@ def test_every_field_is_read_and_has_its_option() -> None:
         assert (described["type"], described["description"]) == (types[type(WHOLE[each.name])], each.about)
     attributes = {each.attribute for each in STYLE_FIELDS} - {None}
     assert attributes == {each.name for each in fields(ChangelogOptions)}
+
+
+def test_authors_and_paths_are_hidden_by_name_and_by_pattern() -> None:
+    options = ChangelogOptions(hidden_authors=frozenset({"Ada Byron", "bell-bot"}), hidden_paths=("docs/*", "*.md"))
+    authors = {("ada byron ", None), ("ADA BYRON", ""), ("Grace", "Bell-Bot"), ("Ada", "ada"), ("", None)}
+    hidden = {(name, by) for name, by in authors if options.hides_author(Author(name=name, email="", username=by))}
+    assert authors - hidden == {("Ada", "ada"), ("", None)}
+    commit = Commit(id="1", message="x", author=Author(name="", email=""), timestamp="", url="")
+    assert options.hides_paths(replace(commit, added=("docs/a.py",), modified=("a.md",), removed=("docs/b",)))
+    assert not options.hides_paths(commit)
+    assert not options.hides_paths(replace(commit, added=("docs/a.py",), paths_cut=True))
+    for files in ({"added": ("src/a.py",)}, {"modified": ("a.py",)}, {"removed": ("a.md.py",)}):
+        assert not options.hides_paths(replace(commit, **{"added": ("docs/a",), **files}))
+    assert not ChangelogOptions().hides_author(Author(name="Ada Byron", email=""))
+    assert not ChangelogOptions().hides_paths(replace(commit, added=("docs/a.py",)))
 
 
 @pytest.mark.parametrize("nothing", [None, {}])

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.builders import a_release
+from tests.golden_text import check_text
 
 from contentsvc_core import (
     PROVIDERS,
@@ -121,6 +123,32 @@ class TestEveryProvider:
 
         assert reading.event == event
         assert (reading.repository_id, reading.repository, reading.also) == (7, "acme/x", ())
+
+    def test_each_written_event_reads_like_this(self, provider: Provider) -> None:
+        (commit,) = push().commits
+        author = Author(name="Bo", email="bo@x.example", username="bo")
+        account = replace(push(), commits=(replace(commit, author=author, added=("a",), removed=("b",)),))
+        tag = replace(push("refs/tags/v1"), before="b" * 40)
+        gone = replace(push(), commits=(), head_commit=None, before="b" * 40)
+        named = Release(
+            action="published",
+            tag_name="v1",
+            name="One",
+            body="# Notes\nx",
+            prerelease=False,
+            draft=False,
+            published_at="2026-01-01T12:00:00Z",
+            url="https://x.example/1",
+            commit="c" * 40,
+        )
+        readings = [
+            Reading(event=event, repository_id=7, repository="acme/x", default_branch=branch)
+            for event in (push(), account, replace(push(), is_cut=True), tag, gone, named)
+            for branch in ("main", None)
+        ]
+        lines = [json.dumps(provider.write(reading)) for reading in readings]
+
+        check_text(Path(__file__).with_name(f"golden_written_{provider.slug}.txt"), "\n".join(lines) + "\n")
 
     @given(st.binary() | TEXT.map(str.encode))
     def test_a_reader_is_total(self, provider: Provider, body: bytes) -> None:

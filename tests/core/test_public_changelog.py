@@ -8,11 +8,21 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from tests.builders import a_post
+from tests.refusals import message_of
 
 from contentsvc_core.content.editing import changed_post
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
-from contentsvc_core.content.public.changelogs import PublicChangelog
+from contentsvc_core.content.public.changelogs import (
+    ChangelogBody,
+    Exposure,
+    HeaderLink,
+    LinkBody,
+    PublicChangelog,
+    exposure_body,
+    too_many_slugs,
+)
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.html import excerpt, nested
@@ -24,6 +34,7 @@ from contentsvc_core.content.public.widget import badge_svg, badge_value, widget
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
+from contentsvc_core.timestamps import iso_ms
 
 ACME = Organization(id="org_1", slug="acme", name="Acme", created_at=START)
 OFF = PublicChangelog.first(ACME, START)
@@ -109,6 +120,53 @@ def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reaso
 
     assert isinstance(refused, Refusal)
     assert refused.message().startswith(reason)
+
+
+def test_header_links_are_lines_with_addresses() -> None:
+    links = (LinkBody(" Docs\n", " https://docs.example/ "), LinkBody("d" * 30, "http://a.example"))
+    set_ = changed_changelog(OFF, ChangeChangelog(header_links=links), at=START)
+    assert isinstance(set_, PublicChangelog)
+    assert set_.header_links == (
+        HeaderLink(label="Docs", url="https://docs.example/"),
+        HeaderLink(label="d" * 30, url="http://a.example"),
+    )
+    for wrong, reason in (
+        ((LinkBody("d" * 31, "https://a.example"),), "headerLinks must have labels of 1 to 30 characters"),
+        ((LinkBody("Docs", ""),), "headerLinks must each have an http or https address of at most 2,000 characters"),
+        ((LinkBody("Docs", "ftp://a.example"),), "headerLinks must each have an http or https address"),
+        (links[:1] * 6, "headerLinks must be at most 5"),
+    ):
+        assert message_of(changed_changelog(OFF, ChangeChangelog(header_links=wrong), at=START)).startswith(reason)
+
+
+def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
+    mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=2, digest="0" * 16)
+    link = HeaderLink(label="Docs", url="https://d.example")
+    shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark,))
+    body = ChangelogBody.of(shown, url="https://c.example/changelog/acme")
+    assert to_builtins(body) == {
+        "id": OFF.id,
+        "slug": OFF.slug,
+        "title": OFF.title,
+        "description": "",
+        "productUrl": None,
+        "contentTypes": [each.value for each in OFF.content_types],
+        "repositories": [],
+        "scopes": [],
+        "accent": "#0b6b63",
+        "headerLinks": [{"label": "Docs", "url": "https://d.example"}],
+        "images": {"logo": "0" * 16},
+        "showDetails": False,
+        "isPublic": False,
+        "url": "https://c.example/changelog/acme",
+    }
+    post = a_post(title="Lamps")
+    assert exposure_body(Exposure(posts=3, repositories={"acme/x": 2}), [post]) == {
+        "posts": 3,
+        "repositories": [{"repository": "acme/x", "posts": 2}],
+        "newest": [{"id": post.id, "title": "Lamps", "occurredAt": iso_ms(post.occurred_at)}],
+    }
+    assert message_of(too_many_slugs(4)).endswith("keeps at most 4 of them, for good")
 
 
 def test_lines_are_lines_and_types_have_one_order() -> None:
