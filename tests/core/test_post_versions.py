@@ -6,17 +6,20 @@ from typing import Final
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from tests.core.test_editing import POST
 
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Label, Post, PostText
 from contentsvc_core.content.versions import (
     MAX_VERSION_BYTES,
     MAX_VERSIONS,
     PostVersion,
+    VersionBody,
     current_first,
     differences,
     versions_after,
 )
+from contentsvc_core.testing import START
 
 _LINES: Final = st.lists(st.sampled_from(["", "a", "b", "c", "d"]), max_size=12).map("\n".join)
 
@@ -48,6 +51,20 @@ def test_a_change_that_an_older_version_of_the_service_made_is_kept_as_well() ->
 
 def test_a_change_of_other_fields_adds_no_version() -> None:
     assert versions_after((), POST, evolve(POST, content="<p>"), None) == ((), ())
+
+
+def test_a_version_has_its_text_on_the_wire() -> None:
+    text = PostText(title="Lamps", markdown="M", summary="S", labels=(Label.NEW,))
+    version = PostVersion(number=3, text=text, saved_at=START, author="csk_1")
+    assert to_builtins(VersionBody.of(version)) == {
+        "number": 3,
+        "title": "Lamps",
+        "markdown": "M",
+        "summary": "S",
+        "labels": ["new"],
+        "savedAt": "2026-01-01T00:00:00.000Z",
+        "author": "csk_1",
+    }
 
 
 def test_versions_are_bounded_by_number_and_by_bytes() -> None:

@@ -233,6 +233,12 @@ _REQUESTS: Final[Mapping[str, Brief]] = {
             PullRequest(number=5, title="Pour", labels=("security", "area/docs")),
         ),
     ),
+    "reverts of all forms": _brief(
+        _push(
+            *('revert: Revert "Ring at noon"', 'Revert "Revert the bell to wood"', "revert(bell): “ring at one”"),
+            *("revert: feat: ring at two", f"revert: the bell\n\nThis reverts commit {'7' * 40}.", "Revert the lid"),
+        )
+    ),
     "a revert keeps its words": _brief(
         _push('Revert "Ring at noon" (#7)'), requests=(PullRequest(number=7, title="Take the bell away"),)
     ),
@@ -441,6 +447,7 @@ NOTES: Final = (
     "\n".join(f"- Ring {number} times" for number in range(203)),
     "Word " * 120 + "\n\n- Ring",
     "one\n\ntwo words:\n\nask @ada now\n\nwww.kettle.example is here\n\n=====\n\na sixth one that counts\n\n- Ring",
+    "  > quoted\n\n  | a | b |\n\n A lead that counts.\n\n  # Fixes\n\n  * Ring\n    at noon\n    - nested\n  * Sing\n\n## Code\n\n    - code",
     "",
 )
 
