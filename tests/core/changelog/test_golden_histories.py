@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from changelog_samples import release
-from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, NOTES, TITLES, WRITTEN
+from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, MESSAGES, NOTES, TITLES, WRITTEN
+from tests.core.changelog.styles import STYLES
 from tests.golden_text import check_text
 
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
+from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
 from contentsvc_core.content.changelog.report import items_of, report_of
 from contentsvc_core.content.changelog.select import Change, importance, most_important
@@ -37,6 +39,24 @@ def _line(change: Change) -> str:
     said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
     small = "" if change.continuation == change.text else f" ({change.continuation})"
     return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{said}"
+
+
+def _messages() -> Iterator[str]:
+    styles = (message for lines in STYLES.values() for message, _, _ in lines)
+    for message in (*MESSAGES, *styles):
+        read = parse(message)
+        more = {
+            "kind": read.kind,
+            "scope": read.scope,
+            "sign": read.sign,
+            "numbers": " ".join(read.numbers),
+            "breaks": "; ".join(read.breaking_notes) or ("yes" if read.breaking else ""),
+            "may undo": "yes" if read.may_undo else "",
+            "subject": "" if read.subject == message else read.subject,
+            "body": _quoted(read.body) if read.body else "",
+        }
+        said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+        yield f"{_quoted(message)}\n    {read.description}{said}"
 
 
 def _histories() -> Iterator[str]:
@@ -92,6 +112,10 @@ def _quoted(text: str) -> str:
 
 def _check(name: str, lines: Iterator[str]) -> None:
     check_text(Path(__file__).with_name(name), "\n".join(lines) + "\n")
+
+
+def test_each_message_reads_like_this() -> None:
+    _check("golden_messages.txt", _messages())
 
 
 def test_each_history_reads_like_this() -> None:
