@@ -270,7 +270,11 @@ Ring (Request #12)
 #: Messages at the edges of the parser; those of the styles are read as well.
 MESSAGES: Final = (
     *("", "  ", "\n\n  feat: ring  ", "feat\uff1aring", "x" * 420, f"{'y ' * 300}(#12)"),
-    *(each.replace(r"\n", "\n").replace(r"\r", "\r") for line in _MESSAGES.strip().split("\n") for each in line.split(" | ")),
+    *(
+        each.replace(r"\n", "\n").replace(r"\r", "\r")
+        for line in _MESSAGES.strip().split("\n")
+        for each in line.split(" | ")
+    ),
 )
 
 #: Bodies, and the explanation that each one has.
@@ -453,6 +457,8 @@ _KINDS: Final[Mapping[str, Brief]] = {
 }
 
 HISTORIES: Final[Mapping[str, Brief]] = {**_MERGES, **_SAME, **_REQUESTS, **_KINDS}
+#: The histories that are compared in every content type.
+TOLD: Final = ("labels outweigh words, but no surely grave section", "scopes of many", "a release of everything")
 #: The histories whose whole post is compared.
 WRITTEN: Final = frozenset({"a release of everything", "scopes of many", "updates of dependencies"})
 

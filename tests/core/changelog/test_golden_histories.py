@@ -4,11 +4,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from attrs import evolve
 from changelog_samples import release
-from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, MESSAGES, NOTES, TITLES, WRITTEN
+from tests.builders import a_brand
+from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, MESSAGES, NOTES, TITLES, TOLD, WRITTEN
 from tests.core.changelog.styles import STYLES
 from tests.golden_text import check_text
 
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
 from contentsvc_core.content.changelog.read import parse
@@ -16,7 +19,10 @@ from contentsvc_core.content.changelog.release_notes import clean, lowered, note
 from contentsvc_core.content.changelog.report import items_of, report_of
 from contentsvc_core.content.changelog.select import Change, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.writing import Silence
 from contentsvc_core.events.normalized import Author
 
 
@@ -74,6 +80,16 @@ def _histories() -> Iterator[str]:
             yield draft.markdown
 
 
+def _forms() -> Iterator[str]:
+    brand = a_brand(company_name="Acme", audience="customers", tone_profile=ToneProfile.CONVERSATIONAL)
+    for name in TOLD:
+        for content_type in ContentType:
+            for voice in (None, brand) if content_type is not ContentType.CHANGELOG else (brand,):
+                draft = write_content(evolve(HISTORIES[name], content_type=content_type, brand=voice))
+                yield f"== {name}: {content_type.value}{'' if voice is None else ' of Acme'}"
+                yield f"({draft.reason})" if isinstance(draft, Silence) else f"-- {draft.title}\n{draft.markdown}"
+
+
 def _bodies() -> Iterator[str]:
     for body in BODIES:
         yield f"{_quoted(body)}\n    {explanation(body, 'Bell things')!r}"
@@ -120,6 +136,10 @@ def test_each_message_reads_like_this() -> None:
 
 def test_each_history_reads_like_this() -> None:
     _check("golden_histories.txt", _histories())
+
+
+def test_each_form_of_a_history_reads_like_this() -> None:
+    _check("golden_forms.txt", _forms())
 
 
 def test_each_body_reads_like_this() -> None:
