@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +94,28 @@ def test_lines_that_stay_are_marked_as_the_same() -> None:
         *(("same", "# A"), ("same", ""), ("removed", "one")),
         *(("same", "two"), ("same", "three"), ("added", "four")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("abcde", "bacxe", "-a =b +a =c -d +x =e"),
+        ("xaby", "yabx", "-x +y =a =b -y +x"),
+        ("aabc", "abac", "=a -a =b +a =c"),
+        ("abcd", "dcba", "-a -b -c =d +c +b +a"),
+        ("aaxbb", "aabbx", "=a =a +b +b =x -b -b"),
+        ("abcdef", "acbedf", "=a -b =c -d +b =e +d =f"),
+        ("axbxc", "axcxb", "=a =x -b -x =c +x +b"),
+        ("cafe", "face", "-c -a =f +a +c =e"),
+    ],
+)
+def test_lines_that_both_texts_have_once_are_matched(old: str, new: str, difference: str) -> None:
+    signs = {"same": "=", "added": "+", "removed": "-"}
+    lines = differences("\n".join(old), "\n".join(new))
+    assert " ".join(f"{signs[line.mark]}{line.text}" for line in lines) == difference
+
+
+def test_a_text_without_a_version_is_the_next_one() -> None:
+    version = PostVersion(number=3, text=PostText(title="Old", markdown="M"), saved_at=START)
+    assert [each.number for each in current_first((), POST)] == [1]
+    assert [each.number for each in current_first([version], POST)] == [4, 3]
