@@ -71,6 +71,8 @@ def _sqlite_fault(url: URL) -> str | None:
 def _postgresql_fault(url: URL) -> str | None:
     if not url.database:
         return f" names no database: use {_POSTGRESQL_EXAMPLE}"
+    if "@" in f"{url.host}{url.database}":
+        return " has an '@' in the password: write it as %40"
     if url.query.keys() - _POSTGRESQL_OPTIONS:
         return f" takes no options but {', '.join(sorted(_POSTGRESQL_OPTIONS))}"
     if not all(isinstance(value, str) for value in url.query.values()) or not str(url.query.get("port", 1)).isdecimal():

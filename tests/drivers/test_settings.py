@@ -25,6 +25,8 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("DATABASE_URL", "sqlite+aiosqlite://", "CONTENTSVC_DATABASE_URL names no file"),
         ("DATABASE_URL", "sqlite+aiosqlite:///:memory:", "CONTENTSVC_DATABASE_URL names no file"),
         ("DATABASE_URL", "postgresql+asyncpg://u:hunter2@h", "CONTENTSVC_DATABASE_URL names no database"),
+        ("DATABASE_URL", "postgresql://u:p@hunter2@h/d", "CONTENTSVC_DATABASE_URL has an '@' in the password"),
+        ("DATABASE_URL", "postgresql://u:p@h/hunter2@h/d", "CONTENTSVC_DATABASE_URL has an '@' in the password"),
         ("DATABASE_URL", "postgresql://u:hunter2@h:hunter2/d", "CONTENTSVC_DATABASE_URL is no database URL"),
         ("DATABASE_URL", "postgresql+psycopg://u:hunter2@h/d", "'postgresql+psycopg' is not supported"),
         ("DATABASE_URL", "postgresql://u:p@h/d?hunter2=1", "takes no options but host, port, ssl, sslmode"),
