@@ -202,6 +202,8 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], 
         ({"tags": ("v*", "!*-rc*")}, a_release("v1-rc1"), "tag", "tag v1-rc1 does not match v* or !*-rc*"),
         ({"pre_releases": False}, a_release("v1", prerelease=True), "pre-release", "v1 is a pre-release"),
         ({"paths": ("b/**",)}, push(), "path", "no changed file matches b/**"),
+        ({"paths": ("b/**",)}, push(evolve(commit("x"), added=("a/1",))), "path", "no changed file matches b/**"),
+        ({"paths": ("b/**",)}, push(evolve(commit("x"), removed=("a/1",))), "path", "no changed file matches b/**"),
         ({"scopes": ("api",)}, push(), "scope", "no commit has a scope that matches api"),
         ({"scopes": ("!deps",)}, push(commit("fix(deps): x")), "scope", "no commit has a scope that matches !deps"),
         (
@@ -234,6 +236,8 @@ def test_an_event_that_is_left_out_has_its_reason(
         ({"scopes": ("API",)}, push(commit("fix(Api): x"))),
         ({"scopes": ("!deps",)}, push(commit("tidy up"))),
         ({"paths": ("a/**",)}, push(commit("x", "b/1"), commit("y", "a/2"))),
+        ({"paths": ("b/**",)}, push(evolve(commit("x", "a/1"), added=("b/1",)))),
+        ({"paths": ("b/**",)}, push(evolve(commit("x", "a/1"), removed=("b/1",)))),
         # The code host has left out the files, cut their list, or left out commits.
         ({"paths": ("b/**",)}, push(commit("x"), commit("y"))),
         ({"paths": ("b/**",)}, push(commit("x", "a/1", cut=3))),
