@@ -175,6 +175,7 @@ def test_the_facts_of_a_row_cost_as_much_as_some_rows() -> None:
 
     described = budget.describe()
 
+    assert described is not None
     assert described == FailureBudget(limit=FACTS_COST + 1, written=FACTS_COST + 1, described=1)
     assert described.describe() is None
     assert FailureBudget(limit=1000, described=DESCRIBED).describe() is None

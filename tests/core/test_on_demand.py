@@ -3,16 +3,12 @@
 import ast
 import importlib
 import sys
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import attrs
 import pytest
 
-from contentsvc_core.application import Application
 from contentsvc_core.on_demand import module_on_demand, package_on_demand
-from contentsvc_core.ports import Stores
 
 PACKAGES: Final = (
     *("contentsvc_core", "contentsvc_core.ports", "contentsvc_core.webhooks.providers"),
@@ -51,59 +47,6 @@ def test_any_other_name_is_missing_as_usual() -> None:
         _ = ports.Lantern
     with pytest.raises(ImportError, match="Lantern"):
         exec("from contentsvc_core.ports import Lantern")  # noqa: S102  # as a module would
-
-
-class _Named:
-    """Each attribute is its name."""
-
-    def __getattr__(self, name: str) -> str:
-        return name
-
-
-def test_each_use_case_has_what_its_parameters_name() -> None:
-    named: Any = _Named()
-    names = (
-        "clock",
-        "ids",
-        "renderer",
-        "offload",
-        "hosts",
-        "notify",
-        "base_url",
-        "mails",
-        "site_hosts",
-        "outgoing_hosts",
-    )
-    texts: Any = {name: name for name in names}
-    application = Application(stores=named, shares=named, **texts)
-    application.load()
-    other_names = {
-        ("RateLimiter", "store"): "rate_limits",
-        ("Replayer", "store"): "deliveries",
-        ("Replayer", "library"): "contexts",
-        ("Briefs", "library"): "contexts",
-        ("PostEditor", "library"): "posts",
-        ("PostEditor", "share"): "heavy",
-        ("BulkReplayer", "share"): "lists",
-        ("BrandEditor", "opened"): "site_hosts",
-        ("BrandGenerator", "opened"): "site_hosts",
-        ("EndpointEditor", "opened"): "outgoing_hosts",
-    }
-    known = {*attrs.fields_dict(Application), *Stores.__annotations__, *other_names.values()}
-    properties = {name: each for name, each in vars(Application).items() if isinstance(each, cached_property)}
-    use_cases = [getattr(application, name) for name in properties]
-
-    homes = [each.func.__annotations__["return"] for each in properties.values()]
-    assert [type(each).__name__ for each in use_cases] == homes
-    for use_case in use_cases:
-        kind = type(use_case).__name__
-        for attribute, value in vars(use_case).items():
-            name = attribute.removeprefix("_")
-            expected = other_names.get((kind, name), name)
-            if expected in known or isinstance(value, str):
-                assert (kind, name, value) == (kind, name, expected)
-            elif not isinstance(value, int | float | dict):
-                assert value in use_cases
 
 
 def test_a_module_without_a_package_is_imported_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:

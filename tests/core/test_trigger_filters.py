@@ -86,6 +86,7 @@ def trigger(**options: object) -> Trigger:
         ("**/**/x", "x", True),
         ("v?.0", "v1.0", True),
         ("v?.0", "v/.0", False),
+        ("?b", "/b", False),
         ("pkg-a@*", "pkg-a@1.2.0", True),
         ("[id].tsx", "[id].tsx", True),
         ("[id].tsx", "i.tsx", False),
