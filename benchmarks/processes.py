@@ -69,7 +69,12 @@ class Process:
     @property
     def cpu_seconds(self) -> float:
         """Return the processor time of the process and its children until now."""
-        return sum(_cpu(pid) for pid in _family(self.pid))
+        return sum(_cpu(Path(f"/proc/{pid}/stat")) for pid in _family(self.pid))
+
+    @property
+    def main_thread_seconds(self) -> float:
+        """Return the processor time of the process's main thread until now."""
+        return _cpu(Path(f"/proc/{self.pid}/task/{self.pid}/stat"))
 
     @property
     def peak_mb(self) -> float:
@@ -129,9 +134,9 @@ def _family(pid: int) -> list[int]:
     return pids
 
 
-def _cpu(pid: int) -> float:
+def _cpu(stat: Path) -> float:
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = stat.read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
     return (int(fields[_UTIME]) + int(fields[_STIME])) / _TICKS

@@ -48,7 +48,7 @@ PARTS: Final = (
 )
 #: Where threads wait for work: the profiler takes some of them for busy.
 _WAITING: Final = re.compile(
-    r"_worker \(concurrent/futures/thread\.py|WriterThread\._work \("
+    r"_worker \(concurrent/futures/thread\.py|WriterThread\._work \(|_connection_worker_thread \(aiosqlite/"
     r"|\bwait \(threading\.py|\bget \(queue\.py"
 )
 _KNOWN: Final = tuple((part.name, re.compile(part.frames)) for part in PARTS)

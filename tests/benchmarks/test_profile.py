@@ -28,8 +28,9 @@ def test_a_stack_belongs_to_its_innermost_frame_that_is_known(stack: str, part: 
 
 def test_threads_that_wait_are_not_counted() -> None:
     waiting = "bootstrap (threading.py:1);_worker (concurrent/futures/thread.py:81)"
+    reading = "bootstrap (threading.py:1);_connection_worker_thread (aiosqlite/core.py:59)"
 
-    assert shares([f"{SERVED} 30", f"{waiting} 900", f"{CYCLE} 10", ""]) == {
+    assert shares([f"{SERVED} 30", f"{waiting} 900", f"{reading} 900", f"{CYCLE} 10", ""]) == {
         "uvicorn, httptools and the event loop": 0.75,
         "our middlewares": 0.25,
     }
@@ -38,13 +39,13 @@ def test_threads_that_wait_are_not_counted() -> None:
 
 
 def test_the_table_lays_the_shares_on_the_processor_time() -> None:
-    floor = Profile(title="floor", cpu_us=50.0, shares={"verify the signature": 0.2, OTHER: 0.8})
-    own_value = Profile(title="ours", cpu_us=100.0, shares={"decide": 0.5, "verify the signature": 0.5})
+    floor = Profile(title="floor", cpu_us=50.0, others_us=0.0, shares={"verify the signature": 0.2, OTHER: 0.8})
+    own_value = Profile(title="ours", cpu_us=100.0, others_us=40.2, shares={"decide": 0.5, "verify the signature": 0.5})
 
     lines = table([floor, own_value], connections=64).splitlines()
 
     assert lines[0].endswith("8 KB push, 64 connections | floor | ours |")
     assert "| verify the signature | 10.0 | 50.0 |" in lines
     assert "| decide |  | 50.0 |" in lines
-    assert lines[-1] == "| **all** | **50** | **100** |"
-    assert len(lines) == 2 + 3 + 1 < len(PARTS)
+    assert lines[-2:] == ["| **all** | **50** | **100** |", "| of which other threads than the event loop's | 0 | 40 |"]
+    assert len(lines) == 2 + 3 + 2 < len(PARTS)

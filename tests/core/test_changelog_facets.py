@@ -46,6 +46,9 @@ def written(markdown: str, **changes: Any) -> Post:
         ("🚀", ""),
         (f"{'word ' * 16}and more", "-".join(["word"] * 16)),
         ("x" * 99, "x" * 80),
+        # A long title is cut between words, if the first ones have half of the room.
+        (f"a-{'x' * 60}-{'y' * 30}", f"a-{'x' * 60}"),
+        (f"{'x' * 30}-{'y' * 60}", f"{'x' * 30}-{'y' * 49}"),
     ],
 )
 def test_a_title_becomes_a_part_of_an_address(title: str, name: str) -> None:
@@ -313,6 +316,12 @@ def test_public_pages_omit_the_sections_for_the_team(book: Any, tone: ToneProfil
     assert "Keep (this) in" in kept
     for gone in ("3 October", "6662648", "abc1234", "Move the tests", "all commits", "Ines Kaya", book.contributors):
         assert gone not in kept, gone
+
+
+def test_nothing_takes_the_place_of_trimmed_parts() -> None:
+    lead, entry = "**3 October 2030** · 1 feature · [2 commits](https://h.example)\n\n", "- Ring (6662648, abc1234)\n\n"
+    content = SafeMarkdown().html(f"{lead}{entry}Also 1 internal change.\n\n## Contributors\n\nAda\n\n## Next\n")
+    assert trimmed(content).split() == SafeMarkdown().html("- Ring\n\n## Next\n").split()
 
 
 def test_a_post_without_such_sections_is_not_trimmed() -> None:

@@ -1,6 +1,7 @@
 """The house style: one reader, the defaults of the audiences, and overrides."""
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -8,6 +9,7 @@ from attrs import fields
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.golden_text import check_text
 
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
 from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
@@ -124,6 +126,7 @@ def test_every_field_is_read_and_has_its_option() -> None:
     for each in STYLE_FIELDS:
         described = schema["properties"][each.name]
         assert (described["type"], described["description"]) == (types[type(WHOLE[each.name])], each.about)
+    check_text(Path(__file__).with_name("golden_style_schema.json"), f"{json.dumps(schema, indent=1)}\n")
     attributes = {each.attribute for each in STYLE_FIELDS} - {None}
     assert attributes == {each.name for each in fields(ChangelogOptions)}
 

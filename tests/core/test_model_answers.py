@@ -126,7 +126,7 @@ def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
 
 
 _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
-{"text":"Serve 12,000 lamps at 3.5 V","names":["@ada","@Bob"]}"""
+{"text":"Serve 12,000 lamps at 3.5 V with 0042","names":["@ada","@Bob"]}"""
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,8 @@ _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"20
         ("1.12 is out, not 1.13", "1.13"),
         ("for 13,000 teams", "13,000"),
         ("40 % faster", "40"),
-        ("2 ways", None),
+        ("2 ways of 42", None),
+        ("4 ways", "4"),
         ("see https://evil.example/acme.", "https://evil.example/acme"),
         ("see https://h.exam", "https://h.exam"),
         ("thanks @grace", "@grace"),

@@ -3,20 +3,24 @@
 from datetime import timedelta
 from typing import Final
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from tests.core.test_editing import POST
 
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Label, Post, PostText
 from contentsvc_core.content.versions import (
     MAX_VERSION_BYTES,
     MAX_VERSIONS,
     PostVersion,
+    VersionBody,
     current_first,
     differences,
     versions_after,
 )
+from contentsvc_core.testing import START
 
 _LINES: Final = st.lists(st.sampled_from(["", "a", "b", "c", "d"]), max_size=12).map("\n".join)
 
@@ -50,6 +54,20 @@ def test_a_change_of_other_fields_adds_no_version() -> None:
     assert versions_after((), POST, evolve(POST, content="<p>"), None) == ((), ())
 
 
+def test_a_version_has_its_text_on_the_wire() -> None:
+    text = PostText(title="Lamps", markdown="M", summary="S", labels=(Label.NEW,))
+    version = PostVersion(number=3, text=text, saved_at=START, author="csk_1")
+    assert to_builtins(VersionBody.of(version)) == {
+        "number": 3,
+        "title": "Lamps",
+        "markdown": "M",
+        "summary": "S",
+        "labels": ["new"],
+        "savedAt": "2026-01-01T00:00:00.000Z",
+        "author": "csk_1",
+    }
+
+
 def test_versions_are_bounded_by_number_and_by_bytes() -> None:
     post, kept = POST, list[PostVersion]()
     for number in range(MAX_VERSIONS + 5):
@@ -76,3 +94,28 @@ def test_lines_that_stay_are_marked_as_the_same() -> None:
         *(("same", "# A"), ("same", ""), ("removed", "one")),
         *(("same", "two"), ("same", "three"), ("added", "four")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("abcde", "bacxe", "-a =b +a =c -d +x =e"),
+        ("xaby", "yabx", "-x +y =a =b -y +x"),
+        ("aabc", "abac", "=a -a =b +a =c"),
+        ("abcd", "dcba", "-a -b -c =d +c +b +a"),
+        ("aaxbb", "aabbx", "=a =a +b +b =x -b -b"),
+        ("abcdef", "acbedf", "=a -b =c -d +b =e +d =f"),
+        ("axbxc", "axcxb", "=a =x -b -x =c +x +b"),
+        ("cafe", "face", "-c -a =f +a +c =e"),
+    ],
+)
+def test_lines_that_both_texts_have_once_are_matched(old: str, new: str, difference: str) -> None:
+    signs = {"same": "=", "added": "+", "removed": "-"}
+    lines = differences("\n".join(old), "\n".join(new))
+    assert " ".join(f"{signs[line.mark]}{line.text}" for line in lines) == difference
+
+
+def test_a_text_without_a_version_is_the_next_one() -> None:
+    version = PostVersion(number=3, text=PostText(title="Old", markdown="M"), saved_at=START)
+    assert [each.number for each in current_first((), POST)] == [1]
+    assert [each.number for each in current_first([version], POST)] == [4, 3]

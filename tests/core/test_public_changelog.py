@@ -142,7 +142,8 @@ def test_header_links_are_lines_with_addresses() -> None:
 def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=2, digest="0" * 16)
     link = HeaderLink(label="Docs", url="https://d.example")
-    shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark,))
+    shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark, evolve(mark, kind=ImageKind.ICON)))
+    assert [each.kind for each in shown.images] == [ImageKind.ICON, ImageKind.LOGO]
     body = ChangelogBody.of(shown, url="https://c.example/changelog/acme")
     assert to_builtins(body) == {
         "id": OFF.id,
@@ -155,7 +156,7 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
         "scopes": [],
         "accent": "#0b6b63",
         "headerLinks": [{"label": "Docs", "url": "https://d.example"}],
-        "images": {"logo": "0" * 16},
+        "images": {"icon": "0" * 16, "logo": "0" * 16},
         "showDetails": False,
         "isPublic": False,
         "url": "https://c.example/changelog/acme",

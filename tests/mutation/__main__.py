@@ -10,7 +10,7 @@ from typing import Final
 import click
 from tests.mutation import afresh, trials
 from tests.mutation.mutants import ROOT, Mutant, modules, mutants_of
-from tests.mutation.rooms import ROOMS, TESTS, explained, room_of
+from tests.mutation.rooms import AT_IMPORT, ROOMS, TESTS, explained, room_of
 from tests.mutation.trials import Campaign, End, Trial
 from tests.progress import progress
 
@@ -71,6 +71,10 @@ def _is_tried(mutant: Mutant) -> bool:
     return mutant.function is not None or room_of(mutant.module) is not None
 
 
+def _is_imported(mutant: Mutant) -> bool:
+    return mutant.function is None or mutant.module in AT_IMPORT
+
+
 def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[Trial]:
     found: list[Trial] = []
     _TRIALS.parent.mkdir(exist_ok=True)
@@ -81,14 +85,14 @@ def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[T
             kept.write(f"{_line(trial)}\n")
             advance()
 
-        imported = [mutant for mutant in mutants if mutant.function is None]
+        imported = [mutant for mutant in mutants if _is_imported(mutant)]
         if imported:
             afresh.import_others()
         for mutant in imported:
             room = room_of(mutant.module)
-            assert room is not None
-            told(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, room.tests)))
-        if called := [mutant for mutant in mutants if mutant.function is not None]:
+            own = AT_IMPORT[mutant.module] if room is None else room.tests
+            told(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, own)))
+        if called := [mutant for mutant in mutants if not _is_imported(mutant)]:
             campaign = Campaign(called, told, jobs=jobs)
             trials.collect(tests, campaign)
             # Whatever a plug-in raises, pytest tells and keeps to itself.

@@ -45,6 +45,18 @@ ROOMS: Final = (
 )
 
 
+_WORDS: Final = tuple(
+    f"tests/core/changelog/{name}.py"
+    for name in ("test_changelog_tables", "test_changelog_styles", "test_golden_histories")
+)
+#: Modules whose functions run when other modules are imported, so that no test reaches them, and their tests.
+AT_IMPORT: Final[Mapping[str, tuple[str, ...]]] = {
+    "content.changelog.paths": _WORDS,
+    "content.changelog.tables": _WORDS,
+    "content.changelog.words": _WORDS,
+}
+
+
 def room_of(module: str) -> Room | None:
     return next((room for room in ROOMS if module in room.modules), None)
 

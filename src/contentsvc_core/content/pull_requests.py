@@ -117,7 +117,7 @@ def described_pull_request(
         labels=tuple(label for label in label_names if label),
         author=one_line(author or "", _LOGIN_LENGTH) or None,
         first_contribution=first_contribution,
-        merged_sha=merged_sha if _HASH.fullmatch(merged_sha or "") else None,
+        merged_sha=merged_sha if merged_sha and _HASH.fullmatch(merged_sha) else None,
     )
 
 

@@ -233,10 +233,49 @@ _REQUESTS: Final[Mapping[str, Brief]] = {
             PullRequest(number=5, title="Pour", labels=("security", "area/docs")),
         ),
     ),
+    "reverts of all forms": _brief(
+        _push(
+            *('revert: Revert "Ring at noon"', 'Revert "Revert the bell to wood"', "revert(bell): “ring at one”"),
+            *("revert: feat: ring at two", f"revert: the bell\n\nThis reverts commit {'7' * 40}.", "Revert the lid"),
+        )
+    ),
     "a revert keeps its words": _brief(
         _push('Revert "Ring at noon" (#7)'), requests=(PullRequest(number=7, title="Take the bell away"),)
     ),
 }
+
+_MESSAGES: Final = r"""
+feat: ring\r\n\r\nBREAKING CHANGE: it rings\r\nReviewed-by: Ada | Ring\rtwice | fix(#481): ring
+fix(#481, bell): ring | fix( bell ): ring | fix(): ring | Fix (bell): ring | FIX: ring | feat (bell): ring
+feat(bell) : ring | feat:ring | bell:ring | C:\bell | feat!!: ring | [bell] ring | [ bell ] ring | (bell) ring
+{bell} ring | [bell][api] ring | [WIP] ring | [1.x] [bell] ring | [Feat] ring | [security] fix: ring
+[feat] fix: ring | [`bell`]: ring | [bell] | (#12) | [#12] ring (#13) | bell - add a ring | bell - Adds a ring
+add - ring it | bell - ring | lisp/bell.el: ring | * bell.el (ring): x | * lisp/bell.el (ring): add it | ; ring
+bell, lid: ring | bell/lid.py, spout.py: ring | two words: ring | add this: ring | ✨ ring | ✨✨ ring
+:sparkles: :bug: ring | :unknown: ring | 🔖 v1 | ✨ feat(bell)!: ring | a ✨ ring | BREAKING: ring | **BREAKING** ring
+[breaking] ring | [!!!] ring | bc break: ring | Breaking changes in bells | ENH ring | enh ring | FIX: ring
+CI ring | bug #12 ring | feature #12 [Bell] ring (ada) | Issue #1234 by ada: ring | Issue #123 by ada: ring
+Bug 12345 - Part 2: ring | ABC-1: ring | [ABC-1][Core] ring | abc#123 ring | LAMP-12 ring | feature/LAMP-12 ring
+feat/ring at noon | fix/LAMP-1: ring | Draft: ring | rfc - ring | hotfix - ring | Fixed #12 -- ring | Fix #12: ring
+fixes #12 | #12: ring | gh-12: ring | bpo-12: ring | Ring (closes #1, #2) | Ring #12 | Ring, #12 | Ring - #12
+Ring acme/x#12 | Ring C#12 | Ring (!12) | Ring (GH-12) | Ring see #12 | Ring about #12 | Ring (#1) (#2) (#3).
+Ring [skip ci] | Ring [ci skip] (#12) | [skip ci] Ring | Ring ***NO_CI*** | Ring [no-ci]
+Ring. Contributed by Ada L. | Ring r=ada | Ring, r=ada,bob | Ring (by Ada) | Ring (@ada) (#12)
+Ring (#12) (Ada, Bob) | Ring at noon…\n\n…and at one (#12) | Ring at noon…\n…and at one
+Ring at noon…\n\nand at one | Ring…(#12) | net: phy: add x | net: phy: mdio: add x | fix: net: add x
+net(phy): add x | net: fix: x | a: b: c: d: e: f: g: h: i | Revert ring | Reapply ring | revert: ring | Reverse ring
+Re-land ring | Ring  twice | Ring- twice | RING twice | API: ring | UI rings | break: ring | backport: ring
+Ring (Request #12)
+"""
+#: Messages at the edges of the parser; those of the styles are read as well.
+MESSAGES: Final = (
+    *("", "  ", "\n\n  feat: ring  ", "feat\uff1aring", "x" * 420, f"{'y ' * 300}(#12)"),
+    *(
+        each.replace(r"\n", "\n").replace(r"\r", "\r")
+        for line in _MESSAGES.strip().split("\n")
+        for each in line.split(" | ")
+    ),
+)
 
 #: Bodies, and the explanation that each one has.
 BODIES: Final = (
@@ -418,6 +457,8 @@ _KINDS: Final[Mapping[str, Brief]] = {
 }
 
 HISTORIES: Final[Mapping[str, Brief]] = {**_MERGES, **_SAME, **_REQUESTS, **_KINDS}
+#: The histories that are compared in every content type.
+TOLD: Final = ("labels outweigh words, but no surely grave section", "scopes of many", "a release of everything")
 #: The histories whose whole post is compared.
 WRITTEN: Final = frozenset({"a release of everything", "scopes of many", "updates of dependencies"})
 
@@ -441,6 +482,8 @@ NOTES: Final = (
     "\n".join(f"- Ring {number} times" for number in range(203)),
     "Word " * 120 + "\n\n- Ring",
     "one\n\ntwo words:\n\nask @ada now\n\nwww.kettle.example is here\n\n=====\n\na sixth one that counts\n\n- Ring",
+    "  > quoted\n\n  | a | b |\n\n A lead that counts.\n\n  # Fixes\n\n  * Ring\n    at noon\n    - nested\n  * Sing",
+    "## Code\n\n    - code",
     "",
 )
 

@@ -299,7 +299,7 @@ _KINDS: Final = (
 _SCOPED: Final = ("feat", "fix", "chore", "build", "refactor")
 _SCOPES: Final = (
     *("(deps)", "(api)", "(docs)", "(ci)", "(release)", "(security)"),
-    *("(msrv)", "(_lamp)", "(lamp)!", "(deps)!"),
+    *("(msrv)", "(_lamp)", "(lamp)!", "(deps)!", "(lamp/docs)", "(tests, api)"),
 )
 _TEXTS: Final = (
     "add a lamp",
@@ -315,6 +315,10 @@ _TEXTS: Final = (
     "deprecate lamp()",
     "Reland the horn",
     "typo",
+    "add missing docs of the lamp",
+    "drop the unused import of lamp",
+    "move to lamp 3.x",
+    "say more in the error of lamp_fog",
 )
 
 

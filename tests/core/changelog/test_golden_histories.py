@@ -4,17 +4,25 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from attrs import evolve
 from changelog_samples import release
-from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, NOTES, TITLES, WRITTEN
+from tests.builders import a_brand
+from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, MESSAGES, NOTES, TITLES, TOLD, WRITTEN
+from tests.core.changelog.styles import STYLES
 from tests.golden_text import check_text
 
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
+from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
 from contentsvc_core.content.changelog.report import items_of, report_of
 from contentsvc_core.content.changelog.select import Change, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import ENGLISH
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.writing import Silence
 from contentsvc_core.events.normalized import Author
 
 
@@ -39,6 +47,24 @@ def _line(change: Change) -> str:
     return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{said}"
 
 
+def _messages() -> Iterator[str]:
+    styles = (message for lines in STYLES.values() for message, _, _ in lines)
+    for message in (*MESSAGES, *styles):
+        read = parse(message)
+        more = {
+            "kind": read.kind,
+            "scope": read.scope,
+            "sign": read.sign,
+            "numbers": " ".join(read.numbers),
+            "breaks": "; ".join(read.breaking_notes) or ("yes" if read.breaking else ""),
+            "may undo": "yes" if read.may_undo else "",
+            "subject": "" if read.subject == message else read.subject,
+            "body": _quoted(read.body) if read.body else "",
+        }
+        said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+        yield f"{_quoted(message)}\n    {read.description}{said}"
+
+
 def _histories() -> Iterator[str]:
     for name, brief in HISTORIES.items():
         yield f"== {name}"
@@ -52,6 +78,16 @@ def _histories() -> Iterator[str]:
         yield f"-- {draft.title}"
         if name in WRITTEN:
             yield draft.markdown
+
+
+def _forms() -> Iterator[str]:
+    brand = a_brand(company_name="Acme", audience="customers", tone_profile=ToneProfile.CONVERSATIONAL)
+    for name in TOLD:
+        for content_type in ContentType:
+            for voice in (None, brand) if content_type is not ContentType.CHANGELOG else (brand,):
+                draft = write_content(evolve(HISTORIES[name], content_type=content_type, brand=voice))
+                yield f"== {name}: {content_type.value}{'' if voice is None else ' of Acme'}"
+                yield f"({draft.reason})" if isinstance(draft, Silence) else f"-- {draft.title}\n{draft.markdown}"
 
 
 def _bodies() -> Iterator[str]:
@@ -94,8 +130,16 @@ def _check(name: str, lines: Iterator[str]) -> None:
     check_text(Path(__file__).with_name(name), "\n".join(lines) + "\n")
 
 
+def test_each_message_reads_like_this() -> None:
+    _check("golden_messages.txt", _messages())
+
+
 def test_each_history_reads_like_this() -> None:
     _check("golden_histories.txt", _histories())
+
+
+def test_each_form_of_a_history_reads_like_this() -> None:
+    _check("golden_forms.txt", _forms())
 
 
 def test_each_body_reads_like_this() -> None:

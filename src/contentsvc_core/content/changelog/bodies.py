@@ -85,7 +85,6 @@ def _sentences(paragraph: str) -> str:
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
     sentences = ""
     line = masked_line(paragraph, _READ)
-    # The first sentence begins the line.
     for part in _SENTENCE_END.split(line) if _does(line) else ():
         if not (sentences or _does(part)) or not _is_printable(part):
             break

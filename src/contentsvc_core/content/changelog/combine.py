@@ -303,7 +303,6 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     unique: list[Entry] = []
     for entry in same.values():
         own = entry.message.numbers[-1:]
-        # An entry's own number stays.
         if entry.numbers != own:
             numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
             reported.update(numbers)

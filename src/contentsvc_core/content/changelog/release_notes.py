@@ -132,7 +132,9 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
 )
 _HEADING: Final = late(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
 _ITEM: Final = late(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
+#: In spaces, more than the first item of a list has, and in front of a list: code has four.
 _NESTED: Final = 2
+_CODE_INDENT: Final = 4
 
 _IMAGE: Final = late(r"!\[[^\]\n]*\]\([^)\s]*\)")
 _LINK: Final = late(r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])")
@@ -186,7 +188,7 @@ def first_sentence(text: str) -> tuple[str, str]:
 def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
     paragraphs: list[str] = []
     groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
-    is_reported, left = True, _ENTRIES_READ
+    is_reported, left, margin = True, _ENTRIES_READ, 0
     open_: list[str] | None = None
     for line, code, _ in _lines(text):
         if code or not line.strip() or line.lstrip().startswith((">", "|", "<")):
@@ -198,8 +200,9 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
             is_reported, open_ = section is not None, None
             groups.append((section or Section.OTHER, []))
         elif item := _ITEM.match(line):
-            open_ = None
-            if is_reported and left and len(item[1]) < _NESTED and not _FIRST_CONTRIBUTION.search(line):
+            open_, indented = None, len(item[1])
+            margin = indented if not groups[-1][1] and indented < _CODE_INDENT else margin
+            if is_reported and left and indented - margin < _NESTED and not _FIRST_CONTRIBUTION.search(line):
                 open_ = groups[-1][1]
                 open_.append(item[2])
                 left -= 1
