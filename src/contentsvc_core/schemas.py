@@ -70,8 +70,8 @@ def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:
     for variant in (schema, *schema.get("anyOf", ())):
         if not steps and "enum" in variant:
             return tuple(variant["enum"])
-        inner = variant.get("items") if steps and steps[0].startswith("[") else None
-        inner = inner or (variant.get("properties", {}).get(steps[0]) if steps else None)
-        if inner and (allowed := _allowed(inner, steps[1:])):
-            return allowed
+        for step in steps[:1]:
+            inner = variant.get("items") if step.startswith("[") else variant.get("properties", {}).get(step)
+            if inner and (allowed := _allowed(inner, steps[1:])):
+                return allowed
     return ()

@@ -29,7 +29,7 @@ def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
     zones = {each.lower(): each for each in zone_names()}
     normalized = name[:_LONGEST].strip().lower().replace(" ", "_")
     cities = {each.rpartition("/")[2]: each for each in zones}
-    near = zones.get(normalized) or zones.get(cities.get(normalized, "")) or _nearest(normalized, zones, cities)
+    near = _nearest(normalized, zones, cities)
     advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
     return invalid(field, f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
 

@@ -1,6 +1,6 @@
 """Commands: reading them from forms, the fields of a change, and the descriptions of fields."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, structs
 from tests.refusals import message_of
 
 from contentsvc_core.commands import Command, changes_of, describe, read_command, values_of
-from contentsvc_core.refusals import Refusal
+from contentsvc_core.refusals import Refusal, invalid
 
 
 class Light(Command, frozen=True, kw_only=True):
@@ -18,10 +18,12 @@ class Light(Command, frozen=True, kw_only=True):
     place: str | None = None
 
 
-ChangeLight = changes_of(Light, "ChangeLight", clears=("keeper",))
+@pytest.fixture(name="ChangeLight")
+def change_light() -> type[Any]:
+    return changes_of(Light, "ChangeLight", clears=("keeper",))
 
 
-def test_a_change_has_each_field_and_leaves_out_the_rest() -> None:
+def test_a_change_has_each_field_and_leaves_out_the_rest(ChangeLight: type[Any]) -> None:  # noqa: N803  # a class
     assert (ChangeLight.__name__, ChangeLight.__module__) == ("ChangeLight", __name__)
     assert ChangeLight.__doc__ == "The fields to change. Send at least one."
     assert [each.default for each in structs.fields(ChangeLight)] == [UNSET] * 4
@@ -37,7 +39,7 @@ def test_a_change_has_each_field_and_leaves_out_the_rest() -> None:
 
 
 @pytest.mark.parametrize("body", [b'{"place": null}', b'{"lampName": "123456789"}', b'{"lamp_name": "a"}'])
-def test_a_change_refuses_what_its_command_refuses(body: bytes) -> None:
+def test_a_change_refuses_what_its_command_refuses(body: bytes, ChangeLight: type[Any]) -> None:  # noqa: N803  # a class
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(body, type=ChangeLight)
 
@@ -59,6 +61,12 @@ def test_a_command_that_cannot_be_read_names_the_field(values: dict[str, object]
     assert isinstance(refused, Refusal)
     assert refused.field == field
     assert message_of(refused)
+
+
+def test_a_refusal_of_no_field_names_the_request() -> None:
+    assert invalid(None, "must be an object").message() == "the request must be an object"
+    assert invalid("lamp_name", "is missing").message() == "lampName is missing"
+    assert invalid("lamp_name", "is missing").message("--name") == "--name is missing"
 
 
 def test_a_field_has_its_own_description_before_those_of_its_type() -> None:

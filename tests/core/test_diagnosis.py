@@ -166,6 +166,7 @@ def test_a_form_that_verifies_is_a_form() -> None:
     body = push_body("a")
     line = entry(signed(body, at=AT, secret="secret", headers=(form,)), hook())
     assert (line.status_code, cause(line)) == (400, Cause.FORM)
+    assert cause(evolve(line, received=None)) is not Cause.FORM
 
 
 def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:

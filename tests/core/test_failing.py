@@ -13,7 +13,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 def entries(outcomes: str) -> list[LogEntry]:
-    """Return entries, newest first: ``x`` failed, ``.`` was accepted, ``-`` is a call to the code host."""
+    """Return entries, newest first: ``x`` failed, ``.`` was accepted, ``-`` is a call to the host, ``?`` undecided."""
     number = len(outcomes)
     return [entry(each, START - i * _MINUTE, str(number - i)) for i, each in enumerate(outcomes)]
 
@@ -29,7 +29,7 @@ def entry(outcome: str, at: datetime, id_: str) -> LogEntry:
         title=str(Fault.INVALID_SIGNATURE.log_title) if failed else "Processed push event",
         integration_type="codehost",
         direction=Direction.OUTGOING if outcome == "-" else Direction.INCOMING,
-        status=LogStatus.FAILED if failed else LogStatus.SUCCESS,
+        status={"x": LogStatus.FAILED, "?": LogStatus.PENDING}.get(outcome, LogStatus.SUCCESS),
         status_code=401 if failed else 200,
         error_message="Invalid webhook signature" if failed else None,
         created_at=at,
@@ -45,6 +45,7 @@ def entry(outcome: str, at: datetime, id_: str) -> LogEntry:
         ("xxxxxxx.", 7, 7),
         (".xxxxx", None, None),
         ("xx--x-xx", 5, 5),
+        ("x?x?xxx", 5, 5),
         ("x." * 10, 10, 20),
         ("x." * 9 + "..", None, None),
         ("x." * 9 + "x", None, None),

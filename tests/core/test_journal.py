@@ -11,6 +11,8 @@ from contentsvc_core import LogEntry, LogStatus, Push
 from contentsvc_core.events.normalized import HeadCommit
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import (
+    DESCRIBED,
+    FACTS_COST,
     FailureBudget,
     LogQuery,
     left_out,
@@ -166,6 +168,17 @@ def test_a_budget_grants_its_limit_a_minute_and_counts_the_rest() -> None:
     assert granted == [True, True, False, False, True]
     assert budget.left_out == 2
     assert budget.told(2).left_out == 0
+
+
+def test_the_facts_of_a_row_cost_as_much_as_some_rows() -> None:
+    budget = FailureBudget(limit=FACTS_COST + 1, written=1)
+
+    described = budget.describe()
+
+    assert described is not None
+    assert described == FailureBudget(limit=FACTS_COST + 1, written=FACTS_COST + 1, described=1)
+    assert described.describe() is None
+    assert FailureBudget(limit=1000, described=DESCRIBED).describe() is None
 
 
 def test_a_clock_that_is_stepped_back_begins_a_new_minute_of_the_budget() -> None:

@@ -10,7 +10,15 @@ from tests.core.test_public_changelog import POST as SHOWN
 
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.outgoing.events import EventType, Occurrence, post_published, post_written, run_failed
+from contentsvc_core.outgoing.events import (
+    EventType,
+    Occurrence,
+    endpoint_disabled,
+    integration_changed,
+    post_published,
+    post_written,
+    run_failed,
+)
 from contentsvc_core.outgoing.messages import (
     DueMessage,
     LeasedMessage,
@@ -24,6 +32,7 @@ from contentsvc_core.outgoing.messages import (
     payload_bytes,
 )
 from contentsvc_core.testing import START
+from contentsvc_core.timestamps import iso_ms
 
 LATER = START + timedelta(minutes=5)
 POST = evolve(SHOWN, status=PostStatus.DRAFT, updated_at=LATER)
@@ -94,6 +103,28 @@ def test_the_event_of_a_failed_run_has_no_time() -> None:
             "createdAt": "2026-01-01T00:00:00.000Z",
         },
         at=None,
+        since=LATER,
+    )
+
+
+def test_the_event_of_an_endpoint_or_an_integration_is_one_of_its_time() -> None:
+    at = iso_ms(LATER)
+    assert endpoint_disabled(
+        organization_id="org_1", endpoint_id="whe_1", description="The chat", target="acme", reason="gone", at=LATER
+    ) == Occurrence(
+        organization_id="org_1",
+        type=EventType.ENDPOINT_DISABLED,
+        key=f"whe_1/{at}",
+        data={"id": "whe_1", "description": "The chat", "target": "acme", "reason": "gone", "disabledAt": at},
+        at=LATER,
+        since=LATER,
+    )
+    assert integration_changed(EventType.INTEGRATION_FAILING, "org_1", "int_1", {"failed": 5}, LATER) == Occurrence(
+        organization_id="org_1",
+        type=EventType.INTEGRATION_FAILING,
+        key=f"int_1/{at}",
+        data={"id": "int_1", "failed": 5},
+        at=LATER,
         since=LATER,
     )
 

@@ -8,7 +8,9 @@ import pytest
 from contentsvc_core import Push, Release
 from contentsvc_core.events.normalized import MAX_PUSH_PATHS, Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
+from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
 from contentsvc_core.webhooks.providers.decoding import Malformed
+from contentsvc_core.webhooks.providers.gitlab import GITLAB
 from contentsvc_core.webhooks.providers.native import Reading, read_push, read_release
 
 _COMMIT: Final[dict[str, Any]] = {
@@ -135,6 +137,45 @@ def test_a_release_is_read_without_unstorable_characters() -> None:
     event = read_release(json.dumps(bare).encode()).event
     assert isinstance(event, Release)
     assert (event.name, event.body, event.published_at) == (None, None, None)
+
+
+def test_a_push_of_gitlab_whose_list_is_cut_names_its_range() -> None:
+    commit = {**_COMMIT, "id": "b" * 40}
+    body = {
+        "ref": "refs/heads/main",
+        "before": "a" * 40,
+        "after": "b" * 40,
+        "total_commits_count": 21,
+        "commits": [commit],
+        "project": {"id": 7, "path_with_namespace": "acme/lamp", "default_branch": "main"},
+    }
+    read = GITLAB.readers["Push Hook"]
+
+    cut, whole = (read(json.dumps(body | {"total_commits_count": total}).encode()).event for total in (21, 1))
+
+    assert isinstance(cut, Push)
+    assert isinstance(whole, Push)
+    assert (cut.is_cut, cut.before) == (True, "a" * 40)
+    assert (whole.is_cut, whole.before) == (False, "")
+    assert cut.head_commit == whole.head_commit == HeadCommit(id="b" * 40, message="feat: \ufffdx")
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [({"type": "tag"}, Release), ({"type": "branch"}, Push)],
+)
+def test_only_a_tag_of_bitbucket_is_a_version(change: dict[str, str], kind: type[object]) -> None:
+    new = {**change, "name": "v1.0.0", "target": {"hash": "a" * 40, "message": "m"}, "links": {"html": {"href": "u"}}}
+    assert isinstance(_of_bitbucket({"new": new, "old": None}), kind)
+    with pytest.raises(Malformed, match=r"^push\.changes\[\]\.new or push\.changes\[\]\.old must be an object$"):
+        _of_bitbucket({"new": None, "old": None})
+
+
+def _of_bitbucket(change: dict[str, Any]) -> object:
+    repository = {"uuid": "{5f1d1f2e-1111-4222-8333-444455556666}", "full_name": "acme/lamp"}
+    return BITBUCKET.readers["repo:push"](
+        json.dumps({"push": {"changes": [change]}, "repository": repository}).encode()
+    ).event
 
 
 @pytest.mark.parametrize(

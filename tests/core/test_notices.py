@@ -16,7 +16,7 @@ from contentsvc_core.outgoing.events import TEST_TYPE, EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.letters import Letter, notice_letter
 from contentsvc_core.outgoing.messages import Message
-from contentsvc_core.outgoing.notices import JOINER, notice_of
+from contentsvc_core.outgoing.notices import JOINER, Link, Notice, notice_of
 from contentsvc_core.outgoing.recipients import Addressee, Recipient
 from contentsvc_core.testing import START
 
@@ -131,6 +131,22 @@ def test_a_notice_has_one_period_and_the_name_that_is_there(
     assert (notice.title.replace(JOINER, ""), notice.text.replace(JOINER, "")) == (title, text)
 
 
+def test_a_chat_shows_the_marks_of_its_language_as_they_are() -> None:
+    marks = "1. <a> & *b* [c]"
+    notice = Notice(title=marks, text=marks, links=(Link(label="A & B", url="https://acme.example/"),), is_bad=False)
+    in_slack = "1. &lt;a&gt; &amp; *b* [c]"
+    in_discord = r"1\. \<a\> & \*b\* \[c\]"
+
+    slack: Any = chat_body(EndpointFormat.SLACK, notice)
+    (embed,) = chat_body(EndpointFormat.DISCORD, notice)["embeds"]
+    (card,) = chat_body(EndpointFormat.TEAMS, notice)["attachments"]
+
+    assert slack["text"] == f"{in_slack}\n{in_slack}\n<https://acme.example/|A &amp; B>"
+    assert [block["text"]["text"] for block in slack["blocks"][:2]] == [in_slack, in_slack]
+    assert (embed["title"], embed["description"]) == (in_discord, f"{in_discord}\n\n[A & B](https://acme.example/)")
+    assert [block["inlines"][0]["text"] for block in card["content"]["body"]] == [marks, marks]
+
+
 def test_a_mail_has_both_parts_and_a_link_that_removes_its_address() -> None:
     letter = _letter(_message("run.failed", _DATA["run.failed"]))
     leave = "https://hooks.acme.example/changelog/-/alerts/leave?token=t"
@@ -144,7 +160,7 @@ def test_a_mail_has_both_parts_and_a_link_that_removes_its_address() -> None:
 
 @pytest.mark.parametrize("format_", [EndpointFormat.STANDARD, EndpointFormat.EMAIL])
 def test_a_format_that_is_not_a_chat_has_no_chat_message(format_: EndpointFormat) -> None:
-    with pytest.raises(ValueError, match="is the format of no chat"):
+    with pytest.raises(ValueError, match=f"^'{format_.value}' is the format of no chat$"):
         chat_body(format_, notice_of(_message(TEST_TYPE, {}), _BASE))
 
 

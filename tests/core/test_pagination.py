@@ -65,7 +65,22 @@ def test_a_page_exists_exactly_up_to_the_last_one(total: int, limit: int, page: 
 
 def test_an_empty_list_has_one_page() -> None:
     assert paginate(PageRequest(), 0) == Pagination(limit=10, current_page=1, total_pages=1, total_items=0)
-    assert isinstance(paginate(PageRequest(page=2), 0), Refusal)
+    refusal = paginate(PageRequest(page=2), 0)
+    assert isinstance(refusal, Refusal)
+    assert refusal.details["message"] == "Page 2 does not exist. The list has 1 page."
+
+
+def test_the_wire_form_has_the_specified_fields() -> None:
+    page = Pagination(limit=10, current_page=2, total_pages=3, total_items=25)
+
+    assert page.body == {
+        "limit": 10,
+        "currentPage": 2,
+        "nextPage": 3,
+        "previousPage": 1,
+        "totalPages": 3,
+        "totalItems": 25,
+    }
 
 
 def test_the_refusal_has_the_specified_shape() -> None:

@@ -136,7 +136,7 @@ def test_a_run_of_another_cause_names_the_cause(
 
 def test_a_generation_has_one_cause() -> None:
     for both in ({"schedule_id": "sch_1"}, {"job_id": None}):
-        with pytest.raises(ValueError, match="belongs to a job, to a schedule or to a trigger"):
+        with pytest.raises(ValueError, match=r"^a generation belongs to a job, to a schedule or to a trigger$"):
             evolve(_ASKED, **both)
 
 

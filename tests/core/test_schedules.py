@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -24,11 +25,22 @@ from contentsvc_core.workflows.schedules import (
     disabled,
     due_from,
     firing,
+    moved,
 )
-from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of, latest_slot, next_slot
+from contentsvc_core.workflows.slots import (
+    Cron,
+    Frequency,
+    cron_body,
+    cron_fault,
+    cron_of,
+    latest_slot,
+    next_slot,
+    nominal_time,
+)
 from contentsvc_core.zones import DEFAULT_ZONE
 
 _HOUR = timedelta(hours=1)
+BERLIN = ZoneInfo("Europe/Berlin")
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=30)
 _LAST_OF_MONTH = Cron(frequency=Frequency.MONTHLY, hour=23, minute=59, day_of_month=31)
 _LIGHTHOUSE = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
@@ -111,6 +123,24 @@ def test_slots_come_at_these_times(cron: Cron, after: str, slots: list[str]) -> 
     for slot in slots:
         now = next_slot(cron, now, DEFAULT_ZONE)
         assert now == at(slot)
+
+
+@pytest.mark.parametrize(
+    ("hour", "minute", "zone", "slot", "meant"),
+    [
+        (2, 30, "Europe/Berlin", "2026-03-28T01:30", "2026-03-28T02:30"),
+        # The clocks skip this hour, and in Apia this day.
+        (2, 30, "Europe/Berlin", "2026-03-29T01:00", "2026-03-29T02:30"),
+        (10, 15, "Pacific/Apia", "2011-12-30T10:00", "2011-12-30T10:15"),
+        # A slot of the zone that the organization had before.
+        (2, 30, "Europe/Berlin", "2026-03-28T12:34", "2026-03-28T13:34"),
+        (2, 30, "Europe/Berlin", "2026-03-28T00:34", "2026-03-28T01:34"),
+    ],
+)
+def test_a_slot_means_a_local_time(hour: int, minute: int, zone: str, slot: str, meant: str) -> None:
+    cron = Cron(frequency=Frequency.DAILY, hour=hour, minute=minute)
+
+    assert nominal_time(cron, at(slot), ZoneInfo(zone)) == datetime.fromisoformat(meant)
 
 
 def test_slots_are_in_utc_for_any_zone() -> None:
@@ -240,6 +270,14 @@ class TestSchedules:
             "2026-01-01T13:30"
         )
 
+    def test_another_zone_moves_a_slot_unless_it_is_due(self) -> None:
+        schedule = a_schedule()
+        assert schedule.due_at is not None
+
+        assert moved(schedule, START, BERLIN) == a_schedule(due_at=at("2026-01-01T08:30"))
+        assert moved(schedule, schedule.due_at, BERLIN) == schedule
+        assert moved(disabled(schedule), START, BERLIN) == disabled(schedule)
+
     def test_a_clock_that_was_stepped_back_fires_no_slot_again(self) -> None:
         slot = at("2026-01-01T09:30")
         done = fired(a_schedule(), slot)
@@ -288,6 +326,20 @@ class TestFiring:
             sources=(_LIGHTHOUSE,),
             brand_identity_id="brand_1",
             auto_publish=True,
+        )
+
+    def test_a_window_is_counted_back_from_the_time_that_the_clocks_skipped(self) -> None:
+        schedule = a_schedule(cron=evolve(_DAILY, hour=2), due_at=at("2026-03-29T01:00"))
+
+        done = firing(schedule, at("2026-03-29T01:00:07"), BERLIN, sources=[_LIGHTHOUSE], run_id="run_1")
+
+        assert done is not None
+        assert done.run.cause == Generation(
+            schedule_id="sch_1",
+            content_type=ContentType.CHANGELOG,
+            lookback=Lookback.LAST_7_DAYS,
+            window=LookbackWindow(since=at("2026-03-22T01:30"), until=at("2026-03-29T01:00")),
+            sources=(_LIGHTHOUSE,),
         )
 
     def test_slots_that_were_missed_fire_once_for_the_latest(self) -> None:

@@ -20,6 +20,7 @@ _FLOW = "https://prod-01.westus.logic.azure.com/workflows/a/triggers/manual/path
         ("https://hooks.slack-gov.com/services/T0/B0/x", None, None, SLACK),
         ("https://discord.com/api/webhooks/1/x", None, None, DISCORD),
         ("https://discord.com/api/webhooks/1/x/slack", None, None, SLACK),
+        ("https://discord.com/api/webhooks/1/x/slack/", None, None, SLACK),
         (_FLOW, None, None, TEAMS),
         ("https://a.b.environment.api.powerplatform.com/workflows/a", None, None, TEAMS),
         ("https://acme.webhook.office.com/webhookb2/a", None, None, TEAMS),

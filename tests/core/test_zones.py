@@ -9,8 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.refusals import message_of
 
 from contentsvc_core.content.windows import Lookback, window_at
+from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.slots import Cron, Frequency, latest_slot, next_slot, nominal_time
@@ -78,6 +80,33 @@ def moments(draw: st.DrawFn) -> tuple[ZoneInfo, datetime]:
 
 
 crons = st.builds(Cron, frequency=st.just(Frequency.DAILY), hour=st.integers(0, 23), minute=st.sampled_from((0, 1, 30)))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026-06-01", "2026-05-31T22:00:00"),
+        (" 2026-06-01T08:30:00 ", "2026-06-01T06:30:00"),
+        ("2026-06-01T08:30:00Z", "2026-06-01T08:30:00"),
+        # An unescaped plus sign in a URL.
+        ("2026-06-01T08:30:00 02:00", "2026-06-01T06:30:00"),
+        ("2026-13-01", None),
+        ("0001-01-01", None),
+        ("tomorrow", None),
+    ],
+)
+def test_a_time_without_an_offset_is_one_of_the_zone(text: str, at: str | None) -> None:
+    found = read_time("since", text, BERLIN)
+
+    if at is None:
+        fault = f"Invalid since: '{text}' is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
+        assert message_of(found) == fault
+    else:
+        assert found == utc(at)
+
+
+def test_a_local_time_is_the_same_at_both_ends_of_a_repeated_hour() -> None:
+    assert local_time(BERLIN, utc("2026-10-25T01:30:00")).fold == 0
 
 
 @given(moments())

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -14,6 +15,7 @@ from tests.usecases.test_replays import replayer
 from contentsvc_core.journal import LogOutcome, LogStatus
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.testing import START, push_body, signed
+from contentsvc_core.usecases.replay import Replayed
 from contentsvc_core.usecases.replay_many import (
     BATCH,
     NOT_KEPT,
@@ -74,7 +76,9 @@ async def test_a_repeated_request_replays_nothing_twice_and_another_one_does(wor
 async def test_an_interrupted_request_goes_on_where_it_ended(world: World) -> None:
     await deliveries(world, 2)
     newest = (await world.stores.journal.entries(world.organization.id))[0]
-    await replayer(world).replay(world.organization.id, newest.id, request="r-1")
+    done = await replayer(world).replay(world.organization.id, newest.id, request="r-1")
+    assert isinstance(done, Replayed)
+    assert str(UUID(done.delivery_id)) == done.delivery_id
 
     found = await replay(world, asked())
 
@@ -105,6 +109,13 @@ async def test_one_refusal_does_not_keep_the_others_from_being_replayed(world: W
 
     assert [each.log_id for each in found.refused] == [gone.id]
     assert len(found.replayed) == 2
+
+
+async def test_entries_of_a_later_time_are_not_replayed(world: World) -> None:
+    await deliveries(world, 2)
+    world.clock.advance(timedelta(seconds=-1))
+
+    assert len((await replay(world, asked())).replayed) == 1
 
 
 async def test_filters_restrict_a_replay(world: World) -> None:

@@ -1,6 +1,7 @@
 """Changing posts and brand identities, and what others do to them meanwhile."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -161,6 +162,25 @@ async def test_a_post_that_an_editor_changes_at_its_time_is_published_in_the_nex
     published = await world.stores.posts.post(owner, created.id)
     assert published is not None
     assert (published.title, published.status) == ("Beams", PostStatus.PUBLISHED)
+
+
+async def test_a_publisher_stops_for_an_unavailable_store_and_skips_an_unreadable_post(world: World) -> None:
+    at = world.clock.now() + timedelta(minutes=5)
+    for _ in range(2):
+        await editor(world).create(world.organization.id, structs.replace(WANTED, publish_at=iso_ms(at)))
+    world.clock.advance(timedelta(minutes=5))
+
+    async def fails(fault: Exception) -> None:
+        raise fault
+
+    away = StoreUnavailable("away")
+    unavailable: Any = Between(world.stores.posts, "post", partial(fails, away))
+    with pytest.raises(StoreUnavailable, match="away"):
+        await Publisher(unavailable, world.clock, on_fault=_fail).turn()
+    faults: list[Exception] = []
+    unreadable: Any = Between(world.stores.posts, "post", partial(fails, ValueError("torn")))
+    assert await Publisher(unreadable, world.clock, on_fault=faults.append).turn() == 1
+    assert [str(each) for each in faults] == ["torn"]
 
 
 def _fail(fault: Exception) -> None:

@@ -66,13 +66,14 @@ class Recorder:
     def __init__(self, fails: int = 0) -> None:
         self.briefs: list[Brief] = []
         self.fails = fails
+        self.usage: tuple[int, int] | None = None
 
     async def write(self, brief: Brief, _steps: object) -> Draft:
         self.briefs.append(brief)
         if len(self.briefs) <= self.fails:
             message = "no answer"
             raise RuntimeError(message)
-        return Draft(title="News", markdown="News\n")
+        return Draft(title="News", markdown="News\n", usage=self.usage)
 
 
 async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) -> None:
@@ -395,6 +396,30 @@ async def test_a_post_about_a_window_names_the_repositories_as_they_are_called_n
     assert isinstance(job.run.cause, Generation)
     assert (brief.repository, brief.window, brief.left_out) == ("acme/beacon", job.run.cause.window, 0)
     assert [_message(event) for event in brief.events] == ["feat: a lamp", "feat: a beam"]
+
+
+async def test_a_window_knows_the_release_of_a_change_that_it_reverts(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await released(world, "d-2", "v1.0.0", published_at=None)
+    await pushed(world, "d-3", 'Revert "feat: a lamp"')
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    writer = Recorder()
+    await ask(world)
+    await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
+
+    (chapter,) = writer.briefs[0].chapters
+    assert list(chapter.undone.values()) == ["v1.0.0"]
+
+
+async def test_a_post_names_the_tokens_that_its_text_has_used(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    writer = Recorder()
+    writer.usage = 12, 34
+    await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
+
+    (post,) = await world.stores.posts.posts(world.organization.id)
+    assert (post.source_metadata or {})["usage"] == {"promptTokens": 12, "completionTokens": 34}
 
 
 async def test_a_post_names_its_hundred_newest_deliveries(world: World) -> None:

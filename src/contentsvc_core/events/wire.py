@@ -7,13 +7,6 @@ import msgspec
 
 from contentsvc_core.events.normalized import Author, Event, HeadCommit, Push, Release
 
-
-def camel(name: str) -> str:
-    """Convert a Python name to the wire's spelling: ``tag_name`` becomes ``tagName``."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
 # Specification 6.1 and 6.2. A store has some more fields, for the writers.
 
 

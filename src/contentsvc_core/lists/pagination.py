@@ -14,16 +14,16 @@ MAX_LIMIT: Final = 100
 MAX_PAGE: Final = 2**63 - 1
 
 #: A sign and any number of digits are numeric; ``5.5``, ``1e3``, ``""`` and digits outside ASCII are not.
-_NUMERIC: Final = late(r"([+-]?)0*([0-9]*)", re.ASCII)
+_NUMERIC: Final = late(r"([+-]?)0*([0-9]+)", re.ASCII)
 
 
 def _integer(text: str | None, *, at_most: int) -> int | None:
     match = _NUMERIC.fullmatch(text or "")
-    if match is None or not text or text[-1] not in "0123456789":
+    if match is None:
         return None
     sign, digits = match.groups()
     # Longer numbers exceed the bound anyway, and int() refuses thousands of digits.
-    size = int(digits or "0") if len(digits) <= len(str(at_most)) else at_most
+    size = int(digits) if len(digits) <= len(str(at_most)) else at_most
     return -min(size, at_most) if sign == "-" else min(size, at_most)
 
 
