@@ -27,12 +27,6 @@ def test_a_stored_summary_is_small_and_is_read_back(event: Event) -> None:
     assert not has_controls(summary.about)
 
 
-def test_a_summary_has_a_place_a_title_and_the_number_of_commits() -> None:
-    assert EventSummary.of(_PUSH) == EventSummary(type="push", place="main", title="m", commits=1)
-    named = a_release(name="Lamps")
-    assert EventSummary.of(named) == EventSummary(type="release", place=named.tag_name, title="Lamps", commits=0)
-
-
 @given(foreign_text(max_size=3), st.sampled_from(["", "\n", " ", "\0", "\u202e", "e\u0301"]))
 def test_the_longest_texts_are_cut(text: str, filler: str) -> None:
     long = (text + filler + "x") * 30_000
