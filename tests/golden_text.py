@@ -8,5 +8,5 @@ def check_text(path: Path, text: str) -> None:
     """Compare a text with a file, or write the file."""
     if os.environ.get("GOLDEN") == "write":
         path.write_text(text, "utf-8")
-    # Lines: pytest shows those that differ.
+    # Compared by lines: pytest shows the different ones.
     assert text.splitlines() == path.read_text("utf-8").splitlines()
