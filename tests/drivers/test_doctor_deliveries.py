@@ -127,6 +127,16 @@ def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, An
     assert looked()[0].state is FindingState.WARNING, "the last one was refused"
 
 
+def test_a_mended_integration_is_no_fault(hook: dict[str, Any]) -> None:
+    command("trigger", "create", "--every-event", *ORGANIZATION, "--repository-id", "4242")
+    deliver(hook, forged=10)
+    deliver(hook, *(f"d-{number}" for number in range(20)))
+
+    (found,) = looked()
+    assert found.state is FindingState.WARNING
+    assert "in 24 h: 10 of 30; earlier deliveries were refused: signature. " in found.found
+
+
 def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hook: dict[str, Any]) -> None:
     deliver(hook, "d-1")
 

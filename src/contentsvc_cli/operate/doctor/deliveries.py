@@ -2,7 +2,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, FindingState, fault, ok, skipped, warning
 from contentsvc_cli.operate.doctor.work import duration
@@ -164,7 +164,10 @@ class _One:
             self._database.stores.read_model, self._database.stores.directory, self._database.stores.hooks
         )
         health = await diagnoses.health(self._integration)
-        return health if health.diagnosis is not None else health_of(refused, await diagnoses.known(self._integration))
+        if health.diagnosis is not None:
+            return health
+        earlier = health_of(refused, await diagnoses.known(self._integration))
+        return evolve(health, diagnosis=earlier.diagnosis)
 
     async def _last_delivery(self, newest: ListedEntry | None) -> ListedEntry | None:
         if newest is None or newest.direction is Direction.INCOMING:
