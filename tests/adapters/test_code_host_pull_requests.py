@@ -271,7 +271,8 @@ async def test_silence_ends_within_the_limit_of_all_calls(server: CodeHostServer
 
     assert answered.found == ()
     assert refused(answered).fault is HostFault.UNREACHABLE
-    assert len(server.requests) == 1
+    # On a busy machine the time may be over before the first call arrives.
+    assert len(server.requests) <= 1
 
 
 async def test_a_token_is_not_sent_on_to_another_host(server: CodeHostServer, host: RestCodeHost) -> None:
