@@ -221,7 +221,8 @@ async def test_a_limit_in_time_is_that_of_all_calls_together(github: CodeHostSer
 
     assert (late, late.fault) == (too_late, HostFault.UNREACHABLE)
     assert "in time" in late.reason
-    assert len(github.requests) == 1
+    # On a busy machine the time may be over before the first call arrives.
+    assert len(github.requests) <= 1
     github.fault = None
     for again in (host, limited.within(5.0)):
         assert isinstance(await again.repository(REPOSITORY, token=TOKEN), HostAnswer)
