@@ -18,30 +18,28 @@ class Light(Command, frozen=True, kw_only=True):
     place: str | None = None
 
 
-@pytest.fixture(name="ChangeLight")
+@pytest.fixture(name="change")
 def change_light() -> type[Any]:
     return changes_of(Light, "ChangeLight", clears=("keeper",))
 
 
-def test_a_change_has_each_field_and_leaves_out_the_rest(ChangeLight: type[Any]) -> None:  # noqa: N803  # a class
-    assert (ChangeLight.__name__, ChangeLight.__module__) == ("ChangeLight", __name__)
-    assert ChangeLight.__doc__ == "The fields to change. Send at least one."
-    assert [each.default for each in structs.fields(ChangeLight)] == [UNSET] * 4
-    assert msgspec.json.decode(b'{"lampName": "a"}', type=ChangeLight) == ChangeLight(lamp_name="a")
+def test_a_change_has_each_field_and_leaves_out_the_rest(change: type[Any]) -> None:
+    assert (change.__name__, change.__module__) == ("ChangeLight", __name__)
+    assert change.__doc__ == "The fields to change. Send at least one."
+    assert [each.default for each in structs.fields(change)] == [UNSET] * 4
+    assert msgspec.json.decode(b'{"lampName": "a"}', type=change) == change(lamp_name="a")
     whole = b'{"lampName": "a", "keeper": null, "shades": ["b"], "place": "c"}'
-    assert msgspec.json.decode(whole, type=ChangeLight) == ChangeLight(
-        lamp_name="a", keeper=None, shades=("b",), place="c"
-    )
-    assert values_of(ChangeLight(lamp_name="a", keeper=None)) == {"lamp_name": "a", "keeper": None}
-    assert values_of(ChangeLight()) == {}
+    assert msgspec.json.decode(whole, type=change) == change(lamp_name="a", keeper=None, shades=("b",), place="c")
+    assert values_of(change(lamp_name="a", keeper=None)) == {"lamp_name": "a", "keeper": None}
+    assert values_of(change()) == {}
     with pytest.raises(AttributeError):
-        ChangeLight().place = "a"
+        change().place = "a"
 
 
 @pytest.mark.parametrize("body", [b'{"place": null}', b'{"lampName": "123456789"}', b'{"lamp_name": "a"}'])
-def test_a_change_refuses_what_its_command_refuses(body: bytes, ChangeLight: type[Any]) -> None:  # noqa: N803  # a class
+def test_a_change_refuses_what_its_command_refuses(body: bytes, change: type[Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
-        msgspec.json.decode(body, type=ChangeLight)
+        msgspec.json.decode(body, type=change)
 
 
 def test_a_command_is_read_from_texts_and_from_values_that_are_ready() -> None:

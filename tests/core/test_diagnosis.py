@@ -209,6 +209,9 @@ def test_an_integration_fails_when_its_newest_deliveries_are_refused() -> None:
     assert not health_of([accepted] * 3).is_failing
     assert health_of([refused]).is_failing
     assert health_of([refused]).summary == "the last delivery was refused: signature"
+    # With the diagnosis of older refusals.
+    mended = evolve(health_of([accepted]), diagnosis=health_of([refused]).diagnosis)
+    assert mended.summary == "earlier deliveries were refused: signature"
     assert not health_of([refused] * (FAILING_AFTER - 1) + [accepted]).is_failing
     found = health_of([refused] * FAILING_AFTER + [accepted])
     assert found.is_failing

@@ -94,9 +94,11 @@ class Health:
     @property
     def summary(self) -> str:
         """Return the refusals in a few words, such as "6 of the last 6 deliveries were refused: signature"."""
-        of = f"{self.refused} of the last {self.considered} deliveries"
-        said = "the last delivery was refused" if self.considered == 1 else f"{of} were refused"
-        said = said if self.refused else "earlier deliveries were refused"
+        said = f"{self.refused} of the last {self.considered} deliveries were refused"
+        if self.considered == 1:
+            said = "the last delivery was refused"
+        if not self.refused:
+            said = "earlier deliveries were refused"
         return said if self.diagnosis is None else f"{said}: {self.diagnosis.cause.word}"
 
 
