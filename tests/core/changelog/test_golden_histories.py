@@ -7,8 +7,9 @@ from pathlib import Path
 from attrs import evolve
 from changelog_samples import release
 from tests.builders import a_brand
-from tests.core.changelog.histories import BODIES, BREAKING, HISTORIES, MESSAGES, NOTES, TITLES, TOLD, WRITTEN
+from tests.core.changelog.histories import HISTORIES, TOLD, WRITTEN
 from tests.core.changelog.styles import STYLES
+from tests.core.changelog.texts import BODIES, BREAKING, MESSAGES, NOTES, TITLES
 from tests.golden_text import check_text
 
 from contentsvc_core.content.brand import ToneProfile

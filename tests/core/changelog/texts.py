@@ -1,0 +1,170 @@
+"""Single messages, bodies, notes and titles at the edges of the rules of changelogs, written for these tests."""
+
+from typing import Final
+
+_MESSAGES: Final = r"""
+feat: ring\r\n\r\nBREAKING CHANGE: it rings\r\nReviewed-by: Ada | Ring\rtwice | fix(#481): ring
+fix(#481, bell): ring | fix( bell ): ring | fix(): ring | Fix (bell): ring | FIX: ring | feat (bell): ring
+feat(bell) : ring | feat:ring | bell:ring | C:\bell | feat!!: ring | [bell] ring | [ bell ] ring | (bell) ring
+{bell} ring | [bell][api] ring | [WIP] ring | [1.x] [bell] ring | [Feat] ring | [security] fix: ring
+[feat] fix: ring | [`bell`]: ring | [bell] | (#12) | [#12] ring (#13) | bell - add a ring | bell - Adds a ring
+add - ring it | bell - ring | lisp/bell.el: ring | * bell.el (ring): x | * lisp/bell.el (ring): add it | ; ring
+bell, lid: ring | bell/lid.py, spout.py: ring | two words: ring | add this: ring | ✨ ring | ✨✨ ring
+:sparkles: :bug: ring | :unknown: ring | 🔖 v1 | ✨ feat(bell)!: ring | a ✨ ring | BREAKING: ring | **BREAKING** ring
+[breaking] ring | [!!!] ring | bc break: ring | Breaking changes in bells | ENH ring | enh ring | FIX: ring
+CI ring | bug #12 ring | feature #12 [Bell] ring (ada) | Issue #1234 by ada: ring | Issue #123 by ada: ring
+Bug 12345 - Part 2: ring | ABC-1: ring | [ABC-1][Core] ring | abc#123 ring | LAMP-12 ring | feature/LAMP-12 ring
+feat/ring at noon | fix/LAMP-1: ring | Draft: ring | rfc - ring | hotfix - ring | Fixed #12 -- ring | Fix #12: ring
+fixes #12 | #12: ring | gh-12: ring | bpo-12: ring | Ring (closes #1, #2) | Ring #12 | Ring, #12 | Ring - #12
+Ring acme/x#12 | Ring C#12 | Ring (!12) | Ring (GH-12) | Ring see #12 | Ring about #12 | Ring (#1) (#2) (#3).
+Ring [skip ci] | Ring [ci skip] (#12) | [skip ci] Ring | Ring ***NO_CI*** | Ring [no-ci]
+Ring. Contributed by Ada L. | Ring r=ada | Ring, r=ada,bob | Ring (by Ada) | Ring (@ada) (#12)
+Ring (#12) (Ada, Bob) | Ring at noon…\n\n…and at one (#12) | Ring at noon…\n…and at one
+Ring at noon…\n\nand at one | Ring…(#12) | net: phy: add x | net: phy: mdio: add x | fix: net: add x
+net(phy): add x | net: fix: x | a: b: c: d: e: f: g: h: i | Revert ring | Reapply ring | revert: ring | Reverse ring
+Re-land ring | Ring  twice | Ring- twice | RING twice | API: ring | UI rings | break: ring | backport: ring
+Ring (Request #12)
+"""
+#: Messages at the edges of the parser; those of the styles are read as well.
+MESSAGES: Final = (
+    *("", "  ", "\n\n  feat: ring  ", "feat\uff1aring", "x" * 420, f"{'y ' * 300}(#12)"),
+    *(
+        each.replace(r"\n", "\n").replace(r"\r", "\r")
+        for line in _MESSAGES.strip().split("\n")
+        for each in line.split(" | ")
+    ),
+)
+
+#: Bodies, and the explanation that each one has.
+BODIES: Final = (
+    "Adds a bell to the lid of each kettle. It rings whenever the water boils.\n\nCloses #12",
+    "",
+    "\r\n\r\nAdds a bell\r\nto the lid of each kettle in the house.\r\n\r\nMore.",
+    "Adds a bell here.",
+    "Adds a bell to the lid. It rings.",
+    "This change adds a bell to the lid of each kettle; it rings at noon",
+    "Rings a bell when water boils in each kettle of the house.",
+    "The kettle now rings when water boils in the whole house.",
+    "When water boils in the whole house. The kettle now rings and sings.",
+    "Currently adds nothing to the lid of any kettle.",
+    "Adds what was previously missing from the lid of each kettle.",
+    "I added a bell to the lid of each kettle in the house.",
+    "Adds `my_bell` to the lid of each kettle in the whole house.",
+    "Adds https://bell.example to the lid of each kettle.",
+    "Adds a bell to the lid of each kettle in the house:",
+    "Adds a bell (to the lid of each kettle in the house.",
+    "Adds a `bell to the lid of each kettle in the house.",
+    "Adds ada@mail.example to the lid of each kettle in the house.",
+    "Adds a bell (e.g. Big Ben) to the lid of each kettle. Also rings. And more sentences follow here.",
+    "Adds " + "a bell and " * 20 + "a lid.",
+    "Adds " + "a bell and " * 19 + "a lid.",
+    "# Summary\n\nAdds a bell to the lid of each kettle in the house.",
+    "## Summary\nAdds a bell to the lid of each kettle in the house.",
+    "## Testing\n\nAdds a bell to the lid of each kettle.\n\n## What\n\nAdds a horn to the lid of each kettle.",
+    "## Background\nAdds nothing to the lid of each kettle in the house.\n\nAdds nothing else to any lid of the house.",
+    "#hashtag adds a bell to the lid of each kettle",
+    "- Adds a bell to the lid of each kettle\n- Adds a horn to the spout",
+    "* adds a bell to the lid of each kettle in the house\n  and to the spout",
+    "Adds a bell to the lid of each kettle in the house.\n- one\n- two",
+    "Adds a bell to the lid of each kettle in the house:\n- one\n- two",
+    "```\nAdds a bell to the lid of each kettle\n```\nAdds a horn to the lid of each kettle in the house.",
+    "~~~\nAdds a bell to the lid of each kettle\n\nAdds a horn to the lid of each kettle in the house.",
+    "Adds a bell to the lid of each kettle in the house.\nSigned-off-by: Ada",
+    "Co-authored-by: Ada\nAdds a bell to the lid of each kettle in the house.",
+    "* one\n\nAdds a bell to the lid of each kettle in the house.",
+    "Adds a bell to the lid of each kettle in the house.\n---\nAdds more and more and more to it.",
+    "- fix(lid): adds a bell to the lid of each kettle in the house",
+    "- Use a bell in the lid of each kettle in the house",
+    "Ring at noon. Adds a bell to the lid of each kettle.",
+    "Fixes #12. Adds a bell to the lid of each kettle.",
+    "This PR adds a bell to the lid of each kettle in the house.",
+    "Adds noon bells, ringing.",
+    "Adds a lid “that closes”. “Now” it closes by itself in each house",
+    "Adds a bell! Adds a horn? Adds a lid for each kettle of the house",
+    "x" * 3_990 + "\n\nAdds a bell to the lid of each kettle in the house.",
+    "x" * 3_900 + "\n\nAdds a bell to the lid of each kettle in the house.",
+)
+
+#: Bodies that announce breaking changes, or seem to.
+BREAKING: Final = (
+    "BREAKING CHANGE: it rings",
+    "BREAKING CHANGE #12 it rings",
+    "BREAKING-CHANGE: it rings\ntwice\n\nReviewed-by: Ada",
+    "breaking change: it rings",
+    "**Breaking**: it rings",
+    "[breaking] it rings",
+    "(breaking): it rings",
+    "We are [breaking a thing] here",
+    "## Breaking changes\n\n- it rings\n- it sings\n  loudly\n\nMore.",
+    "## Breaking changes\n\nIt rings\nand sings.\n\nMore.",
+    "## Breaking changes\n\nNone",
+    "Breaking changes:\n- it rings\n\n- it sings\n# Next\n- no",
+    "Breaking change? Yes, it rings",
+    "### Breaking change?\n- [ ] no\n- [x] yes",
+    "- [x] Breaking change",
+    "- [x] Breaking changes are documented",
+    "- [ ] Breaking change",
+    "This is a breaking change.",
+    "Is this a breaking change?",
+    "This breaks backwards compatibility.",
+    "BC break: it rings",
+    "Backwards incompatible changes: it rings",
+    "* feat(bell)!: it rings\n* fix: no",
+    "- fix!: it rings",
+    "<!-- BREAKING CHANGE: not this -->\nBREAKING CHANGE: n/a",
+    "Breaking: no\nBreaking: not at all\nBreaking: it rings",
+    "\n".join(f"Breaking: ring {number}" for number in range(12)),
+    "## Breaking changes\n" + "\n".join(f"- ring {number}" for number in range(12)),
+    "## Breaking changes\n\n" + "\n".join(f"line {number}" for number in range(12)),
+    "\n".join(f"* feat!: ring {number}" for number in range(12)),
+    "Nothing breaks. Incompatible with tea!: see",
+    "> **Breaking change:** it rings",
+    "💥 Breaking change: it rings",
+    "API breaking changes: it rings\n---\nno",
+)
+
+#: Notes of releases, as their authors wrote them.
+NOTES: Final = (
+    (
+        "Bells for everyone. They ring at noon.\n\n## What's Changed\n* Ring at noon by @ada in #1\n* fix: drip"
+        " (#2)\n\n## New Contributors\n* @ada made their first contribution in #1\n\n**Full Changelog**: https://x.example"
+    ),
+    (
+        "## Fixed\n\n- The drip [#12](https://codehost.example/acme/kettle/pull/12), thanks @ada!\n- `lid()` closes\n\n"
+        "### Security\n1. A lock for the lid (#3, #4)\n2) Another\n\n**Removed:**\n\n+ The lid\n  goes on\n\n  - nested"
+    ),
+    (
+        "> quoted\n\n| a | b |\n\n<b>html</b>\n\n# v1.0\n\nA kettle that *sings* and **rings**, at __noon__. More…\n\n"
+        "The kettle sings e.g. at noon. It rings!\n\n- [ ] Ring \\*once\\*\n- [x] ![a](b.png) Ring twice 1234567\n"
+    ),
+    "```\n- code\n# no heading\n```\n\n~~~~\n- more code\n~~~\n- still code\n~~~~\n- Ring at noon\n```\nopen",
+    "<!-- one -->\nFull changelog: below.\n\nRing:\n\n- 1234567 Ring at noon\n- #12: Boil faster\n- dead123 - pour",
+    "Removed\n\n## Removed\n\n* Cups. They leaked. All of them.\n* https://codehost.example/acme/kettle/issues/77\n",
+    "\n".join(f"- Ring {number} times" for number in range(203)),
+    "Word " * 120 + "\n\n- Ring",
+    "one\n\ntwo words:\n\nask @ada now\n\nwww.kettle.example is here\n\n=====\n\na sixth one that counts\n\n- Ring",
+    "  > quoted\n\n  | a | b |\n\n A lead that counts.\n\n  # Fixes\n\n  * Ring\n    at noon\n    - nested\n  * Sing",
+    "## Code\n\n    - code",
+    "",
+)
+
+#: Titles of releases: tag, name, pre-release.
+TITLES: Final = (
+    ("v1.0.0", None, False),
+    ("v1.0.0", "v1.0.0", False),
+    ("v1.0.0", "Release 1.0.0", False),
+    ("v1.0.0", "kettle v1.0.0", False),
+    ("v1.0.0", "The singing release", False),
+    ("v1.0.0", "1.0.0: The singing release", False),
+    ("v1.0.0", "Kettle 1.0.0 sings", True),
+    ("kettle-v1.0.0", None, True),
+    ("kettle-v1.0.0", "Songs", True),
+    ("v1.0.0-pre", None, True),
+    ("v1.0.0", "Preview of songs", True),
+    ("", None, False),
+    ("", "Songs", True),
+    ("v1", "x" * 200, True),
+    ("t" * 60, "songs " * 30, False),
+    ("kettle", "kettles sing", False),
+    ("_", "-", False),
+)
