@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 from typing import Any, Final
@@ -170,6 +172,42 @@ def test_missing_requirements_of_the_command_are_one_line(
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {message}\n")
+
+
+def test_a_line_that_is_no_message_is_answered(at: Place) -> None:
+    info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}),
+        json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "\ud800"}}),
+        "lamp",
+        "",
+        json.dumps({"jsonrpc": "2.0", "id": "three"}),
+        json.dumps({"jsonrpc": "2.0", "id": True}),
+        "[" * 100_000,
+        json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"}),
+    ]
+    command = subprocess.Popen(
+        [COMMAND, "mcp"],
+        env=at.installation.environment | {"CONTENTSVC_API_KEY": at.key},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with command:
+        assert command.stdin is not None
+        assert command.stdout is not None
+        command.stdin.write("".join(f"{line}\n" for line in lines))
+        command.stdin.flush()
+        answers = [json.loads(command.stdout.readline()) for _ in range(7)]
+        command.stdin.close()
+
+    # Lines are answered when they are read, and requests when they are done.
+    assert Counter((answer["id"], answer.get("error", {}).get("code")) for answer in answers) == Counter(
+        [(1, None), (2, -32700), (None, -32700), (None, -32700), ("three", -32600), (None, -32600), (9, None)]
+    )
+    (half,) = (answer["error"]["message"] for answer in answers if answer["id"] == 2)
+    assert half.startswith("Invalid JSON: unexpected end of hex escape")
+    assert command.returncode == 0
 
 
 def test_without_a_database_the_command_is_refused(tmp_path: Path) -> None:

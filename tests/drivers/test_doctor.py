@@ -270,17 +270,37 @@ def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[st
     assert (state, "journal mode delete" in output) == ("warning", True)
 
 
-@pytest.mark.parametrize(("revision", "state"), [("0001", "warning"), ("9999", "fault")])
-def test_a_schema_of_another_version_is_named(connected: dict[str, Any], revision: str, state: str) -> None:
+@pytest.mark.parametrize(
+    ("revision", "state", "advice"),
+    [
+        ("0001", "warning", "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"),
+        ("9999", "fault", "install the version that upgraded it, or a newer one, or restore the backup"),
+    ],
+)
+def test_a_schema_of_another_version_is_named(
+    connected: dict[str, Any], revision: str, state: str, advice: str
+) -> None:
     change("UPDATE alembic_version SET version_num = ?", revision)
 
     found = told()
 
     assert found.one("schema")[0] == state
     assert revision in found.one("schema")[1]
+    assert found.all("schema")[0]["advice"] == advice
     # It was only looked at.
     with closing(sqlite3.connect("contentsvc.db")) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(revision,)]
+
+
+def test_a_file_without_a_schema_needs_no_backup(folder: Path) -> None:
+    with closing(sqlite3.connect("contentsvc.db")) as connection:
+        connection.execute("CREATE TABLE lamps (lit)")
+
+    found = told()
+
+    assert found.one("schema") == ("warning", f"there is no schema yet; this version needs {HEAD}")
+    assert found.all("schema")[0]["advice"] == "run 'contentsvc migrate'; 'serve' and other commands also create it"
+    assert found.one("key") == ("skipped", "there is no schema yet")
 
 
 def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
@@ -584,6 +604,7 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
         found = told()
         assert found.one("key")[1].startswith("CONTENTSVC_SECRET_KEY is not set")
+        assert found.all("key")[0]["advice"] == "docs/operations.md, The key, says how to make, keep and restore keys"
         monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
         found = told()
         state, output = found.one("database")
@@ -613,7 +634,7 @@ def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.M
         found = told()
 
     assert found.one("schema") == ("fault", f"there is no schema yet; this version needs {HEAD}")
-    assert found.all("schema")[0]["advice"] == "make a backup, then run 'contentsvc migrate' once"
+    assert found.all("schema")[0]["advice"] == "run 'contentsvc migrate' once"
 
 
 def test_the_engine_beside_a_file_makes_its_tables_itself(

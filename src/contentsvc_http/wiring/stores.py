@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _CLOSE_S: Final = 3.0
 #: The error for a missing key that only the operator can provide.
 NO_KEY: Final = (
-    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: make one with 'openssl rand -base64 32', keep it "
-    "well, and set it for every node"
+    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: set it to the key of your other nodes or of your "
+    "backup; for a new installation, make one with 'openssl rand -base64 32' and keep it well"
 )
 
 

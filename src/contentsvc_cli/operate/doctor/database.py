@@ -95,14 +95,15 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
     if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
-        sentence = (
-            f"there is no schema yet; this version needs {HEAD}" if current is None else f"revision {current} of {HEAD}"
-        )
+        backup = "" if current is None else "make a backup, then "
+        sentence = f"revision {current} of {HEAD}"
         why = "the schema is older than this version"
+        if current is None:
+            sentence, why = f"there is no schema yet; this version needs {HEAD}", "there is no schema yet"
         if settings.is_sqlite:
-            advice = "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"
-            return [warning(name, sentence, advice)], why
-        return [fault(name, sentence, "make a backup, then run 'contentsvc migrate' once")], why
+            also = "'serve' and other commands also " + ("create it" if current is None else "upgrade it")
+            return [warning(name, sentence, f"{backup}run 'contentsvc migrate'; {also}")], why
+        return [fault(name, sentence, f"{backup}run 'contentsvc migrate' once")], why
     advice = "install the version that upgraded it, or a newer one, or restore the backup"
     return [fault(name, f"revision {current}, which this version does not know (it knows {HEAD})", advice)], None
 

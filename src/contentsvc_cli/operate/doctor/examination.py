@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 _ADVICE: Final = {
     "database": "check that the database runs, and that CONTENTSVC_DATABASE_URL is correct",
-    "key": "restore the key from your backup: docs/operations.md, The key",
+    "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
 _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
