@@ -88,7 +88,7 @@ nodes: install  ## kill -9 nodes on one PostgreSQL, stop it, cut it off, migrate
 simulate: install  ## nodes, a code host and faults in made-up time, then everything in order: COUNT=100000 SEED=1
 	$(BIN)/python -m campaigns.simulate --count $(or $(COUNT),100000) --seed $(or $(SEED),1)
 
-fuzz: install  ## bodies and headers that nobody should send, through verify, parse and decide: COUNT=1000000 SEED=1 REQUESTS=10000 (to /v1)
+fuzz: install  ## unusual and invalid bodies and headers through verify, parse and decide: COUNT=1000000 SEED=1 REQUESTS=10000 (to /v1)
 	$(BIN)/python -m campaigns.fuzz --count $(or $(COUNT),1000000) --requests $(or $(REQUESTS),10000) --seed $(or $(SEED),1)
 
 storm: install  ## races, large bodies, slow sockets, idle senders, trailers, bursts, heads, forms (5 minutes): COUNT=1000 SEED=1 ONLY=forms

@@ -98,7 +98,7 @@ def _measured(row: Row, bench: Bench) -> Sequence[Finding]:
     """Run a row; an exception becomes the row's finding, and the other rows still run."""
     try:
         return row.measure(bench)
-    except Exception as exc:  # noqa: BLE001  # whatever it is, it is shown as the row's finding
+    except Exception as exc:  # noqa: BLE001  # the fault is shown in the row
         what = f"{row.title}: could not be measured"
         return [Finding(key=f"{row.name}/broken", what=what, samples=(), invalid=f"{type(exc).__name__}: {exc}")]
 

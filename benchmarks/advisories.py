@@ -53,7 +53,7 @@ def main() -> int:
     try:
         findings = ask()
     except (NobodyAsked, PeerMissing) as exc:
-        _say(f"Nobody could be asked, so nothing is known: {exc}")
+        _say(f"No source of advisories answered, so the result is unknown: {exc}")
         return 2
     for line in (*findings.advisories, *findings.skipped):
         _say(line)
@@ -106,7 +106,7 @@ def read(answered: str, error: str) -> Findings:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201  # a command says what it does
+    print(text, file=sys.stderr, flush=True)  # noqa: T201  # a command prints
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def bootstrap(samples: Sequence[float], *, seed: int = 1, resamples: int = RESAM
     if not samples:
         message = "no samples"
         raise ValueError(message)
-    source = random.Random(seed)  # noqa: S311  # the same samples give the same interval
+    source = random.Random(seed)  # noqa: S311  # reproducible from the samples
     values = list(samples)
     medians = sorted(median(source.choices(values, k=len(values))) for _ in range(resamples))
     cut = int(resamples * _TAIL)

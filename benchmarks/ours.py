@@ -67,7 +67,7 @@ def floor() -> Side:
         integration="int_floor",
         repository=REPOSITORY,
         repository_id=REPOSITORY_ID,
-        secret="a secret of thirty-two characters",  # noqa: S106  # guards nothing
+        secret="a secret of thirty-two characters",  # noqa: S106  # a secret of a test
     )
 
     def prepare(bench: "Bench", folder: Path, port: int) -> Prepared:

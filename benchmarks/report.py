@@ -56,7 +56,7 @@ def _figure(value: float | None, unit: str) -> str:
 
 def figure(value: float) -> str:
     """Write a number with three digits, and whole ones as they are."""
-    if abs(value) >= 100 or value == int(value):  # noqa: PLR2004  # from here on, three digits stand before the point
+    if abs(value) >= 100 or value == int(value):  # noqa: PLR2004  # three digits before the point
         return f"{value:,.0f}"
     return f"{value:.3g}"
 

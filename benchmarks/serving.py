@@ -105,7 +105,7 @@ def _floor() -> None:
         while more:
             message = await receive()
             # A sender that goes away ends nothing here: there is nothing to be ended.
-            chunks.append(message.get("body", b""))  # pyright: ignore[reportArgumentType]  # of two shapes, one has it
+            chunks.append(message.get("body", b""))  # pyright: ignore[reportArgumentType]  # one of two shapes has it
             more = bool(message.get("more_body", False))
         signature = next((value for name, value in scope["headers"] if name == _SIGNATURE), b"")
         computed = b"sha256=" + hmac.new(key, b"".join(chunks), hashlib.sha256).hexdigest().encode()

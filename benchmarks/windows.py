@@ -42,4 +42,4 @@ def _timed(ask: Callable[[str], object], names: list[str], times: int) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(*map(int, sys.argv[1:]))))  # noqa: T201  # what it is for
+    print(json.dumps(measure(*map(int, sys.argv[1:]))))  # noqa: T201  # a command prints

@@ -41,7 +41,7 @@ class SteppedClock:
 
 
 def _main() -> None:
-    from contentsvc_adapters.clocks import SystemClock  # noqa: PLC0415  # tests that judge from outside import nothing
+    from contentsvc_adapters.clocks import SystemClock  # noqa: PLC0415  # black-box tests import nothing
     from contentsvc_cli.main import main  # noqa: PLC0415  # as above
 
     file = Path(os.environ[_FILE])

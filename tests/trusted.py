@@ -22,4 +22,4 @@ def _context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> SS
 def share_trusted_certificates() -> None:
     """Replace the function that reads the certificates for each client of httpx: reading takes 50 ms."""
     for module in (httpx, default):
-        setattr(module, "create_ssl_context", _context)  # noqa: B010  # of a private module
+        setattr(module, "create_ssl_context", _context)  # noqa: B010  # a private module

@@ -43,7 +43,7 @@ def _file(text: str) -> bytes:
 def _git(folder: Path, *arguments: str, stdin: bytes | None = None) -> None:
     # Without the user's configuration, which must not influence the benchmark.
     subprocess.run(  # noqa: S603  # git, with arguments written here
-        ["git", "-c", "core.fsync=none", *arguments],  # noqa: S607  # the git that the contest's other side finds, too
+        ["git", "-c", "core.fsync=none", *arguments],  # noqa: S607  # the same git as the other side
         cwd=folder,
         input=stdin,
         check=True,

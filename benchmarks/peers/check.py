@@ -29,7 +29,7 @@ def main(names: Sequence[str]) -> int:
             folder=Path(folder),
             postgres=postgres,
             cores=choose(os.sched_getaffinity(0)),
-            note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command says what it does
+            note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command prints
         )
         for name in names or PEERS:
             try:
@@ -38,7 +38,7 @@ def main(names: Sequence[str]) -> int:
             except PeerMissing as exc:
                 wrong += 1
                 found = str(exc)
-            print(f"{name}: {found}")  # noqa: T201  # and what it has found
+            print(f"{name}: {found}")  # noqa: T201  # a command prints
     return 1 if wrong else 0
 
 

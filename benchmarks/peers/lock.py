@@ -26,7 +26,7 @@ def lock(folder: Path) -> None:
     subprocess.run([str(_UV), *_COMPILE], cwd=folder, check=True)  # noqa: S603  # the project's own uv
     if (folder / "package.json").exists():
         # npm comes with Node.js, which is a pinned package itself.
-        installed(folder.name, note=lambda text: print(text, file=sys.stderr))  # noqa: T201  # a command says what it does
+        installed(folder.name, note=lambda text: print(text, file=sys.stderr))  # noqa: T201  # a command prints
         npm = (str(folder / ".venv/bin/node"), str(folder / ".venv/npm/bin/npm-cli.js"))
         subprocess.run(  # noqa: S603  # the peer's own npm
             [*npm, "install", "--package-lock-only", "--omit-lockfile-registry-resolved", "--ignore-scripts"],

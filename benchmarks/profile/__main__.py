@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
             folder=Path(folder),
             postgres=postgres,
             cores=choose(os.sched_getaffinity(0)),
-            note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command says what it does
+            note=lambda text: print(text, file=sys.stderr),  # noqa: T201  # a command prints
         )
         raw = options.raw or Path(folder)
         raw.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
             _profiled(bench, profiler, side, raw, seconds=options.seconds, connections=options.connections)
             for side in (ours.floor(), ours.null(), ours.sqlite(), ours.postgresql())
         ]
-    print(table(found, connections=options.connections))  # noqa: T201  # what it is for
+    print(table(found, connections=options.connections))  # noqa: T201  # a command prints
     return 0
 
 

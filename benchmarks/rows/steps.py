@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
 _PROVIDER: Final = "codehost"
-_SECRET: Final = "a secret of thirty-two characters"  # noqa: S105  # guards nothing
+_SECRET: Final = "a secret of thirty-two characters"  # noqa: S105  # a secret of a test
 #: How long one sample is measured at least, in seconds.
 _SAMPLE_S: Final = 0.1
 _NOW: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

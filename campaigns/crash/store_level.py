@@ -103,7 +103,7 @@ def run_store_campaign(
         answers: The number of answers that a process gets before its time runs.
         on_cycle: Called after each cycle.
     """
-    rng = random.Random(seed)  # noqa: S311  # everything has to happen again with the same seed
+    rng = random.Random(seed)  # noqa: S311  # reproducible from the seed
     report = StoreReport()
     for first in range(0, count, _A_FILE):
         file, ledger = folder / f"store-{first}.db", folder / f"ledger-{first}"
@@ -257,7 +257,7 @@ def _judge(file: Path, ledger: Path, report: StoreReport) -> None:
     for log_id in {*titles, *events, *contexts, *runs, *claims}:
         delivery = attempts.get(log_id)
         if delivery is None:
-            report.partial.append(f"{log_id}: nobody sent it")
+            report.partial.append(f"{log_id}: it was never sent")
             continue
         left = (log_id in titles, log_id in events, log_id in contexts, runs[log_id], claims[log_id])
         if left == (True, True, True, _TRIGGERS, 1) and titles[log_id].startswith("Processed"):

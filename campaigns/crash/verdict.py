@@ -105,7 +105,7 @@ class _Deliveries:
         if told > 1:
             self._verdict.doubled.append(f"{delivery}: {told} senders were told that it was processed")
         if not told and self._claims[delivery] and not any(attempt.is_open for attempt in attempts):
-            self._verdict.unexpected.append(f"{delivery}: nobody was told that it was processed")
+            self._verdict.unexpected.append(f"{delivery}: processed without an answer that says so")
 
     def _count_log(self, delivery: str) -> None:
         attempts = self._attempts[delivery]

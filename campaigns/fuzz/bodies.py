@@ -35,7 +35,7 @@ _SOUND: Final[dict[Address, list[tuple[bytes, dict[str, Any]]]]] = {
     },
 }
 #: What parsers stumble over.
-_ODD: Final[tuple[Any, ...]] = (  # pyright: ignore[reportUnknownVariableType]  # of all kinds
+_ODD: Final[tuple[Any, ...]] = (  # pyright: ignore[reportUnknownVariableType]  # values of all kinds
     *(None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**400, 0.5, 1e308, -0.0),
     *("", " ", "\0", "\x1b[31m", "\u202e", "\ufeff", "é" * 300, "a" * 5000, "\ud800", "\udfff\ud800", "𐍈", "1" * 5000),
     *("refs/heads/", "refs/tags/main", "0" * 40, "9999-99-99T99:99:99Z", "0001-01-01T00:00:00Z", "javascript:alert(1)"),
@@ -101,7 +101,7 @@ class Fuzzer:
     """Makes deliveries."""
 
     def __init__(self, seed: int) -> None:
-        self._rng = random.Random(seed)  # noqa: S311  # everything has to happen again with the same seed
+        self._rng = random.Random(seed)  # noqa: S311  # reproducible from the seed
         self._ways: tuple[Callable[[dict[str, Any]], bytes], ...] = (
             self._with_odd_values,
             self._with_odd_values,

@@ -28,7 +28,7 @@ def fuzz_operations(seed: int) -> Found:
 
             try:
                 try_operation(operation, mode, examples=EXAMPLES, seeded=seed, on_call=called)
-            except Exception:  # noqa: BLE001  # that is what is looked for
+            except Exception:  # noqa: BLE001  # the test looks for any exception
                 told = traceback.format_exc(limit=-1).strip()
                 faults.append(f"seed {seed}, {operation.label}, {mode}: {told}")
     return Found(outcomes=calls, faults=faults)

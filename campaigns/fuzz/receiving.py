@@ -68,7 +68,7 @@ def fuzz_receiving(seed: int, count: int) -> Found:
         delivery = fuzzer.next()
         try:
             outcomes[type(received(delivery, ids)).__name__] += 1
-        except Exception:  # noqa: BLE001  # that is what is looked for
+        except Exception:  # noqa: BLE001  # the test looks for any exception
             told = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
             faults.append(
                 f"seed {seed}, number {number}: {told}; headers {delivery.headers}; body {delivery.body.hex()}"

@@ -86,7 +86,7 @@ async def _play(limited: Limited, url: str, until: Callable[[float], Awaitable[N
             seen = await _ask(limited, client, url, 1, began)
             told.append(f"{seen.passed} of 1 after the {wait_s} s that Retry-After asked for")
             if seen.passed != 1:
-                faults.append("whoever has waited for Retry-After must pass")
+                faults.append("a request after Retry-After must pass")
     return ", ".join(told), faults
 
 

@@ -53,7 +53,7 @@ def model(count: int, number: int, steps: int) -> None:
 def _agree(bench: Bench, scripts: settings, number: int) -> bool:
     try:
         run_state_machine_as_test(seed(number)(machine_on(bench)), settings=scripts)
-    except Exception:  # noqa: BLE001  # whatever it is, it is told with the script that led to it
+    except Exception:  # noqa: BLE001  # the fault is reported with its script
         traceback.print_exc()
         return False
     return True

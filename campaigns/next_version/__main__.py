@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _VERSIONS: Final = Path(__file__).with_name("versions")
 
-_config = migrate._config  # pyright: ignore[reportPrivateUsage]  # where scripts are is nobody's to say but the code's
+_config = migrate._config  # pyright: ignore[reportPrivateUsage]  # the folder of the migrations is the code's own
 
 
 def _with_one_more() -> "Config":

@@ -56,7 +56,7 @@ class Node:
         """Wait until it can do its work."""
         deadline = time.monotonic() + PATIENCE_S
         while not await self._is_ready(client):
-            assert self._server.is_alive, f"a node has ended, and nobody killed it: {self.log()[-2000:]}"
+            assert self._server.is_alive, f"a node ended that the campaign did not kill: {self.log()[-2000:]}"
             assert time.monotonic() < deadline, f"a node is not ready: {self.log()[-2000:]}"
             await asyncio.sleep(LOOK_S)
 

@@ -71,7 +71,7 @@ def run_episode(seed: int, *, deliveries: int, build: Build = sound, rate: float
 
 
 def _generator(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311  # everything has to happen again with the same seed
+    return random.Random(seed)  # noqa: S311  # reproducible from the seed
 
 
 @final

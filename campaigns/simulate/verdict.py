@@ -78,7 +78,7 @@ def examine(state: State, sent: Collection[Sent], expected: Expected) -> list[st
     faults += _contexts(state, sent)
     faults += _runs(state, sent, expected)
     faults += _posts(state)
-    faults += [f"nobody sent {key}, and it is in the log" for key in entries.keys() - {each.key for each in sent}]
+    faults += [f"{key} was never sent, but is in the log" for key in entries.keys() - {each.key for each in sent}]
     if state.unfinished:
         faults.append(f"{len(state.unfinished)} runs are left")
     return faults
@@ -130,7 +130,7 @@ def _contexts(state: State, sent: Collection[Sent]) -> list[str]:
     found = set(state.contexts)
     return [
         *(f"the context record {key} is missing" for key in sorted(expected - found)),
-        *(f"nobody asked for the context record {key}" for key in sorted(found - expected)),
+        *(f"the context record {key} has no delivery" for key in sorted(found - expected)),
     ]
 
 
@@ -152,7 +152,7 @@ def _runs(state: State, sent: Collection[Sent], expected: Expected) -> list[str]
         faults += [
             f"{each.key} has started {trigger} {number} times" for trigger, number in started.items() if number > 1
         ]
-    return faults + [f"nobody sent {key}, and it has started runs" for key in counted]
+    return faults + [f"{key} was never sent, but has started runs" for key in counted]
 
 
 def _end(run: WorkflowRun, expected: Expected) -> list[str]:

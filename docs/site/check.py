@@ -1,4 +1,4 @@
-"""What a built site must not have: resources from elsewhere, links that lead nowhere, pages that nobody finds."""
+"""What a built site must not have: resources from elsewhere, links that lead nowhere, pages without a link to them."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, final
 from urllib.parse import unquote, urlsplit
 
-#: Attributes whose value is loaded with the page, by element; ``<a href>`` is not: somebody has to follow it.
+#: Attributes whose value is loaded with the page, by element; ``<a href>`` is not: it loads nothing by itself.
 _LOADED: Final = {
     "src": None,
     "srcset": None,

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from docs.site.extension import linkcode_resolve  # noqa: E402, F401  # the path to it is known only now
+from docs.site.extension import linkcode_resolve  # noqa: E402, F401  # its path is set above
 from docs.site.navigation import START  # noqa: E402  # as above
 
 project = "contentsvc"

@@ -68,7 +68,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
             case "operations":
                 return operations_page(json.loads(Path(app.config.openapi_document).read_text("utf-8")))
             case _:
-                message = f"{page}: nobody knows what '{what}' is"
+                message = f"{page}: unknown marker '{what}'"
                 raise ValueError(message)
 
     text = prepared(source[0], page, pages, made)

@@ -59,7 +59,7 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 for letter in letters:
-                    done.append(self._post(client, letter))  # noqa: PERF401  # what was sent before a fault counts
+                    done.append(self._post(client, letter))  # noqa: PERF401  # messages sent before a fault count
         except (OSError, smtplib.SMTPException) as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.

@@ -93,7 +93,7 @@ class _OnDemand(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` gets on without it
+        from contentsvc_core.on_demand import module_on_demand  # noqa: PLC0415  # `--help` does not need it
 
         for name in _PLACEHOLDERS:
             module_on_demand(name)
@@ -118,7 +118,7 @@ class _OnDemand(click.Group):
                 formatter.write_dl([(f"{name:{_WIDEST}}", command.summary) for name, command in commands.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
-        from click.shell_completion import CompletionItem  # noqa: PLC0415  # a shell asks for it, nothing else
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shell completion needs it
 
         named = [
             CompletionItem(name, help=command.summary)
@@ -128,7 +128,7 @@ class _OnDemand(click.Group):
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> object:
-        from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # `--help` gets on without it
+        from contentsvc_core.errors import ContentServiceError  # noqa: PLC0415  # `--help` does not need it
 
         try:
             return super().invoke(ctx)
@@ -150,7 +150,7 @@ def _longer(exc: click.NoSuchOption) -> click.UsageError:
 
 
 def _shown(message: str) -> str:
-    from contentsvc_cli.terminal.output import printable  # noqa: PLC0415  # on demand, like all else here
+    from contentsvc_cli.terminal.output import printable  # noqa: PLC0415  # on demand, as all of this module
 
     return printable(message, sys.stderr)
 

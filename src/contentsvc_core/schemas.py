@@ -37,7 +37,7 @@ def storable_json(value: object) -> object:
 
 
 @cache
-def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever msgspec reads
+def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # any value of msgspec
     (schema,), parts = msgspec.json.schema_components([shape], ref_template="{name}")
 
     def resolved(value: object) -> Any:  # noqa: ANN401  # JSON

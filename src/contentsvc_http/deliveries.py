@@ -124,7 +124,7 @@ class Deliveries:
         except StopIteration as stop:
             self._end(passage, stop.value)
             return
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
+        except Exception as exc:  # noqa: BLE001  # every exception is answered
             self._end(passage, exc)
             return
         if isinstance(need, Settlement):
@@ -133,7 +133,7 @@ class Deliveries:
             if queue is not None:
                 try:
                     queue.put(need, partial(self._settled, passage))
-                except Exception as exc:  # noqa: BLE001  # too much waits, or a fault of the store's
+                except Exception as exc:  # noqa: BLE001  # a full queue, or a fault of the store
                     self._settled(passage, exc)
                 return
         self.spawn(self._meet(passage, need))
@@ -142,7 +142,7 @@ class Deliveries:
         met: object
         try:
             met = await self._receiver.meet(need)
-        except Exception as exc:  # noqa: BLE001  # the steps handle it, whatever it is
+        except Exception as exc:  # noqa: BLE001  # the steps handle every exception
             met = exc
             if isinstance(need, Lookup):
                 for observer in self._observers:

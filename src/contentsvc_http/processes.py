@@ -144,7 +144,7 @@ class _Supervisor:
             task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=other_end.fileno())
             with _without_interrupts():
                 # A new interpreter: a fork would inherit open files, threads and the metrics library.
-                process = subprocess.Popen(  # noqa: S603  # ourselves
+                process = subprocess.Popen(  # noqa: S603  # our own command
                     [sys.executable, "-P", "-m", "contentsvc_http.worker_process", msgspec.json.encode(task)],
                     env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": self._metrics},
                     stdin=subprocess.DEVNULL,

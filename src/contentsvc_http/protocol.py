@@ -369,7 +369,7 @@ _logged_at_s = 0.0
 
 
 def _log_full() -> None:
-    global _logged_at_s  # noqa: PLW0603  # of a process, as the connections are
+    global _logged_at_s  # noqa: PLW0603  # one per process, as the connections
     now = monotonic()
     if now - _logged_at_s >= 1.0:
         _logged_at_s = now

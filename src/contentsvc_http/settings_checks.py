@@ -114,7 +114,7 @@ def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) ->
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
     if not value:
         return
-    from contentsvc_http.client_address import Proxies  # noqa: PLC0415  # most commands start without it
+    from contentsvc_http.client_address import Proxies  # noqa: PLC0415  # most commands do not need it
 
     try:
         Proxies.read(value)
@@ -126,7 +126,7 @@ def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
 def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
     if not value:
         return
-    from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most commands start without
+    from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most commands do not need it
 
     try:
         read_site_hosts(value)
@@ -138,7 +138,7 @@ def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> No
 def smtp_url(_settings: object, _attribute: object, value: str) -> None:
     if not value:
         return
-    from contentsvc_core.outgoing.smtp import SmtpServer  # noqa: PLC0415  # most commands start without it
+    from contentsvc_core.outgoing.smtp import SmtpServer  # noqa: PLC0415  # most commands do not need it
 
     try:
         SmtpServer.read(value)
@@ -154,7 +154,7 @@ def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
         raise InvalidSetting(message)
     if not value:
         return
-    from contentsvc_core.outgoing.subscribers import read_address  # noqa: PLC0415  # most commands start without it
+    from contentsvc_core.outgoing.subscribers import read_address  # noqa: PLC0415  # most commands do not need it
 
     if read_address(value) is None:
         message = "CONTENTSVC_MAIL_FROM must be an address such as changelog@example.org, without a name"

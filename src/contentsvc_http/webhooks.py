@@ -162,7 +162,7 @@ class Webhooks:
         except asyncio.CancelledError:
             # As in stop().
             return _refusing(STOPPING)
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the sender is answered
+        except Exception as exc:  # noqa: BLE001  # every exception is answered
             return _refusing(refusal(exc))
 
     async def _received_or_refused(self, address: Address, scope: HTTPScope, receive: Receive) -> _Answer:

@@ -37,7 +37,7 @@ def main(task: Task) -> None:
     # First of all: a start that hangs must not outlive the supervising process.
     threading.Thread(target=_end_with, args=[channel], name="lifeline", daemon=True).start()
     try:
-        from contentsvc_http.server import serve  # noqa: PLC0415  # takes most of the start
+        from contentsvc_http.server import serve  # noqa: PLC0415  # its import takes most of the start
 
         settings = load_settings()
         configure_logging(level=settings.log_level, style=settings.log_format, worker=task.number)

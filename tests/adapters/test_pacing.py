@@ -53,7 +53,7 @@ async def test_a_write_ends_a_long_wait_after_the_shortest_one() -> None:
     writes = Notifier()
     writes.listen(pacer.expect)
     pacer.begin()
-    while pacer._wait_s < _LONG_S:  # pyright: ignore[reportPrivateUsage]  # as after many looks
+    while pacer._wait_s < _LONG_S:  # pyright: ignore[reportPrivateUsage]  # as after many queries
         pacer._wait_s *= 2  # pyright: ignore[reportPrivateUsage]
     asyncio.get_running_loop().call_soon(writes.notify)
 
@@ -63,7 +63,7 @@ async def test_a_write_ends_a_long_wait_after_the_shortest_one() -> None:
 def test_several_writes_at_once_end_a_wait_on_the_servers_event_loop() -> None:
     async def wait() -> None:
         pacer = Pacer(0.0, _LONG_S)
-        pacer._wait_s = _LONG_S  # pyright: ignore[reportPrivateUsage]  # as after many looks
+        pacer._wait_s = _LONG_S  # pyright: ignore[reportPrivateUsage]  # as after many queries
         pacer.begin()
         waiting = asyncio.create_task(pacer.wait(found=False))
         await asyncio.sleep(0)
@@ -77,7 +77,7 @@ def test_several_writes_at_once_end_a_wait_on_the_servers_event_loop() -> None:
 
 async def test_a_write_during_a_look_makes_the_next_wait_short() -> None:
     pacer = Pacer(0.001, _LONG_S)
-    pacer._wait_s = _LONG_S  # pyright: ignore[reportPrivateUsage]  # as after many looks
+    pacer._wait_s = _LONG_S  # pyright: ignore[reportPrivateUsage]  # as after many queries
     pacer.begin()
     pacer.expect()
 

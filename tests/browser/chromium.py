@@ -49,7 +49,7 @@ def install() -> None:
     apt = shutil.which("apt-get")
     if VARIABLE in os.environ or _found() is not None or apt is None or os.geteuid() != 0:
         return
-    print(f"installing Debian's package '{_PACKAGE}'", file=sys.stderr)  # noqa: T201  # a command says what it does
+    print(f"installing Debian's package '{_PACKAGE}'", file=sys.stderr)  # noqa: T201  # a command prints
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for arguments in (("update",), ("install", "--yes", "--no-install-recommends", _PACKAGE, "fonts-dejavu-core")):
         subprocess.run([apt, *arguments], check=False, env=environment, stdout=subprocess.DEVNULL)
@@ -62,6 +62,6 @@ def _found() -> str | None:
 if __name__ == "__main__":
     install()
     try:
-        print(chromium())  # noqa: T201  # what it is for
+        print(chromium())  # noqa: T201  # a command prints
     except NoChromium as exc:
         sys.exit(str(exc))

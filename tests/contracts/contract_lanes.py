@@ -15,7 +15,7 @@ Around = Callable[[Callable[[], Awaitable[Any]], str], Awaitable[Any]]
 
 def on_lanes(database: Database, around: Around) -> None:
     """Do something around each statement that lanes execute from now on, on connections that are opened from now on."""
-    statements: Any = database._settler  # pyright: ignore[reportPrivateUsage]  # where lanes' statements go
+    statements: Any = database._settler  # pyright: ignore[reportPrivateUsage]  # the target of the lanes' statements
     assert isinstance(statements, Statements)
     lanes: Any = statements
     connect = lanes._connect

@@ -17,7 +17,7 @@ async def database_at(revision: str, kind: str, folder: Path) -> AsyncGenerator[
     """Make a database with the schema of a revision; ``kind`` is ``sqlite`` or ``postgresql``."""
 
     def work(connection: Connection) -> None:
-        config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as the upgrade itself does, and not so far
+        config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # a part of the upgrade
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
 

@@ -264,7 +264,7 @@ async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
 
 
 def _migrate(connection: Connection, to: str) -> None:
-    config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as an upgrade has it
+    config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as during an upgrade
     config.attributes["connection"] = connection
     command.upgrade(config, to)
 

@@ -289,6 +289,6 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
 def statements_of(database: Database) -> list[str]:
     """Return a list that grows with the statements of readers."""
     executed: list[str] = []
-    engine = database._reader.sync_engine  # pyright: ignore[reportPrivateUsage]  # what it sends to the database
+    engine = database._reader.sync_engine  # pyright: ignore[reportPrivateUsage]  # the statements for the database
     event.listen(engine, "before_cursor_execute", lambda *details: executed.append(details[2].replace("\n", " ")))
     return executed

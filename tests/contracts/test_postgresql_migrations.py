@@ -18,7 +18,7 @@ from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow("migrates databases of PostgreSQL while others wait")
 
-_PLACE = dialect._PLACE  # pyright: ignore[reportPrivateUsage]  # what all versions have to agree on
+_PLACE = dialect._PLACE  # pyright: ignore[reportPrivateUsage]  # all versions share it
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, collation_name, column_default

@@ -104,7 +104,7 @@ def test_a_window_that_begins_with_each_minute_is_caught(monkeypatch: pytest.Mon
 
     monkeypatch.setitem(globals(), "hit", fixed)
     property_of = test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_last_60_s
-    inner = property_of.hypothesis.inner_test  # pyright: ignore[reportFunctionMemberAccess]  # Hypothesis puts it there
+    inner = property_of.hypothesis.inner_test  # pyright: ignore[reportFunctionMemberAccess]  # set by Hypothesis
     inner(1, [T0 + 59_999, T0 + 119_999])
     with pytest.raises(AssertionError):
         inner(1, [T0 + 59_999, T0 + 60_000])

@@ -209,7 +209,7 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
     assert found.one("schema")[0] == "skipped"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can look as somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
 def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     told()
     with tempfile.TemporaryDirectory(dir="/tmp") as named:
@@ -351,7 +351,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
             self.count += 1
             return {"exe_alive": self.count, "exe_dead": 7}
 
-    (found,) = await work.executors(Settings(), Beating())  # pyright: ignore[reportArgumentType]  # all that is asked
+    (found,) = await work.executors(Settings(), Beating())  # pyright: ignore[reportArgumentType]  # the only attribute that is read
 
     assert (found.state, found.found) == (FindingState.WARNING, "1 alive; 1 without a heartbeat for 0.3 s")
 

@@ -167,7 +167,7 @@ async def test_a_body_whose_time_is_up_may_lose_its_room_at_the_same_moment(turn
     task = asyncio.create_task(reading(reservation, sender))
     await settled()
     # Nothing of the loop runs meanwhile: the timer is due in its next turn.
-    time.sleep(0.02)  # noqa: ASYNC251  # the loop is to stand still
+    time.sleep(0.02)  # noqa: ASYNC251  # the test blocks the loop
     for _ in range(turns):
         await asyncio.sleep(0)
     reservation.end()

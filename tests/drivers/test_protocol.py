@@ -149,8 +149,8 @@ async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503() -> None
     protocol.connection_lost(None)
 
 
-async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
-    message = "nobody is to be asked"
+async def no_app(_scope: Any, _receive: Any, _send: Any) -> None:
+    message = "the application must not be called"
     raise AssertionError(message)
 
 
@@ -161,7 +161,7 @@ async def ended(connection: Connection) -> None:
 
 
 async def test_a_silent_client_is_disconnected() -> None:
-    protocol, connection = connected(nobody, bounds=HURRIED)
+    protocol, connection = connected(no_app, bounds=HURRIED)
 
     await ended(connection)
 
@@ -170,7 +170,7 @@ async def test_a_silent_client_is_disconnected() -> None:
 
 
 async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
-    protocol, connection = connected(nobody, bounds=HURRIED)
+    protocol, connection = connected(no_app, bounds=HURRIED)
 
     async def trickle() -> None:
         for byte in b"POST / HTTP/1.1\r\nX: " + b"x" * 10_000:
@@ -235,7 +235,7 @@ async def test_a_late_head_and_a_late_body_share_one_time_limit() -> None:
 
 
 async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
-    protocol, connection = connected(nobody, bounds=HURRIED)
+    protocol, connection = connected(no_app, bounds=HURRIED)
     protocol.data_received(b"POST / HTTP/1.1\r\n")
     await ended(connection)
     assert not connection.aborted
@@ -246,7 +246,7 @@ async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
     protocol.connection_lost(None)
 
     # Nor for who does not read the end of an answer, however little that is.
-    protocol, connection = connected(nobody, bounds=HURRIED)
+    protocol, connection = connected(no_app, bounds=HURRIED)
     connection.unread = 100
     connection.close()
     async with asyncio.timeout(5):

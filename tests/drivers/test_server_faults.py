@@ -132,7 +132,7 @@ async def test_of_50_deliveries_under_way_when_it_is_terminated_twice_each_is_an
                 senders.create_task(send(client, number))
             await asyncio.to_thread(until, lambda: settling(server) == 50, "all wait to be written")
             server.terminate()
-            await asyncio.to_thread(until, lambda: is_closed(server), "nobody new is let in")
+            await asyncio.to_thread(until, lambda: is_closed(server), "new connections are refused")
             server.terminate()
             if not stays:
                 lock.close()

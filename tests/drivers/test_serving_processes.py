@@ -302,7 +302,7 @@ async def test_when_the_first_process_is_killed_the_others_finish_and_end(
         node.process.kill()
         await asyncio.to_thread(node.process.wait)
         await asyncio.to_thread(
-            until, lambda: not any(is_running(pid) for pid in pids(node).values()), "nobody is left"
+            until, lambda: not any(is_running(pid) for pid in pids(node).values()), "all processes have ended"
         )
 
     load.assert_all_stored(prepared)

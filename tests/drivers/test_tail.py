@@ -157,7 +157,7 @@ async def test_nothing_is_lost_while_the_store_is_away() -> None:
         return await found(*arguments, **how)
 
     await log.write(entry(2))
-    log.stores.read_model.log = away  # pyright: ignore[reportAttributeAccessIssue]  # an outage between two questions
+    log.stores.read_model.log = away  # pyright: ignore[reportAttributeAccessIssue]  # an outage between two reads
     with pytest.raises(StoreUnavailable):
         await log.new()
     await log.write(entry(50))

@@ -101,7 +101,7 @@ async def logged(world: World) -> list[tuple[int | None, str | None]]:
     ]
 
 
-async def nobody(_scope: Any, _receive: Any, _send: Any) -> None:
+async def no_app(_scope: Any, _receive: Any, _send: Any) -> None:
     raise AssertionError
 
 
@@ -148,7 +148,7 @@ def store(world: World) -> SettledStore:
 @pytest.fixture
 def app(world: World, store: SettledStore, offload: Watched) -> Webhooks:
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids, offload=offload)
-    return Webhooks(receiver, nobody, offload=offload)
+    return Webhooks(receiver, no_app, offload=offload)
 
 
 def push(world: World, *, size: int = 0, messages: Sequence[str] = ("feat: x",)) -> Delivery:
@@ -257,7 +257,7 @@ async def test_two_idle_senders_keep_no_large_delivery_out(app: Webhooks, world:
 
 async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_comes_again(world: World) -> None:
     budget = BodyBudget(2 * MAX_BODY)
-    app = Webhooks(world.receiver, nobody, offload=run_inline, budget=budget)
+    app = Webhooks(world.receiver, no_app, offload=run_inline, budget=budget)
     delivery = push(world)
     with budget.reserve(owner="another") as one, budget.reserve(owner="a third") as two:
         one.grow(MAX_BODY)
@@ -288,7 +288,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     world: World,
 ) -> None:
     budget = BodyBudget(4 * LARGE_BODY, for_small=2000, within_s=0.01)
-    app = Webhooks(world.receiver, nobody, offload=run_inline, budget=budget)
+    app = Webhooks(world.receiver, no_app, offload=run_inline, budget=budget)
     delivery = push(world)
 
     cut_off = await call(app, delivery, a_part(b"{", more=True), HUNG_UP, announced=1000)
@@ -366,7 +366,7 @@ async def test_the_protocol_and_the_application_give_the_same_answers(world: Wor
     for way in (b"way-1", b"way-2"):
         receiver = Deliveries(Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids))
         budget = BodyBudget(for_small=2 * LARGE_BODY)
-        webhooks = Webhooks(receiver, nobody, offload=run_inline, budget=budget)
+        webhooks = Webhooks(receiver, no_app, offload=run_inline, budget=budget)
         protocol, connection = connected(webhooks, webhooks=webhooks if way == b"way-1" else None)
         for number, delivery in enumerate(sent):
             headers = b"".join(b"%b: %b\r\n" % header for header in delivery.headers if b"delivery" not in header[0])
@@ -395,8 +395,8 @@ async def test_a_refusal_that_is_being_logged_at_a_stop_is_answered_once(world: 
     requests = Requests(lambda _method, _route, status, number: counted.append((status, number)))
     deliveries = Deliveries(world.receiver)
     budget = BodyBudget(for_small=2)
-    webhooks = Webhooks(deliveries, nobody, offload=run_inline, budget=budget, requests=requests)
-    protocol, connection = connected(nobody, webhooks=webhooks)
+    webhooks = Webhooks(deliveries, no_app, offload=run_inline, budget=budget, requests=requests)
+    protocol, connection = connected(no_app, webhooks=webhooks)
     delivery = push(world)
     head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n"
 
@@ -428,8 +428,8 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
             on_settled(Settled.AS_DECIDED)
 
     receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, world.ids)
-    webhooks = Webhooks(Deliveries(receiver, queue=Queue()), nobody, offload=run_inline)
-    protocol, connection = connected(nobody, webhooks=webhooks)
+    webhooks = Webhooks(Deliveries(receiver, queue=Queue()), no_app, offload=run_inline)
+    protocol, connection = connected(no_app, webhooks=webhooks)
     delivery = push(world)
     head = b"POST %b HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n%b\r\n"
     headers = b"".join(b"%b: %b\r\n" % header for header in delivery.headers)

@@ -41,7 +41,7 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
     chosen = [mutant for mutant in every if not only or mutant.name.startswith(only)]
     if 0 < count < len(chosen):
         # In the order of the code all the same.
-        places = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # it must be the same again
+        places = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # reproducible from the seed
         chosen = [chosen[place] for place in places]
     began = monotonic()
     found = _tried(chosen, tests or TESTS, jobs)

@@ -88,7 +88,7 @@ def test_functions_of_mutants_are_named_as_by_the_interpreter() -> None:
 
     assert name == ("A.f", 2)
     namespace: dict[str, object] = {"b": staticmethod}
-    exec(source, namespace)  # noqa: S102  # a source of the test's own
+    exec(source, namespace)  # noqa: S102  # the test's own source
     function = vars(namespace["A"])["f"].__func__
     assert isinstance(function, FunctionType)
     assert (function.__code__.co_qualname, function.__code__.co_firstlineno) == name

@@ -51,7 +51,7 @@ def watch(items: Sequence[pytest.Item], run_apart: Callable[[Callable[[], None]]
     digests = _digests(items)
     known: dict[str, tuple[str, Watched]] = {}
     if _REMEMBERED.exists():
-        known = pickle.loads(_REMEMBERED.read_bytes())  # noqa: S301  # this very program has written it
+        known = pickle.loads(_REMEMBERED.read_bytes())  # noqa: S301  # written by this program
     left = [item for item in items if known.get(item.nodeid, ("",))[0] != digests[item.path]]
 
     def run() -> None:
@@ -120,7 +120,7 @@ def _watched(item: pytest.Item, following: pytest.Item | None) -> Watched:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
     finally:
         sys.settrace(None)
-        threading.settrace(None)  # pyright: ignore[reportArgumentType]  # as it was
+        threading.settrace(None)  # pyright: ignore[reportArgumentType]  # the former value
     took = os.times()
     return Watched(
         seconds=took.user + took.system - began.user - began.system,

@@ -39,7 +39,7 @@ class Wrapped:
         self.reached, self.go_on = asyncio.Event(), asyncio.Event()
         self.go_on.set()
 
-    def within(self, limit_s: float) -> Self:  # noqa: ARG002  # no limit is met
+    def within(self, limit_s: float) -> Self:  # noqa: ARG002  # no limit is reached
         return self
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:

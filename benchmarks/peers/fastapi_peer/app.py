@@ -106,7 +106,7 @@ async def ready() -> dict[str, str]:
 
 
 @app.post("/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}")
-async def receive(  # noqa: PLR0917  # FastAPI's way to name what a request carries
+async def receive(  # noqa: PLR0917  # FastAPI's way to declare parameters
     request: Request,
     provider: str,
     organization_id: str,

@@ -63,7 +63,7 @@ class Attempts:
                 raise
             # The worker did not cancel the task: code inside the writer did, as timeouts and HTTP clients do.
             await self._fail(run, RuntimeError("the writer was cancelled"))
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the run has to say so
+        except Exception as exc:  # noqa: BLE001  # every exception is recorded in the run
             await self._fail(run, exc)
 
     async def _fail(self, run: WorkflowRun, exc: Exception) -> None:

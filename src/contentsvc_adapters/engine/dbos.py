@@ -170,7 +170,7 @@ class DbosExecution:
             try:
                 while await self.sweep():
                     pass
-            except Exception as exc:  # noqa: BLE001  # the next one takes what this one left
+            except Exception as exc:  # noqa: BLE001  # the next turn handles the rest
                 log.warning("the engine's tables could not be swept: %s", type(exc).__name__)
             await asyncio.sleep(_SWEEP_EVERY_S)
 

@@ -101,7 +101,7 @@ class DispatchWorker:
     async def _send(self, taken: LeasedMessage) -> None:
         try:
             self._on_sent(await self._dispatcher.send(taken))
-        except Exception as exc:  # noqa: BLE001  # whatever it is, the message is due again when its lease ends
+        except Exception as exc:  # noqa: BLE001  # the message is due again when its lease ends
             self._on_fault(exc)
 
     async def _look(self) -> None:

@@ -33,7 +33,7 @@ class SystemNames:
         def resolve() -> None:
             try:
                 settle, result = answer.set_result, _addresses_of(host, port)
-            except Exception as exc:  # noqa: BLE001  # whoever asked is told
+            except Exception as exc:  # noqa: BLE001  # the caller gets the exception
                 settle, result = answer.set_exception, exc
             finally:
                 self._free.release()

@@ -48,7 +48,7 @@ class Batcher(Generic[_Question, _Answer]):
             # The database is unavailable: trying each question alone would only multiply the waiting time.
             for _, answer in pending:
                 _refuse(answer, StoreUnavailable(str(exc)))
-        except Exception as exc:  # noqa: BLE001  # told to who asked
+        except Exception as exc:  # noqa: BLE001  # the caller gets the exception
             if len(pending) == 1:
                 _refuse(pending[0][1], exc)
                 return

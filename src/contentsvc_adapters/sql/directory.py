@@ -83,7 +83,7 @@ class SqlDirectory(SqlTriggers):
         return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list needs none of it
+        from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list does not need it
         from contentsvc_adapters.sql.trigger_statements import move_windows  # noqa: PLC0415  # as above
 
         own = update(organizations).where(organizations.c.id == organization_id)
@@ -169,7 +169,7 @@ class SqlDirectory(SqlTriggers):
         return removed[0] if removed else None
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
-        from contentsvc_adapters.sql.hook_configuration_reading import SECRETS  # noqa: PLC0415  # a list of keys needs none of it
+        from contentsvc_adapters.sql.hook_configuration_reading import SECRETS  # noqa: PLC0415  # a list of keys does not need it
 
         query = SECRETS.join(integrations, integrations.c.id == webhook_secrets.c.integration_id).where(
             integrations.c.organization_id == organization_id
@@ -202,7 +202,7 @@ def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
 
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
-    from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list needs none of it
+    from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list does not need it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
     connected = _integrations(connection, _is(organization_id, integration_id))

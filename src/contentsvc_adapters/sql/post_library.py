@@ -87,7 +87,7 @@ class SqlPostLibrary:
         return await self._database.read(read)
 
     async def _conditions(self, organization_id: str, query: PostQuery) -> list[ColumnElement[bool]]:
-        from contentsvc_core.content.public.facets import folded  # noqa: PLC0415  # a list without filters needs none
+        from contentsvc_core.content.public.facets import folded  # noqa: PLC0415  # a list without filters does not need it
 
         dialect, by = self._database.dialect, posts.c[_COLUMNS[query.order_by]]
         conditions = [posts.c.organization_id == organization_id]
@@ -162,7 +162,7 @@ class SqlPostLibrary:
                 return
             first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
             add_versions(connection, post.id, [first])
-            from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
+            from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list does not need it
             from contentsvc_core.outgoing.events import post_written  # noqa: PLC0415  # as above
 
             enqueue(connection, self._database.dialect, post_written(post, by_editor=True))
@@ -210,7 +210,7 @@ class SqlPostLibrary:
                 row = connection.execute(select(posts).where(*own)).one()
                 addressing.address(connection, self._database.dialect, [post_of(row)])
                 if publishes:
-                    from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list needs none
+                    from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list does not need it
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
                     row = connection.execute(select(posts).where(*own)).one()
@@ -242,7 +242,7 @@ class SqlPostLibrary:
                 containment.contain_again(connection, organization_id, post_id, is_gone=True)
                 addressing.forget(connection, post_id)
                 if at is not None:
-                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list needs none
+                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list does not need it
 
                     note_change(connection, organization_id, at)
                 done = True

@@ -69,7 +69,7 @@ def written_labels(labels: tuple[Label, ...]) -> str | None:
 
 
 def written_facets(post: Post) -> str:
-    from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts needs none of it
+    from contentsvc_core.content.public.facets import facets_of  # noqa: PLC0415  # a list of posts does not need it
 
     return "".join(f"\n{each}" for each in facets_of(post)) + "\n"
 

@@ -160,7 +160,7 @@ class _Fault(msgspec.Struct):
     detail: Any = None
 
 
-def read_fault(body: bytes) -> Any:  # noqa: ANN401  # whatever the server says
+def read_fault(body: bytes) -> Any:  # noqa: ANN401  # any JSON
     try:
         fault = msgspec.json.decode(body, type=_Fault)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -120,7 +120,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
 
     The triggers and schedules that use it are disabled. Log entries, context records and posts stay.
     """
-    from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # this command alone
+    from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # only this command needs it
     from contentsvc_core.workflows.removals import removed_body  # noqa: PLC0415  # as above
 
     async def work(app: Application) -> Disconnected | None:

@@ -37,7 +37,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
     it at the code host. The exit code is 1 if the code host refuses: enter the printed secret there before the old one
     expires.
     """
-    from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # this command alone
+    from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # only this command needs it
 
     async def work(app: Application) -> tuple[dict[str, object], str | None]:
         rotate, overlap = app.rotator.rotate, timedelta(hours=overlap_hours)
@@ -85,7 +85,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     """
 
     async def work(app: Application) -> dict[str, Any]:
-        from contentsvc_http.v1.schemas_integrations import ReconciledShape  # noqa: PLC0415  # this command alone
+        from contentsvc_http.v1.schemas_integrations import ReconciledShape  # noqa: PLC0415  # only this command needs it
 
         reconcile, lookback = app.reconciler.reconcile, timedelta(hours=hours)
         reconciled = await owned(

@@ -189,7 +189,7 @@ def _override_on_server(
         path = f"/v1/event-triggers/{part(trigger_id)}"
         return path, api.get(path)["eventTrigger"].get("outputConfig") or {}
     if schedule_id is not None:
-        from contentsvc_cli.content.schedules import schedule_on_server  # noqa: PLC0415  # this option alone
+        from contentsvc_cli.content.schedules import schedule_on_server  # noqa: PLC0415  # only this option needs it
 
         return f"/v1/schedules/{part(schedule_id)}", schedule_on_server(api, schedule_id).get("outputConfig") or {}
     return None

@@ -130,7 +130,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
 
     At most 500 posts are changed. Name at least one filter.
     """
-    from contentsvc_core.usecases.edit import MAX_BULK, BulkAction  # noqa: PLC0415  # this command alone
+    from contentsvc_core.usecases.edit import MAX_BULK, BulkAction  # noqa: PLC0415  # only this command needs it
 
     query = accepted(read_post_query(filters))
     if query == PostQuery():
@@ -197,8 +197,8 @@ def search_posts(
 
     Use word* for a prefix and -word to exclude a word. Put -- before the first word that begins with a hyphen.
     """
-    from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # this command alone
-    from contentsvc_core.search.questions import Hits, read_post_search  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # only this command needs it
+    from contentsvc_core.search.questions import Hits, read_post_search  # noqa: PLC0415  # only this command needs it
 
     post_search = accepted(
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
@@ -263,7 +263,7 @@ def edit(
 @JSON
 def versions(post_id: str, *, as_json: bool) -> None:
     """List the versions of a post's text, newest first."""
-    from contentsvc_core.content.versions import VersionBody  # noqa: PLC0415  # this command alone
+    from contentsvc_core.content.versions import VersionBody  # noqa: PLC0415  # only this command needs it
 
     async def work(app: Application) -> list[dict[str, Any]]:
         versions = await owned(app, "post", post_id, app.post_editor.versions)

@@ -65,7 +65,7 @@ class _Body:
 _BODIES: Final = msgspec.json.Decoder(_Body)
 
 
-async def send_recorded(  # noqa: PLR0913  # what a sender may choose
+async def send_recorded(  # noqa: PLR0913  # the parameters of a sender
     deliveries: Iterable[RecordedDelivery],
     *,
     url: str,
@@ -92,7 +92,7 @@ async def send_recorded(  # noqa: PLR0913  # what a sender may choose
         while True:
             try:
                 taken = next(source, None)
-            except Exception as fault:  # noqa: BLE001  # raised below, once what is on its way has been answered
+            except Exception as fault:  # noqa: BLE001  # raised below, after the pending answers
                 faults.append(fault)
                 return
             if taken is None:

@@ -33,7 +33,7 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
 
     With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
     """
-    from contentsvc_http.starting import prepare_imports  # noqa: PLC0415  # this command alone, and first
+    from contentsvc_http.starting import prepare_imports  # noqa: PLC0415  # only this command needs it
 
     prepare_imports()
     import structlog  # noqa: PLC0415  # as above
@@ -72,7 +72,7 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
 @JSON
 def migrate(*, as_json: bool) -> None:
     """Create the database if needed, and upgrade its schema."""
-    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # opens no database for --help
+    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # `--help` does not need it
 
     settings = load_settings()
     with waiting("bringing the schema up to date"):

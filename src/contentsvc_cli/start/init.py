@@ -261,7 +261,7 @@ def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] 
 
 
 async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
-    from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # opens no database for --help
+    from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # `--help` does not need it
 
     await migrate(settings)
     async with open_app(settings) as app:

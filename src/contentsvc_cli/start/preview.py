@@ -149,7 +149,7 @@ def _print_markdown(shown: Sequence[Preview]) -> None:
 
 
 def _print_json(hosted: "HostedRepository", shown: Sequence[Preview]) -> None:
-    from contentsvc_cli.terminal.output import json_text  # noqa: PLC0415  # this option alone
+    from contentsvc_cli.terminal.output import json_text  # noqa: PLC0415  # only this option needs it
 
     posts = [
         {
@@ -190,7 +190,7 @@ def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> 
 
 
 def _write_page(page: Path | None, hosted: "HostedRepository", shown: Sequence[Preview], *, opens: bool) -> None:
-    from contentsvc_cli.start.preview_page import page_of  # noqa: PLC0415  # this option alone
+    from contentsvc_cli.start.preview_page import page_of  # noqa: PLC0415  # only this option needs it
     from contentsvc_cli.wiring import safe_html  # noqa: PLC0415  # as above
 
     html = page_of(hosted, shown, safe_html).encode()

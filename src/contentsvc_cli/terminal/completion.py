@@ -23,7 +23,7 @@ def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
     fish: contentsvc completion fish > ~/.config/fish/completions/contentsvc.fish
 
     Slugs and ids are looked up in the database of the current settings, if it answers within a second.
-    """  # noqa: D301  # what click knows by it that lines stay as they are
+    """  # noqa: D301  # click keeps the lines after this mark
     completion_class = get_completion_class(shell)
     assert completion_class is not None
     script = completion_class(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()

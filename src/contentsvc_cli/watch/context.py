@@ -67,8 +67,8 @@ def search(
     repository or branch. Use word* for a prefix and -word to exclude a word. 1.4.2 is one word. Put -- before the first
     word that begins with a hyphen.
     """
-    from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # this command alone
-    from contentsvc_core.search.questions import Hits, read_context_search  # noqa: PLC0415  # this command alone
+    from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # only this command needs it
+    from contentsvc_core.search.questions import Hits, read_context_search  # noqa: PLC0415  # only this command needs it
 
     context_search = accepted(
         read_context_search(

@@ -29,7 +29,7 @@ def show_log(log_id: str, *, as_json: bool) -> None:
     """Show a log entry, its cause and how to fix it."""
 
     async def work(app: Application) -> dict[str, Any]:
-        from contentsvc_http.v1.schemas_webhook_logs import OneLogShape  # noqa: PLC0415  # this command alone
+        from contentsvc_http.v1.schemas_webhook_logs import OneLogShape  # noqa: PLC0415  # only this command needs it
 
         for owner in await _owners(app, log_id):
             entry = await app.stores.journal.entry(owner, log_id)
@@ -119,7 +119,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
     command = _command(options, request_id, failed=failed)
 
     async def work(app: Application) -> dict[str, Any]:
-        from contentsvc_http.v1.schemas_webhook_logs import (  # noqa: PLC0415  # this command alone
+        from contentsvc_http.v1.schemas_webhook_logs import (  # noqa: PLC0415  # only this command needs it
             ReplayCountShape,
             ReplayedBatchShape,
         )
@@ -172,7 +172,7 @@ async def _replay_all(
 
 
 def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> "ReplayDeliveries":
-    from contentsvc_core.commands import read_command  # noqa: PLC0415  # this command alone
+    from contentsvc_core.commands import read_command  # noqa: PLC0415  # only this command needs it
     from contentsvc_core.usecases.replay_many import ReplayDeliveries  # noqa: PLC0415  # as above
 
     filters: dict[str, object] = {

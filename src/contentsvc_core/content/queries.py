@@ -43,7 +43,7 @@ class PostQuery(Value, frozen=True, kw_only=True):
         return not (self.labels or self.repositories or self.terms or self.since or self.until)
 
 
-def read_post_query(  # noqa: PLR0911  # one for each parameter
+def read_post_query(  # noqa: PLR0911  # a return for each parameter
     parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE
 ) -> PostQuery | Refusal:
     """Return the query of the parameters of a list of posts. An empty parameter means all; days are those of ``zone``.

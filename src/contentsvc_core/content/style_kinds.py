@@ -34,7 +34,7 @@ class StyleKind(Protocol):
         """Check a value and return its stored form, or raise :class:`Unfit`."""
         ...
 
-    def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and whatever the option is
+    def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and any option
         ...
 
     def written(self, option: Any) -> Any:  # noqa: ANN401  # as above

@@ -97,4 +97,4 @@ class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="c
 
 
 Event = Push | Release
-"""A closed union: a new kind fails type checking wherever kinds are told apart, until it is handled there."""
+"""A closed union: a new kind fails type checking wherever kinds are distinguished, until it is handled there."""

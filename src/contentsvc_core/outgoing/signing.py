@@ -10,7 +10,7 @@ from typing import Final
 
 from contentsvc_core.timestamps import to_ms
 
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # its beginning
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # the prefix of a token
 #: The number of random characters of a secret; their bytes are the key. The specification requires 24 to 64.
 SECRET_LENGTH: Final = 32
 ID_HEADER: Final = "webhook-id"

@@ -223,7 +223,7 @@ class Publisher:
                 published += await self._publish(organization_id, post_id)
             except StoreUnavailable:
                 raise
-            except Exception as exc:  # noqa: BLE001  # one post that cannot be read must not hold up the others
+            except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
                 self._on_fault(exc)
         return published
 

@@ -84,7 +84,7 @@ class _Written:
 class Performer:
     """Performs taken runs: each one ends, or stays running with an error."""
 
-    def __init__(  # noqa: PLR0913  # its ports, and who is told
+    def __init__(  # noqa: PLR0913  # its ports and its observer
         self,
         *,
         ledger: RunLedger,

@@ -151,7 +151,7 @@ class Receiver:
                     return end.value
                 try:
                     met, fault = await self.meet(need), None
-                except BaseException as exc:  # noqa: BLE001  # the steps end in order, whatever it is
+                except BaseException as exc:  # noqa: BLE001  # the steps handle every exception
                     fault = exc
         finally:
             # An exception that a frame of its own traceback holds is garbage that only the collector finds.
@@ -169,7 +169,7 @@ class Receiver:
                 if outcome is not None:
                     return outcome
             message = "the configuration changes faster than a delivery can be decided"
-            raise StoreUnavailable(message)  # noqa: TRY301  # logged like any other
+            raise StoreUnavailable(message)  # noqa: TRY301  # handled below like any other
         except StoreUnavailable:
             refused = rejected(delivery, Fault.UNAVAILABLE, UNAVAILABLE)
             yield from self._log(hook, refused, delivery, counted=self._clock.now() - began >= _SOON)

@@ -56,7 +56,7 @@ class Scheduler:
                     started += await fire(each)
                 except StoreUnavailable:
                     raise
-                except Exception as exc:  # noqa: BLE001  # one that nobody can read must not hold up the others
+                except Exception as exc:  # noqa: BLE001  # an unreadable schedule must not stop the others
                     self._on_fault(exc)
             if len(due) < self._batch_size:
                 return started

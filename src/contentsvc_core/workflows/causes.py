@@ -104,7 +104,7 @@ class Generation(OutputFields):
     include_releases: bool = True
 
     def __attrs_post_init__(self) -> None:
-        if [self.job_id, self.schedule_id, self.trigger_id].count(None) != 2:  # noqa: PLR2004  # all but one
+        if [self.job_id, self.schedule_id, self.trigger_id].count(None) != 2:  # noqa: PLR2004  # exactly one of the three is set
             message = "a generation belongs to a job, to a schedule or to a trigger"
             raise ValueError(message)
 
@@ -128,7 +128,7 @@ class SiteReading:
 
 
 Cause = Delivered | Generation | SiteReading
-"""A closed union: a new cause fails type checking wherever causes are told apart, until it is handled there."""
+"""A closed union: a new cause fails type checking wherever causes are distinguished, until it is handled there."""
 
 ListedCause = ListedDelivery | Generation | SiteReading
 """What a list shows of a cause: all of it but events."""

@@ -25,7 +25,7 @@ def _converter() -> "Converter":
     # Imported on first use: cattrs is slow to import.
     from cattrs import Converter  # noqa: PLC0415
 
-    def moment(ms: Any, _type: Any) -> datetime:  # noqa: ANN401  # whatever the JSON holds
+    def moment(ms: Any, _type: Any) -> datetime:  # noqa: ANN401  # any JSON
         return from_ms(ms)
 
     converter = Converter()

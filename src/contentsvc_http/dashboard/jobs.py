@@ -21,7 +21,7 @@ async def job_of(dashboard: Dashboard, session: DashboardSession, job_id: str) -
     return await dashboard.app.stores.jobs.job(session.organization_id, job_id) if is_own_id(job_id) else None
 
 
-def job_page(  # noqa: PLR0913  # what the two kinds of jobs differ in
+def job_page(  # noqa: PLR0913  # the parameters of both kinds of jobs
     pages: Pages,
     session: DashboardSession,
     job: Job,

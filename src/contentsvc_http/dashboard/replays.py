@@ -79,7 +79,7 @@ def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries
         raise Refused(400, {"error": f"This replay cannot go on: {exc}."}) from None
 
 
-def _accepted(value: Any) -> Any:  # noqa: ANN401  # whatever the use case returns
+def _accepted(value: Any) -> Any:  # noqa: ANN401  # any result of a use case
     if isinstance(value, Refusal):
         raise Refused(400, {"error": f"{value.message()}."})
     return value

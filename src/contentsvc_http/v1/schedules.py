@@ -70,7 +70,7 @@ class NewSchedule(ScheduleSettings, rename="camel", frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
     source_config: SourceConfigFields
     targets: TargetFields
-    output_type: ContentType  # pyright: ignore[reportGeneralTypeIssues]  # no default, unlike elsewhere
+    output_type: ContentType  # pyright: ignore[reportGeneralTypeIssues]  # this field alone has no default
     source_type: Literal["cron"] = "cron"
     output_config: OutputConfig | None = None
 

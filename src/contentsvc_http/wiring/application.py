@@ -43,6 +43,6 @@ def compose(
 def _hosts(named: str) -> "frozenset[SiteHost]":
     if not named:
         return frozenset()
-    from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most processes name none
+    from contentsvc_core.content.site_addresses import read_site_hosts  # noqa: PLC0415  # most processes do not need it
 
     return read_site_hosts(named)

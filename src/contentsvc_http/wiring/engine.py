@@ -102,7 +102,7 @@ def _execution(settings: Settings, app: Application) -> "Execution":
     executor = app.ids.new_id("dbos_")
 
     def create() -> "DbosExecution":
-        from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # takes longer than the rest
+        from contentsvc_adapters.engine.dbos import DbosExecution  # noqa: PLC0415  # its import takes longer than the rest
 
         return DbosExecution(
             settings.engine_database_url,

@@ -33,7 +33,7 @@ async def every(
             pacer.begin()
             try:
                 has_worked = bool(await turn())
-            except Exception as exc:  # noqa: BLE001  # whatever it is, there is a next turn
+            except Exception as exc:  # noqa: BLE001  # the next turn tries again
                 log_fault(exc)
                 await asyncio.sleep(after_fault_s)
             else:

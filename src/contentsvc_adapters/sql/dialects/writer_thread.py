@@ -75,9 +75,9 @@ class WriterThread:
                     # The previous transaction waited in vain, and this one for as long: timeouts must not add up along
                     # the queue.
                     message = "the database was locked by another process"
-                    raise StoreUnavailable(message)  # noqa: TRY301  # told like any other
+                    raise StoreUnavailable(message)  # noqa: TRY301  # handled below like any other
                 callback = partial(_resolve, answer, work())
-            except BaseException as exc:  # noqa: BLE001  # whoever asked is told, whatever it is
+            except BaseException as exc:  # noqa: BLE001  # the caller's future gets every exception
                 if isinstance(exc, Exception) and self._is_lockout(exc):
                     self._lockouts += 1
                 callback = partial(_refuse, answer, translate(exc) if isinstance(exc, Exception) else exc)

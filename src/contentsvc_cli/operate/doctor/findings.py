@@ -78,7 +78,7 @@ async def in_thread(work: Callable[[], _T]) -> _T:
         if exc is not None:
             answer.set_exception(exc)
         else:
-            answer.set_result(result)  # pyright: ignore[reportArgumentType]  # there is one, where nothing was raised
+            answer.set_result(result)  # pyright: ignore[reportArgumentType]  # without an exception, there is a result
 
     def run() -> None:
         result, fault_ = None, None

@@ -19,7 +19,7 @@ _OK: Final = 200
 _CLIENT_ERROR: Final = 400
 _UNAUTHORIZED: Final = 401
 _SERVER_ERROR: Final = 500
-_ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  # what a server may listen on
+_ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  # an address to listen on
 _TO_SET: Final = (
     "to receive deliveries, set CONTENTSVC_BASE_URL to the public URL of this service, such as "
     "https://hooks.example.org, before you connect repositories"
