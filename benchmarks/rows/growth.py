@@ -48,10 +48,13 @@ class Growth:
     #: How many rows a delivery leaves at a size.
     factors: Callable[[int], Mapping[str, int]] = field(default=lambda _: {})
     bound: float | None = 0.9
-    #: Whether the plan's own rounds are run, and not only as many as a plot needs.
-    thorough: bool = False
     #: How long filling takes, about, in microseconds a unit.
     fill_us: float = 0.0
+
+    @property
+    def thorough(self) -> bool:
+        """Whether the plan's own rounds are run: two rounds are enough for a plot, but not for a goal."""
+        return self.bound is not None
 
 
 def _rows(prepared: Prepared, database: Database, size: int) -> None:
@@ -86,7 +89,6 @@ GROWTHS: Final = (
         sizes=(500_000, 5_000_000),
         short_sizes=(100_000,),
         furnish=_rows,
-        thorough=True,
         fill_us=12,
     ),
     Growth(

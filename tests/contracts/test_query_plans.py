@@ -5,7 +5,7 @@ The statements are those of the calls themselves, taken from the engines on thei
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
 from typing import Any, Final
@@ -19,6 +19,8 @@ from sqlite_files import file_of
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, workflow_rows
+from contentsvc_adapters.sql.dialects import Record, Statements
+from contentsvc_adapters.sql.dialects.postgresql_session import SETTLING
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import (
@@ -68,6 +70,11 @@ _SCAN: Final = re.compile(
     # The partial indexes of pending and of running runs hold nothing else.
     rf"|Index (?:Only )?Scan (?:Backward )?using (?!ix_workflow_runs_(?:pending|running)\b)\w+ on "
     rf"(?:{_GROWING})\b.*(?!\n *Index Cond)(?:\n|$)"
+)
+#: A plan of a lane that reads all rows of a table which grows, or all of an index.
+_WHOLE: Final = re.compile(
+    r"\bScan (?:using (?!ix_workflow_runs_(?:pending|running)\b)\w+ )?on "
+    rf"(?:{_GROWING}|organizations|webhook_messages)\b.*\n(?! *Index Cond)"
 )
 _QUESTION: Final = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
@@ -409,3 +416,47 @@ async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database
         assert _SCAN.search(explain("SELECT * FROM log_entries ORDER BY organization_id", None))
         assert await _plans(shelf, explain) == []
     await shelf.stores.close()
+
+
+async def _in_lanes(stores: SqlStores, acme: Tenant) -> None:
+    await stores.deliveries.settle(await acme.processed(IDS.new_id("d-"), push("feat: x")))
+    await stores.executors.recover("killed", lost=await stores.executors.heartbeat("here"))
+    await stores.executors.running("here")
+    await stores.ledger.pending(later(), limit=4, per_organization=2)
+    await stores.outbox.due(later(), limit=4, failing=4, per_endpoint=4, per_organization=4)
+
+
+@pytest.mark.slow("reads the planner's choices")
+async def test_postgresql_lanes_walk_through_no_table_that_was_small(
+    postgresql: Database, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lane keeps its plan. If it is made when tables are small, it must be good when they have grown."""
+    stores = sql_stores(postgresql, RotatingSealer())
+    executed: list[str] = []
+    fetch = Statements.fetch
+
+    async def recorded(self: Statements, statement: str, arguments: Sequence[object]) -> Sequence[Record]:
+        executed.append(statement)
+        return await fetch(self, statement, arguments)
+
+    monkeypatch.setattr(Statements, "fetch", recorded)
+    await _in_lanes(stores, await tenant(stores))
+    assert {name for name in ("claims", "workflow_runs", "webhook_messages") for each in executed if name in each} == {
+        "claims",
+        "workflow_runs",
+        "webhook_messages",
+    }
+    with psycopg.connect(postgres_url.replace("+asyncpg", "", 1), autocommit=True, prepare_threshold=None) as lane:
+        for name, value in SETTLING.items():
+            lane.execute(f"SET {name} = '{value}'".encode())
+        lane.execute("ANALYZE")
+        plans = [
+            "\n".join(row[0] for row in lane.execute(f"EXPLAIN (GENERIC_PLAN) {each}".encode())) for each in executed
+        ]
+        joined = b"SELECT * FROM organizations JOIN unnest($1::text[]) AS id USING (id)"
+        whole = "\n".join(row[0] for row in lane.execute(b"EXPLAIN (GENERIC_PLAN) " + joined))
+    await stores.close()
+
+    # The pattern finds a join that reads the whole index.
+    assert _WHOLE.search(whole)
+    assert [plan for plan in plans if _WHOLE.search(plan)] == []

@@ -87,6 +87,9 @@ def _statement() -> str:
     An item that was written before is found by its claim or its log entry. The log entry is looked up if the claim is
     not sufficient, and for every item once a key was already taken (the last parameter).
 
+    Claims and organizations are looked up one by one, which leaves the planner no join: it would read the whole table
+    for each batch, for as long as its plan is from a time when the table was small.
+
     Several hooks of one repository may deliver the same event at once. They share one context record, and the last one
     is kept: a statement cannot write a row twice.
     """
@@ -100,16 +103,19 @@ def _statement() -> str:
     # No part comes from a client: only names of this module and numbers of parameters.
     return f"""
         WITH shared AS MATERIALIZED (
-            SELECT shared.*, organizations.version IS NOT DISTINCT FROM shared.version AS is_current
+            SELECT shared.*, shared.version IS NOT DISTINCT FROM (
+                SELECT version FROM organizations WHERE organizations.id = shared.organization_id
+            ) AS is_current
             FROM json_to_recordset($1::json) AS shared (place bigint, {shared})
-            LEFT JOIN organizations ON organizations.id = shared.organization_id
         ), asked AS (
             SELECT item.*, {", ".join(f"shared.{name}" for name in _SHARED)}, shared.is_current,
                 claims.log_id AS owner,
                 claims.claimed_at > item.asked_at - {_WINDOW_MS} AS is_held
             FROM {given(_ITEM)} WITH ORDINALITY AS item ({", ".join(_ITEM)}, number)
             JOIN shared USING (place)
-            LEFT JOIN claims ON claims.key = item.looked_at
+            LEFT JOIN LATERAL (
+                SELECT log_id, claimed_at FROM claims WHERE claims.key = item.looked_at LIMIT 1
+            ) AS claims ON true
         ), standing AS MATERIALIZED (
             SELECT asked.*, CASE
                 WHEN takes AND owner = id THEN title
