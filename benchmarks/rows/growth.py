@@ -27,6 +27,8 @@ _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _LOG_SPAN_MS: Final = 20 * fill.DAY_MS
 #: What a plot needs.
 _PLOT_ROUNDS: Final = 2
+#: With a goal: it is compared with the worse end of an interval, which two rounds do not have.
+_GOAL_ROUNDS: Final = 6
 _PLOT_S: Final = 2.0
 
 
@@ -48,13 +50,10 @@ class Growth:
     #: How many rows a delivery leaves at a size.
     factors: Callable[[int], Mapping[str, int]] = field(default=lambda _: {})
     bound: float | None = 0.9
+    #: Whether rounds are as long as the plan's; else they are as short as those of a plot.
+    thorough: bool = False
     #: How long filling takes, about, in microseconds a unit.
     fill_us: float = 0.0
-
-    @property
-    def thorough(self) -> bool:
-        """Whether the plan's own rounds are run: two rounds are enough for a plot, but not for a goal."""
-        return self.bound is not None
 
 
 def _rows(prepared: Prepared, database: Database, size: int) -> None:
@@ -89,6 +88,7 @@ GROWTHS: Final = (
         sizes=(500_000, 5_000_000),
         short_sizes=(100_000,),
         furnish=_rows,
+        thorough=True,
         fill_us=12,
     ),
     Growth(
@@ -144,12 +144,12 @@ def _grown(bench: "Bench", growth: Growth, name: str) -> Finding:
         )
         contest = ask(
             lambda running, bodies: closed(bench, running, bodies, _CONNECTIONS, seconds),
-            names=[_EMPTY, str(sizes[-1])] if growth.thorough else None,
+            names=[_EMPTY, str(sizes[-1])] if growth.bound is not None else None,
             rounds=rounds,
         )
         between = ask(
             lambda running, bodies: closed(bench, running, bodies, _CONNECTIONS, _PLOT_S),
-            names=[str(size) for size in sizes[:-1]] if growth.thorough else [],
+            names=[str(size) for size in sizes[:-1]] if growth.bound is not None else [],
             rounds=_PLOT_ROUNDS,
         )
     finally:
@@ -198,7 +198,9 @@ def _grown_in(plan: Plan) -> list[tuple[Growth, str]]:
 def _size(plan: Plan, growth: Growth) -> tuple[int, float]:
     if plan.short:
         return plan.rounds, plan.seconds
-    return (plan.rounds, plan.seconds) if growth.thorough else (_PLOT_ROUNDS, _PLOT_S)
+    if growth.thorough:
+        return plan.rounds, plan.seconds
+    return _PLOT_ROUNDS if growth.bound is None else _GOAL_ROUNDS, _PLOT_S
 
 
 def estimate(plan: Plan) -> float:
@@ -209,7 +211,7 @@ def estimate(plan: Plan) -> float:
         rounds, seconds = _size(plan, growth)
         total += (1 + len(sizes)) * (rounds * (seconds + TURN_S) + plan.warm_up + START_S)
         total += sum(sizes) * growth.fill_us / 1e6
-        if growth.thorough:
+        if growth.bound is not None:
             total -= (len(sizes) - 1) * (rounds * (seconds + TURN_S) - _PLOT_ROUNDS * (_PLOT_S + TURN_S))
     return total
 
