@@ -81,6 +81,25 @@ async def test_a_reader_cannot_write(database: Database) -> None:
         await database.read(lambda connection: connection.execute(text("DELETE FROM claims")))
 
 
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
+    database: Database, acme: Tenant, *, is_replaced: bool
+) -> None:
+    file = file_of(database)
+    await acme.stores.deliveries.settle(await acme.processed("d-1"))
+    away = file.rename(file.with_name("away"))
+    if is_replaced:
+        file.write_bytes(away.read_bytes())
+
+    with pytest.raises(StoreUnavailable, match="was removed or replaced"):
+        await acme.stores.deliveries.settle(await acme.processed("d-2"))
+    with pytest.raises(StoreUnavailable, match="was removed or replaced"):
+        await database.write(_pragmas)
+
+    away.replace(file)
+    assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.AS_DECIDED
+
+
 async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None:
     await acme.stores.deliveries.settle(await acme.processed("d-1"))
 

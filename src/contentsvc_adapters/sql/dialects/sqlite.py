@@ -1,7 +1,9 @@
 """SQLite: a file with one writing connection and several read-only ones."""
 
 import asyncio
+import os
 import sqlite3
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -36,6 +38,7 @@ from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.readers import ReaderConnection, Readers
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
 
 #: The file stores this setting: once the writer has set it, it holds for every connection.
@@ -71,10 +74,11 @@ class Sqlite(Value, frozen=True, kw_only=True):
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
+        file = _OpenFile(self.path)
         writer = WriterThread(
             create_engine(
                 "sqlite://",
-                creator=partial(self._open, (_WAL, *_PRAGMAS, *_WRITING)),
+                creator=lambda: file.opened(self._open((_WAL, *_PRAGMAS, *_WRITING))),
                 poolclass=QueuePool,
                 pool_size=1,
                 max_overflow=0,
@@ -82,6 +86,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 hide_parameters=True,
             ),
             Checkpointer(self.path, partial(self._open, _PRAGMAS)),
+            check_file=file.check,
             is_lockout=lambda exc: self.fault(exc) is DatabaseFault.LOCKED,
         )
         # A deferred transaction that reads first fails at its first write with BUSY, whatever the timeout.
@@ -192,6 +197,32 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
+
+
+@final
+class _OpenFile:
+    """The file that the writer opened. SQLite writes into it even after its path leads elsewhere or nowhere."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened: os.stat_result | None = None
+
+    def opened(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        if self._opened is None:
+            self._opened = self._path.stat()
+        return connection
+
+    def check(self) -> None:
+        if self._opened is None:
+            return
+        with suppress(FileNotFoundError):
+            if os.path.samestat(self._opened, self._path.stat()):
+                return
+        message = (
+            f"the database file '{self._path}' was removed or replaced while this process uses it: stop the process, "
+            "and put the file or a backup in its place"
+        )
+        raise StoreUnavailable(message)
 
 
 def _begin_with(statement: str, engine: Engine) -> None:

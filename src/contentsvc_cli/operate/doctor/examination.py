@@ -16,7 +16,7 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check CONTENTSVC_DATABASE_URL, and that PostgreSQL runs; for a SQLite file, follow the advice of 'file'",
+    "database": "check CONTENTSVC_DATABASE_URL, and that PostgreSQL runs; for a SQLite file, see the check 'file'",
     "key": "restore the key from your backup: docs/operations.md, The key",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
