@@ -95,6 +95,9 @@ async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
         await acme.stores.deliveries.settle(await acme.processed("d-2"))
     with pytest.raises(StoreUnavailable, match="was removed or replaced"):
         await database.write(_pragmas)
+    # Reads that need another connection must not create an empty file.
+    await asyncio.gather(*(database.read(_pragmas) for _ in range(20)), return_exceptions=True)
+    assert file.exists() is is_replaced
 
     away.replace(file)
     assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.AS_DECIDED

@@ -78,14 +78,14 @@ class Sqlite(Value, frozen=True, kw_only=True):
         writer = WriterThread(
             create_engine(
                 "sqlite://",
-                creator=lambda: file.opened(self._open((_WAL, *_PRAGMAS, *_WRITING))),
+                creator=lambda: file.opened(self._open(file, (_WAL, *_PRAGMAS, *_WRITING))),
                 poolclass=QueuePool,
                 pool_size=1,
                 max_overflow=0,
                 # Parameters are tenants' data, which must not get into a traceback.
                 hide_parameters=True,
             ),
-            Checkpointer(self.path, partial(self._open, _PRAGMAS)),
+            Checkpointer(self.path, partial(self._open, file, _PRAGMAS)),
             check_file=file.check,
             is_lockout=lambda exc: self.fault(exc) is DatabaseFault.LOCKED,
         )
@@ -93,7 +93,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
         reader = asynchronous_engine(
             URL.create("sqlite+aiosqlite", database=str(self.path)),
-            partial(self._connect, (*_PRAGMAS, "query_only=ON")),
+            partial(self._connect, file, (*_PRAGMAS, "query_only=ON")),
             pool_size=self.readers,
             pool_reset_on_return=None,
             # The connection that was used last has the warmest cache of pages.
@@ -102,13 +102,15 @@ class Sqlite(Value, frozen=True, kw_only=True):
         _begin_with("BEGIN", reader)
         return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
 
-    async def _connect(self, pragmas: tuple[str, ...]) -> object:
+    async def _connect(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> object:
         # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
         # and complains of a closed event loop, where an operator needs one sentence.
-        opened = await asyncio.to_thread(self._open, pragmas)
+        opened = await asyncio.to_thread(self._open, file, pragmas)
         return await ReaderConnection(lambda: opened)
 
-    def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
+    def _open(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> sqlite3.Connection:
+        # SQLite would create an empty file.
+        file.check()
         connection = sqlite3.connect(
             self.path,
             isolation_level=None,
