@@ -19,7 +19,7 @@ from sqlite_files import file_of
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
 from contentsvc_adapters.sql.schema import metadata
-from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 
@@ -137,11 +137,21 @@ async def test_a_secret_is_nowhere_in_clear(database: Database, acme: Tenant) ->
     assert SECRET.encode() not in raw
 
 
-async def test_an_unreadable_secret_is_an_error_of_its_own(database: Database, acme: Tenant) -> None:
+async def test_an_unreadable_secret_is_counted_and_others_verify(database: Database, acme: Tenant) -> None:
     await database.write(lambda connection: connection.execute(text("UPDATE webhook_secrets SET sealed = 'x:y'")))
+    await database.write(
+        lambda connection: connection.execute(
+            text("INSERT INTO webhook_secrets (integration_id, sealed, created_at) VALUES (:id, :sealed, 0)"),
+            {"id": acme.integration.id, "sealed": RotatingSealer().seal("another")},
+        )
+    )
 
-    with pytest.raises(SecretUnreadable):
-        await acme.stores.deliveries.configuration(acme.address, START)
+    for _ in range(2):
+        hook = await acme.stores.deliveries.configuration(acme.address, START, allow_cached=True)
+        assert hook is not None
+        assert (hook.secrets, hook.unreadable) == (("another",), 1)
+    # The next read may have another key.
+    assert acme.stores.deliveries.cached(acme.address, START) is None
 
 
 async def test_a_full_disk_is_unavailable_and_leaves_nothing(database: Database, acme: Tenant) -> None:
