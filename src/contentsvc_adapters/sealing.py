@@ -39,7 +39,7 @@ class FernetSealer:
         try:
             return self._fernet.decrypt(sealed.encode()).decode()
         except InvalidToken as exc:
-            message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+            message = "a stored secret was sealed with another key: add that key to CONTENTSVC_SECRET_KEY, as NEW,OLD"
             raise SecretUnreadable(message) from exc
 
 

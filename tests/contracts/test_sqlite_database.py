@@ -19,7 +19,7 @@ from sqlite_files import file_of
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
 from contentsvc_adapters.sql.schema import metadata
-from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 
@@ -81,6 +81,28 @@ async def test_a_reader_cannot_write(database: Database) -> None:
         await database.read(lambda connection: connection.execute(text("DELETE FROM claims")))
 
 
+@pytest.mark.parametrize("is_replaced", [False, True])
+async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
+    database: Database, acme: Tenant, *, is_replaced: bool
+) -> None:
+    file = file_of(database)
+    await acme.stores.deliveries.settle(await acme.processed("d-1"))
+    away = file.rename(file.with_name("away"))
+    if is_replaced:
+        file.write_bytes(away.read_bytes())
+
+    with pytest.raises(StoreUnavailable, match="was removed or replaced"):
+        await acme.stores.deliveries.settle(await acme.processed("d-2"))
+    with pytest.raises(StoreUnavailable, match="was removed or replaced"):
+        await database.write(_pragmas)
+    # Reads that need another connection must not create an empty file.
+    await asyncio.gather(*(database.read(_pragmas) for _ in range(20)), return_exceptions=True)
+    assert file.exists() is is_replaced
+
+    away.replace(file)
+    assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.AS_DECIDED
+
+
 async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None:
     await acme.stores.deliveries.settle(await acme.processed("d-1"))
 
@@ -115,11 +137,26 @@ async def test_a_secret_is_nowhere_in_clear(database: Database, acme: Tenant) ->
     assert SECRET.encode() not in raw
 
 
-async def test_an_unreadable_secret_is_an_error_of_its_own(database: Database, acme: Tenant) -> None:
+async def test_an_unreadable_secret_is_counted_and_others_verify(database: Database, acme: Tenant) -> None:
     await database.write(lambda connection: connection.execute(text("UPDATE webhook_secrets SET sealed = 'x:y'")))
+    await database.write(
+        lambda connection: connection.execute(
+            text("INSERT INTO webhook_secrets (integration_id, sealed, created_at) VALUES (:id, :sealed, 0)"),
+            {"id": acme.integration.id, "sealed": RotatingSealer().seal("another")},
+        )
+    )
 
-    with pytest.raises(SecretUnreadable):
-        await acme.stores.deliveries.configuration(acme.address, START)
+    hook = await acme.stores.deliveries.configuration(acme.address, START)
+    assert hook is not None
+    assert (hook.secrets, hook.unreadable) == (("another",), 1)
+
+    # It is not cached: every read tries again.
+    await database.write(
+        lambda connection: connection.execute(text("DELETE FROM webhook_secrets WHERE sealed = 'x:y'"))
+    )
+    hook = await acme.stores.deliveries.configuration(acme.address, START, allow_cached=True)
+    assert hook is not None
+    assert hook.unreadable == 0
 
 
 async def test_a_full_disk_is_unavailable_and_leaves_nothing(database: Database, acme: Tenant) -> None:

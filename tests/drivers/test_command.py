@@ -183,7 +183,7 @@ def test_a_database_with_a_lost_key_is_refused(folder: Path) -> None:
     assert "contentsvc.db.key is gone" in error(*receive)
     assert not (folder / "contentsvc.db.key").exists()
     (folder / "contentsvc.db.key").write_text("another key of thirty-two characters")
-    message = "a stored secret was sealed with another key: set CONTENTSVC_SECRET_KEY to the one in use before"
+    message = "a stored secret was sealed with another key: add that key to CONTENTSVC_SECRET_KEY, as NEW,OLD"
     assert error(*receive) == message
     assert error("serve", "--port", "0") == message
     # A list handles no secret. Whatever seals one is refused before anything is written.

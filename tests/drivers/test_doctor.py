@@ -210,7 +210,10 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
-def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("owner", [0, 65534])
+def test_a_file_that_may_only_be_read_is_a_fault(
+    connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, owner: int
+) -> None:
     told()
     with tempfile.TemporaryDirectory(dir="/tmp") as named:
         place = Path(named)
@@ -218,6 +221,8 @@ def test_a_file_that_may_only_be_read_is_a_fault(connected: dict[str, Any], monk
             (place / file.name).write_bytes(file.read_bytes())
             (place / file.name).chmod(0o444)
         place.chmod(0o755)
+        # SQLite begins a transaction on a read-only file if the user can create its log.
+        os.chown(place, owner, -1)
         monkeypatch.chdir(place)
         os.seteuid(65534)
         try:

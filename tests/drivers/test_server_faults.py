@@ -58,6 +58,21 @@ def deliver(prepared: Prepared, server: ServerProcess, message: str) -> httpx.Re
     return httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
+def test_a_server_whose_file_is_removed_is_not_ready_until_it_is_back(prepared: Prepared) -> None:
+    file = prepared.installation.database
+    with serving(prepared.installation) as server:
+        away = file.rename(file.with_name("away"))
+
+        until(lambda: not server.is_ready(), "a heartbeat was refused")
+        refused = httpx.get(f"{server.url}/health/ready", trust_env=False, verify=PLAIN)
+        assert "was removed or replaced" in refused.text
+        assert deliver(prepared, server, "feat: lamp").status_code == 503
+
+        away.rename(file)
+        until(server.is_ready, "a heartbeat was stored")
+        assert deliver(prepared, server, "feat: lamp").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("after_s", "fresh"),
     [*((after_s, False) for after_s in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)), (0.3, True), (0.9, True)],

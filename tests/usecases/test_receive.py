@@ -24,6 +24,7 @@ from contentsvc_core import (
     Receiver,
     ReceivingFailed,
     Rejected,
+    SecretUnreadable,
     Settled,
     Settlement,
     StoreUnavailable,
@@ -219,6 +220,25 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
     assert entry.received is not None
     assert entry.id.startswith("log_")
     assert isinstance(await world.receiver.receive(push(world)), Processed)
+
+
+async def test_a_signature_by_an_unreadable_secret_is_a_fault_of_our_own_and_logged(world: World) -> None:
+    class Unreadable(ChangingStore):
+        async def configuration(
+            self, address: Address, now: datetime, *, allow_cached: bool = False
+        ) -> HookConfiguration | None:
+            hook = await super().configuration(address, now, allow_cached=allow_cached)
+            return None if hook is None else evolve(hook, unreadable=1)
+
+    store = Unreadable(world.stores.deliveries, times=0)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(ReceivingFailed) as raised:
+        await receiver.receive(push(world, secret="unreadable"))
+    assert isinstance(raised.value.__cause__, SecretUnreadable)
+    (entry,) = await entries(world)
+    assert (entry.title, entry.status_code) == ("Webhook processing failed", 500)
+    assert isinstance(await receiver.receive(push(world)), Processed)
 
 
 async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: World) -> None:

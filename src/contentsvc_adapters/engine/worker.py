@@ -60,6 +60,8 @@ class Worker:
         self._beats = 0
         self._held_up = False
         self._able = True
+        #: Why the last heartbeat failed; ``None``: it was stored.
+        self.silence: str | None = None
 
     @property
     def is_running(self) -> bool:
@@ -167,7 +169,10 @@ class Worker:
             try:
                 await self._take_turn()
             except Exception as exc:  # noqa: BLE001  # as above
+                self.silence = str(exc) if isinstance(exc, StoreUnavailable) else "the engine sends no heartbeats"
                 self._on_fault(exc)
+            else:
+                self.silence = None
             await _within(self._stopping.wait(), self._pace.heartbeat_s)
 
     async def _checking(self) -> None:

@@ -4,6 +4,7 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_adapters.sealing import opened
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
@@ -28,14 +29,17 @@ class MemoryDeliveryStore:
             address.provider,
         ):
             return None
+        valid = [each.sealed for each in state.secrets[integration.id] if each.verifies(now)]
+        secrets = opened(self._sealer, valid)
         triggers = of_organization(state.triggers.values(), address.organization_id, newest_first=False)
         return HookConfiguration(
             address=address,
             enabled=integration.enabled,
-            secrets=[self._sealer.open(each.sealed) for each in state.secrets[integration.id] if each.verifies(now)],
-            former_secrets=[
-                self._sealer.open(each.sealed) for each in state.secrets[integration.id] if not each.verifies(now)
-            ],
+            secrets=secrets,
+            former_secrets=opened(
+                self._sealer, [each.sealed for each in state.secrets[integration.id] if not each.verifies(now)]
+            ),
+            unreadable=len(valid) - len(secrets),
             repository=self._belonging(address),
             branch=next((each.branch for each in integration.repositories if each.id == address.repository_id), None),
             triggers=[

@@ -31,8 +31,9 @@ def file_state(path: Path) -> FileState:
         opened = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_LOCKED_S)
         with contextlib.closing(opened) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-            # A write begins with this lock, which a read-only file refuses.
             connection.execute("BEGIN IMMEDIATE")
+            # On a read-only file, the statement before begins a reading transaction without an error.
+            connection.execute("PRAGMA user_version = 0")
             connection.execute("ROLLBACK")
     except sqlite3.Error as exc:
         fault = str(exc)

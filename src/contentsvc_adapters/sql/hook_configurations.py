@@ -2,17 +2,16 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Final, final
 
 from attrs import Factory, define, evolve, field, frozen
 
+from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.hook_configuration_reading import Found, read_hook_configurations
-from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.workflows.causes import source_type
@@ -59,39 +58,31 @@ class HookConfigurations:
             belonging = Belonging.UNKNOWN
         else:
             belonging = Belonging.OURS if stored.through == address.integration_id else Belonging.ANOTHERS
-        secrets = [
-            _Secret(self._sealer.open(sealed), expires_at)
-            for sealed, expires_at in stored.sealed
-            # Exclusive, as in the port: a secret does not verify at its expiry time.
-            if expires_at is None or expires_at > now
-        ]
+        # Exclusive, as in the port: a secret does not verify at its expiry time.
+        valid = [(sealed, expires_at) for sealed, expires_at in stored.sealed if expires_at is None or expires_at > now]
+        secrets = [_Secret(text, end) for sealed, end in valid for text in opened(self._sealer, [sealed])]
         # Unknown repositories are not cached: senders can invent them, and they would displace used entries.
         organization = None if belonging is Belonging.UNKNOWN else self._organization(address, stored.version)
         hook = HookConfiguration(
             address=address,
             enabled=stored.enabled,
             secrets=[secret.text for secret in secrets],
-            former_secrets=self._former(stored, now),
+            former_secrets=opened(
+                self._sealer, [sealed for sealed, end in stored.sealed if (sealed, end) not in valid]
+            ),
+            unreadable=len(valid) - len(secrets),
             repository=belonging,
             triggers=_naming(address, stored, organization),
             version=stored.version,
             branch=stored.branch,
         )
-        if organization is not None:
+        if organization is not None and not hook.unreadable:
             organization.addresses.add(address)
             self._cache[address] = _CachedHook(hook=hook, secrets=secrets, read_at=now)
             self._cache.move_to_end(address)
             if len(self._cache) > self._remembered:
                 self._drop(next(iter(self._cache)))
         return hook
-
-    def _former(self, stored: Found, now: datetime) -> list[str]:
-        former: list[str] = []
-        for sealed, expires_at in stored.sealed:
-            if expires_at is not None and expires_at <= now:
-                with suppress(SecretUnreadable):
-                    former.append(self._sealer.open(sealed))
-        return former
 
     async def _read(self, addresses: Sequence[Address]) -> Sequence[Found | None]:
         cached = {

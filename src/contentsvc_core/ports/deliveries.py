@@ -19,7 +19,7 @@ class DeliveryStore(Protocol):
 
         Integration, repository, secrets, triggers and version are read at one moment. The secrets are the ones that
         verify at ``now``: a rotated secret verifies until its overlap ends. The triggers include at least the triggers
-        that name the repository.
+        that name the repository. Secrets that cannot be decrypted are counted.
 
         With ``allow_cached`` the store may return a cached configuration, whose secrets alone are as of ``now``;
         ``None`` is never cached. A decision on a cached configuration is valid only once :meth:`settle` has accepted

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar, assert_never, final
 
 from msgspec.structs import replace
 
-from contentsvc_core.errors import ReceivingFailed, StoreUnavailable
+from contentsvc_core.errors import ReceivingFailed, SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import FailureBudget, LogEntry
 from contentsvc_core.ports import Clock, DeliveryStore, IdSource, LogWriter, Offload
@@ -208,6 +208,12 @@ class Receiver:
             outcome, event_json = yield Work(call=partial(_decided, delivery, hook))
         if hook is None:
             return outcome
+        if hook.unreadable and isinstance(outcome, Rejected) and outcome.fault is Fault.INVALID_SIGNATURE:
+            message = (
+                f"{hook.unreadable} webhook secrets of the integration were sealed with another key: add that key to "
+                "CONTENTSVC_SECRET_KEY"
+            )
+            raise SecretUnreadable(message)
         left_out = self._left_out(hook)
         settling = settlement(
             outcome, hook, at=at, new_id=self._ids.new_id, note=_note(left_out), event_json=event_json

@@ -101,6 +101,8 @@ class HookConfiguration:
     secrets: tuple[str, ...] = field(converter=tuple, repr=False)
     #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
     former_secrets: tuple[str, ...] = field(converter=tuple, default=(), repr=False)
+    #: The number of further secrets that verify now, but cannot be decrypted with the configured keys.
+    unreadable: int = 0
     repository: Belonging
     #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.
     triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)

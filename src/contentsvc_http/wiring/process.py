@@ -50,6 +50,9 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
         async def why_not_ready() -> str | None:
             if engine is not None and not engine.is_running:
                 return "the engine has stopped"
+            # A heartbeat is a write: a database that only answers reads settles no deliveries.
+            if engine is not None and engine.silence is not None:
+                return engine.silence
             return await reception.why_not_ready()
 
         rendering = SingleThreadExecutor("public pages")

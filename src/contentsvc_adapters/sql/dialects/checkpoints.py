@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final, final
 
+from contentsvc_core.errors import StoreUnavailable
+
 #: A checkpoint begins after this many written rows, or when the log has grown by this many bytes.
 _ROWS: Final = 3000
 _GROWN: Final = 16 * 1024 * 1024
@@ -115,7 +117,7 @@ class Checkpointer:
         while self._wake.wait() and not self._stopped:
             self._wake.clear()
             # The writer reports faults of the file; the next turn may succeed.
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error, StoreUnavailable):
                 connection = connection or self._open()
                 _checkpoint(connection, "PASSIVE")
             self._state = _State.COPIED

@@ -1,7 +1,9 @@
 """SQLite: a file with one writing connection and several read-only ones."""
 
 import asyncio
+import os
 import sqlite3
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -36,6 +38,7 @@ from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.readers import ReaderConnection, Readers
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
 
 #: The file stores this setting: once the writer has set it, it holds for every connection.
@@ -71,24 +74,26 @@ class Sqlite(Value, frozen=True, kw_only=True):
         return cls(path=Path(url.database), busy_timeout_ms=busy_timeout_ms, readers=readers)
 
     def connections(self) -> Connections:
+        file = _OpenFile(self.path)
         writer = WriterThread(
             create_engine(
                 "sqlite://",
-                creator=partial(self._open, (_WAL, *_PRAGMAS, *_WRITING)),
+                creator=lambda: file.opened(self._open(file, (_WAL, *_PRAGMAS, *_WRITING))),
                 poolclass=QueuePool,
                 pool_size=1,
                 max_overflow=0,
                 # Parameters are tenants' data, which must not get into a traceback.
                 hide_parameters=True,
             ),
-            Checkpointer(self.path, partial(self._open, _PRAGMAS)),
+            Checkpointer(self.path, partial(self._open, file, _PRAGMAS)),
+            check_file=file.check,
             is_lockout=lambda exc: self.fault(exc) is DatabaseFault.LOCKED,
         )
         # A deferred transaction that reads first fails at its first write with BUSY, whatever the timeout.
         _begin_with("BEGIN IMMEDIATE", writer.sync_engine)
         reader = asynchronous_engine(
             URL.create("sqlite+aiosqlite", database=str(self.path)),
-            partial(self._connect, (*_PRAGMAS, "query_only=ON")),
+            partial(self._connect, file, (*_PRAGMAS, "query_only=ON")),
             pool_size=self.readers,
             pool_reset_on_return=None,
             # The connection that was used last has the warmest cache of pages.
@@ -97,13 +102,15 @@ class Sqlite(Value, frozen=True, kw_only=True):
         _begin_with("BEGIN", reader)
         return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
 
-    async def _connect(self, pragmas: tuple[str, ...]) -> object:
+    async def _connect(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> object:
         # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives
         # and complains of a closed event loop, where an operator needs one sentence.
-        opened = await asyncio.to_thread(self._open, pragmas)
+        opened = await asyncio.to_thread(self._open, file, pragmas)
         return await ReaderConnection(lambda: opened)
 
-    def _open(self, pragmas: tuple[str, ...]) -> sqlite3.Connection:
+    def _open(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> sqlite3.Connection:
+        # SQLite would create an empty file.
+        file.check()
         connection = sqlite3.connect(
             self.path,
             isolation_level=None,
@@ -192,6 +199,32 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
+
+
+@final
+class _OpenFile:
+    """The file that the writer opened. SQLite writes into it even after its path leads elsewhere or nowhere."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened: os.stat_result | None = None
+
+    def opened(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        if self._opened is None:
+            self._opened = self._path.stat()
+        return connection
+
+    def check(self) -> None:
+        if self._opened is None:
+            return
+        with suppress(FileNotFoundError):
+            if os.path.samestat(self._opened, self._path.stat()):
+                return
+        message = (
+            f"the database file '{self._path}' was removed or replaced while this process uses it: stop the process, "
+            "and put the file or a backup in its place"
+        )
+        raise StoreUnavailable(message)
 
 
 def _begin_with(statement: str, engine: Engine) -> None:

@@ -26,8 +26,17 @@ class WriterThread:
     A transaction runs to its end even if its caller is cancelled. Only another process can hold the write lock.
     """
 
-    def __init__(self, engine: Engine, checkpointer: Checkpointer, *, is_lockout: Callable[[Exception], bool]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        checkpointer: Checkpointer,
+        *,
+        check_file: Callable[[], None],
+        is_lockout: Callable[[Exception], bool],
+    ) -> None:
+        """``check_file`` is called before each transaction, and raises if the file must not be written."""
         self.sync_engine: Final = engine
+        self._check_file = check_file
         self._checkpointer = checkpointer
         self._is_lockout = is_lockout
         #: The number of transactions that gave up because another process held the lock.
@@ -107,6 +116,7 @@ class WriterThread:
         return self._bare(begun)
 
     def _bare(self, work: Callable[[Connection], _Result]) -> _Result:
+        self._check_file()
         with self.sync_engine.connect() as connection:
             driver = cast("sqlite3.Connection", connection.connection.driver_connection)
             before = driver.total_changes
@@ -115,6 +125,7 @@ class WriterThread:
             return result
 
     def _past(self, work: "Callable[[sqlite3.Connection], _Result]") -> _Result:
+        self._check_file()
         if self._driver is None:
             with self.sync_engine.connect() as connection:
                 self._driver = cast("sqlite3.Connection", connection.connection.driver_connection)

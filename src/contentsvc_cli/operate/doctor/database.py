@@ -149,7 +149,10 @@ def _why_not_writable(sentence: str) -> str:
         return "another program has locked it: end that program or its transaction"
     if "not a database" in sentence or "malformed" in sentence:
         return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
-    return f"give the user with id {os.geteuid()} write access to the file and folder, or run this as the server's user"
+    return (
+        f"give the user with id {os.geteuid()} write access to the file, its '-wal' and '-shm' files and the folder, "
+        "or run this as the server's user"
+    )
 
 
 async def disk(settings: Settings) -> Findings:

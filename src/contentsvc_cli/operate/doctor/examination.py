@@ -16,7 +16,7 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check that the database runs, and that CONTENTSVC_DATABASE_URL is correct",
+    "database": "check CONTENTSVC_DATABASE_URL, and that PostgreSQL runs; for a SQLite file, see the check 'file'",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
