@@ -21,6 +21,7 @@ from contentsvc_core.content.public.changelogs import (
     LinkBody,
     PublicChangelog,
     exposure_body,
+    public_slugs,
     too_many_slugs,
 )
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
@@ -199,6 +200,15 @@ def test_only_published_posts_of_the_right_kind_are_shown() -> None:
     contained = evolve(POST, contained_in="post_9")
     assert OFF.shows(contained)
     assert not OFF.lists(contained)
+
+
+def test_slugs_of_public_changelogs_are_reserved() -> None:
+    on = evolve(OFF, is_public=True)
+
+    assert public_slugs(None, on) == public_slugs(OFF, on) == {"acme"}
+    assert public_slugs(on, evolve(on, slug="tea")) == {"acme", "tea"}
+    assert public_slugs(on, evolve(OFF, slug="tea")) == {"acme"}
+    assert public_slugs(None, OFF) == set()
 
 
 def test_the_time_of_the_first_publication_never_changes() -> None:

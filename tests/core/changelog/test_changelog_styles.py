@@ -322,8 +322,12 @@ _TEXTS: Final = (
 )
 
 
+_TOUCHED: Final = [touched([commit_of(1, "", files)]) for files in _FILES]
+
+
 def _cells(message: str) -> str:
-    kinds = [classify(parse(message), touched([commit_of(1, message, files)])) for files in _FILES]
+    read = parse(message)
+    kinds = [classify(read, each) for each in _TOUCHED]
     letters = [(_LETTERS[each.section], each) for each in kinds]
     return "".join(f"{letter if each.sure else letter.lower()}{'.' * each.empty}" for letter, each in letters)
 
