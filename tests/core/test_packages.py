@@ -139,6 +139,11 @@ class TestWhoTells:
             "a": ("b", []),
             "b": (None, ["a"]),
         }
+        alone: dict[str, tuple[str | None, list[str]]] = {"a": (None, []), "b": (None, [])}
+        for first, second in ((one, ""), ("", one)):
+            a, b = released("a", 1, commit=first), released("b", 3, commit=second)
+            assert plan(a, pushed(2), b) == alone
+            assert plan(a, b) == {"a": ("b", []), "b": (None, ["a"])}
         assert plan(released("a", 1, commit=one), released("b", 2, commit=two), released("c", 3, commit=one)) == {
             "a": ("c", []),
             "b": (None, []),

@@ -84,7 +84,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
     ),
     "a commit with another number came with that pull request": _brief(
         _push(
-            "Ring at noon (#7) | src/a.py",
+            "Ring at noon (#7)\n\nIt is loud. | src/a.py",
             "Ring at one (#1) | src/a.py",
             "Ring at two (see #8) | src/a.py",
             "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
@@ -129,6 +129,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge #9\n\nCo-authored-by: Ada <ada@mail.example>",
             "Merge #10\n\nSigned-off-by: Ada <ada@mail.example>",
             "Merge pull request 'A bell for each pot' (#11) from ada/bell into main",
+            "Merged PR 13: A spout (#14)",
             "Merge branch 'spout' into 'main'\n\nSee merge request acme/kettle!12",
         )
     ),
@@ -160,6 +161,15 @@ _MERGES: Final[Mapping[str, Brief]] = {
             _commit("Drop the spout", 2, "docs/a.md", removed=("src/spout.py",)),
             _commit("Drop each cup (#5)", 3, removed=("src/cup.py",)),
             _commit("Say that each cup is gone (#5)", 4, "docs/cups.md"),
+        )
+    ),
+    "another commit of a pull request breaks": _brief(
+        _push("Ring at noon (#5)", "feat!: ring twice (#5)", "Boil faster (#6)", "x (#6)\n\nBREAKING CHANGE: gas")
+    ),
+    "commits without a usual hash": _brief(
+        push(
+            *(evolve(_commit("Ring at noon (#5)", 1), id=id_) for id_ in ("", "ab*c_defgh")),
+            *(evolve(_commit(f"Boil {id_}", 2), id=id_) for id_ in ("ABCDEF1", "abcdef1", "abcdef2")),
         )
     ),
     "nothing that tells": _brief(_push("wip (#5)", "more wip (#5)")),
@@ -387,7 +397,10 @@ POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
     "emoji, and a heading": (_SERVING, ChangelogOptions(emoji=True, headings={Section.FIXED: "*Mended* " * 20})),
     "upkeep is listed": (_SERVING, ChangelogOptions(fold_upkeep=False, hide_release_chores=False)),
     "fixes are counted": (_SERVING, ChangelogOptions(folded=frozenset({Section.FIXED, Section.BREAKING}))),
-    "hidden scopes and paths": (_SERVING, ChangelogOptions(hidden=frozenset({"bell", "lid"}), hidden_paths=("vendor/*",))),
+    "hidden scopes and paths": (
+        _SERVING,
+        ChangelogOptions(hidden=frozenset({"bell", "lid"}), hidden_paths=("vendor/*",)),
+    ),
     "hidden authors": (_SERVING, ChangelogOptions(hidden_authors=frozenset({"Ada"}))),
     "a small page": (_SERVING, ChangelogOptions(longest=1_000)),
     "a page for nothing": (_SERVING, ChangelogOptions(longest=200)),
@@ -420,5 +433,5 @@ TOLD: Final = ("labels outweigh words, but no surely grave section", "scopes of 
 #: The histories whose whole post is compared.
 WRITTEN: Final = frozenset({
     *("a release of everything", "scopes of many", "updates of dependencies"),
-    "habits: entries without news are counted if others have it",
+    *("habits: entries without news are counted if others have it", "commits without a usual hash"),
 })  # fmt: skip

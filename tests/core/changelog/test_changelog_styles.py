@@ -291,6 +291,10 @@ _FILES: Final = (
     "src/lamp.py CHANGELOG.md",
     "src/lamp.py +changes/1.fixed.md",
     "UPGRADING.md src/lamp.py",
+    "src/lamp.py +changes/1.breaking.md",
+    "src/lamp.py +changes/1.security.md",
+    "tests/test_lamp.py +changes/1.security.md",
+    ".github/workflows/ci.yml +changes/1.added.md",
 )
 _KINDS: Final = (
     *("feat", "fix", "perf", "docs", "test", "ci", "build", "chore", "refactor"),

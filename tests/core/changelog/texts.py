@@ -27,6 +27,10 @@ Ring (Request #12) | breaking: ring | breaking(bell): ring | Ring - twice | feat
 (#12) bell: ring | draft: feat/ring at noon | [LAMP-1] [bell] fix: ring | ✨ [bell] ring (#1), fixes #2 | fix:  ring
 net: phy: mdio: (eth) add x | [BREAKING] feat(bell): ring | Ring (by: Ada) (#12) | Ring (h/t @ada) | ring (via Ada)
 CVE-2030-12: refuse it | [GHSA-1234-abcd-5678] refuse it | RUSTSEC-2030-0001: refuse it | [CVE-2030-12] refuse it
+fix: [security] ring | bell: [lid] ring | [bell] lid: ring | Ring at noon\n\n…and at one | Fix [#12] | Fix (#12)
+feat: ring\n\nBREAKING CHANGE: it rings\n- at noon\n- at one | #12: fix(#481): ring | Fix: ring | chore: CVE-2030-12
+fix!: ring | [lid]: fix: bell: ring | lid: bell - add a ring | :bug: :sparkles: ring | ring (#1) (#1)
+BREAKING: fix: ring
 """
 #: Messages at the edges of the parser; those of the styles are read as well.
 MESSAGES: Final = (
@@ -173,7 +177,8 @@ NOTES: Final = (
     ),
     "A lead. It ends here...\nand goes on.\n\n- Ring\nat noon\n\nno lead\n- Sing\n\n## Thanks\n\nno lead here",
     "> A bell\n\nKettles: https://kettle.example/a\n\n- made their first contribution\n- Made a first pot",
-    "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; ada@x.example",
+    "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.example",
+    "#hashtag\n\n```\ncode\n```  \n- Ring\n\n## Lid ##\n\n- 00000000 at noon\n- [Pour][1] it\n\n[1]: https://x.example",
     "A sentence of many words stands in front. " * 14 + "\n\n- Ring",
     "",
 )

@@ -152,7 +152,9 @@ def parse(message: str) -> CommitMessage:
     if "BREAKING" in message:
         notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)
     if notes:
-        notes = tuple(dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))))
+        lines = dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes)))
+        # A footer may have a list, before which the note of the body ends.
+        notes = tuple(line for line in lines if not any(each.startswith(f"{line} ") for each in lines))
         breaking = True
     usual = _USUAL.fullmatch(first_line) if len(first_line) <= SUBJECT_LIMIT else None
     if usual is not None:
@@ -263,8 +265,7 @@ class _Head(Struct, kw_only=True):
 
 
 def _read_sign(head: _Head) -> bool:
-    ascii_word = head.rest[:1].isascii() and not head.rest.startswith(":")
-    match = None if head.sign or ascii_word else _SIGN.match(head.rest)
+    match = None if head.sign else _SIGN.match(head.rest)
     sign = match and (match["sign"] or SHORTCODES.get(match["code"]))
     if not match or not sign:
         return False
