@@ -177,7 +177,7 @@ NOTES: Final = (
     ),
     "A lead. It ends here...\nand goes on.\n\n- Ring\nat noon\n\nno lead\n- Sing\n\n## Thanks\n\nno lead here",
     "> A bell\n\nKettles: https://kettle.example/a\n\n- made their first contribution\n- Made a first pot",
-    "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.example",
+    "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.ex",
     "#hashtag\n\n```\ncode\n```  \n- Ring\n\n## Lid ##\n\n- 00000000 at noon\n- [Pour][1] it\n\n[1]: https://x.example",
     "A sentence of many words stands in front. " * 14 + "\n\n- Ring",
     "",
