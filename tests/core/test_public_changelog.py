@@ -169,6 +169,7 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
         "newest": [{"id": post.id, "title": "Lamps", "occurredAt": iso_ms(post.occurred_at)}],
     }
     assert message_of(too_many_slugs(4)).endswith("keeps at most 4 of them, for good")
+    assert too_many_slugs().field == "slug"
 
 
 def test_lines_are_lines_and_types_have_one_order() -> None:

@@ -427,6 +427,10 @@ def a_history(text: str) -> list[Event]:
             "beam@1.1.0 since beam@1.0.0, lens@1.0.1 since lens@1.0.0: lens/a; beam/b c / whole: 2 3",
         ),
         (
+            "lens@1.0.0 | lens@1.1.0? | +lens/a docs/b | pot@1.0.0 | lens@1.1.0 & pot@2.0.0 & beam@2.1.0?",
+            "pot@2.0.0 since pot@1.0.0, lens@1.1.0 since lens@1.0.0, beam@2.1.0 since None: lens/a / whole: 2",
+        ),
+        (
             "+lens/a | lens@2.0.0? & pot@3.0.0 & beam@1.0.0",
             "beam@1.0.0 since None, pot@3.0.0 since None, lens@2.0.0 since None: lens/a / whole: 0",
         ),

@@ -164,7 +164,7 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
     if breaks is Breaks.NOT:
         return kind
-    seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
+    seen = _Evidence(message, touched, text, message.kind, scope, first, bits, found)
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
