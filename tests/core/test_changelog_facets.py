@@ -21,7 +21,7 @@ from contentsvc_core.content.public.changes import ChangeChangelog, changed_chan
 from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, Shades, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
-from contentsvc_core.content.public.html import excerpt
+from contentsvc_core.content.public.html import excerpt, shown_in_full
 from contentsvc_core.content.public.images import IMAGE_LIMIT, Image, ImageKind, read_image
 from contentsvc_core.content.public.paths import is_post_path, post_paths, readable
 from contentsvc_core.content.public.trimming import trimmed
@@ -324,6 +324,23 @@ def test_nothing_takes_the_place_of_trimmed_parts() -> None:
     assert trimmed(content).split() == SafeMarkdown().html("- Ring\n\n## Next\n").split()
 
 
+@pytest.mark.parametrize(
+    ("markdown", "kept"),
+    [
+        # One section after the other, one within the other, and one at the end.
+        ("## Internal changes\n\na\n\n## Contributors\n\nb\n\n## Next\n\nc", "## Next\n\nc"),
+        ("## Internal changes\n\n### Contributors\n\na\n\n### More\n\nb\n\n## Next\n\nc", "## Next\n\nc"),
+        ("# Notes\n\n## Contributors\n\na\n\n### More\n\nb\n\n# Next\n\nc", "# Notes\n\n# Next\n\nc"),
+        # The first line with a date and counts alone.
+        ("**3 May 2030** · 1 fix\n\n**4 May 2030** · news", "**4 May 2030** · news"),
+        # Nothing else is left.
+        ("Also 1 internal change.\n\n## Contributors\n\na", "Also 1 internal change.\n\n## Contributors\n\na"),
+    ],
+)
+def test_sections_for_the_team_end_with_their_subsections(markdown: str, kept: str) -> None:
+    assert trimmed(SafeMarkdown().html(markdown)).strip() == SafeMarkdown().html(kept).strip()
+
+
 def test_a_post_without_such_sections_is_not_trimmed() -> None:
     internal = "## Internal changes\n\n- Move the tests"
     for markdown in (internal, "Also, a lamp.", "A (b) c", "## Contributors to the lamp"):
@@ -372,6 +389,40 @@ def test_an_excerpt_ends_with_a_sentence_or_a_word() -> None:
     assert excerpt("<p>" + "lamps " * 40 + "</p>", 20) == "lamps lamps lamps…"
     quoted = "<ul>\n<li><strong>beam:</strong> A\n<blockquote>\n<p>note</p>\n</blockquote>\n</li>\n<li>B</li>\n</ul>"
     assert excerpt(quoted) == "A. B"
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Ring at noon", "Ring at noon"),
+        # A sentence ends at the limit, one character behind it, or within a number.
+        ("Ring, twice. Sing", "Ring, twice."),
+        ("Ring it twice. Sing", "Ring it…"),
+        ("Ring at v1.5 of it", "Ring at…"),
+        ("See lamps 11.5 now", "See lamps…"),
+        # A sentence of a third of the room, and a shorter one.
+        ("Ring. Sing at noon", "Ring."),
+        ("Oh. Sing at noon", "Oh. Sing at…"),
+        # A word that ends in the middle of the room, and one before it.
+        ("Lights onandonandon", "Lights…"),
+        ("Light onandonandon", "Light onand…"),
+        ("Lights, onandonandon", "Lights…"),
+        ("onandonandonandon", "onandonando…"),
+        ("Bells\n and &amp; lamps", "Bells and &…"),
+    ],
+)
+def test_an_excerpt_of_twelve_characters(text: str, cut: str) -> None:
+    assert excerpt(f"<p>{text}</p>", 12) == cut
+
+
+def test_an_excerpt_that_ends_within_a_tag_has_nothing_of_the_tag() -> None:
+    assert excerpt(f'<p>Bell <a href="{"x" * 600}">z</a></p>', 12) == "Bell"
+
+
+def test_posts_are_shown_in_full_as_far_as_they_have_room() -> None:
+    posts = [evolve(POST, id=name, content="x" * size) for name, size in (("a", 6), ("b", 5), ("c", 4), ("d", 1))]
+
+    assert shown_in_full(posts, room=10) == {"a", "c"}
 
 
 @pytest.mark.parametrize(

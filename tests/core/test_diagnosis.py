@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.golden_text import check_text
 
 from contentsvc_core import (
@@ -37,7 +38,7 @@ from contentsvc_core.webhooks.diagnosis import (
     diagnose,
     health_of,
 )
-from contentsvc_core.webhooks.examination import STORED_BYTES, examine
+from contentsvc_core.webhooks.examination import SHOWN_HEADERS, STORED_BYTES, examine
 from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign
 
 AT = address()
@@ -190,6 +191,24 @@ def test_the_stored_request_is_bounded_and_has_no_secret(headers: list[tuple[byt
     assert "s3cret" not in stored
     assert (received.signature, received.signature_length) == (SignatureHeader.PRESENT, 71)
     assert received.header("X-Other") is None
+
+
+def test_long_headers_are_cut_and_the_last_ones_are_left_out() -> None:
+    headers = [(name.encode(), b"x" * 200) for name in ("Content-Type", "user-agent", "Via", "X-Attempt-Number")]
+    several = examine(sent(BODY, *headers, (b"via", b"y"), (b"host", b"")), hook(), source="s" * 90, is_complete=True)
+    cut = f"{'x' * 119}…"
+    assert several.headers == (
+        *(("Content-Type", cut), ("User-Agent", cut), ("Host", "")),
+        *(("Via", f"{cut} (2 times)"), ("X-Attempt-Number", cut)),
+    )
+    assert several.source == f"{'s' * 63}…"
+
+    every = examine(
+        sent(BODY, *((name.encode(), b"x" * 200) for name in SHOWN_HEADERS)), hook(), source=None, is_complete=True
+    )
+    assert [name for name, _ in every.headers] == list(SHOWN_HEADERS[: len(every.headers)])
+    one_more = replace(every, headers=(*every.headers, (SHOWN_HEADERS[len(every.headers)], cut)))
+    assert len(received_to_json(every).encode()) <= STORED_BYTES < len(received_to_json(one_more).encode())
 
 
 @given(ours.deliveries())

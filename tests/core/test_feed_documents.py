@@ -13,6 +13,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.changelogs import ChangelogBody
 from contentsvc_core.content.public.feeds import Feed, FeedEntry, feed_of
+from contentsvc_core.content.public.html import PAGE_ROOM
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.testing import START
@@ -214,3 +215,15 @@ def test_the_body_of_a_changelog_has_all_its_fields() -> None:
         "isPublic": True,
         "url": "https://acme.example/changelog/acme",
     }
+
+
+def test_a_post_that_a_feed_has_no_room_for_begins_and_links_to_the_rest() -> None:
+    long = evolve(LAMP, id="post_3", content=f"<p>Oil &amp; {'water ' * (PAGE_ROOM // 6)}</p>", summary="Oil")
+    whole, begun = feed_of(CHANGELOG, [LAMP, long], links=LINKS, updated_at=START).entries
+
+    assert whole.content == LAMP.content
+    assert begun.content.startswith("<p>Oil &amp; water water ")
+    assert begun.content.endswith(
+        'water…</p><p><a href="https://acme.example/changelog/acme/posts/post_3">Read the whole post</a></p>'
+    )
+    assert (begun.summary, len(begun.content) < 700) == ("Oil", True)

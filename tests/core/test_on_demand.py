@@ -64,17 +64,17 @@ def test_a_module_without_a_package_is_imported_at_its_first_use(monkeypatch: py
 
 
 def test_a_module_on_demand_is_imported_at_its_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "wsgiref.headers"
+    name = "xml.etree.ElementInclude"
     monkeypatch.delitem(sys.modules, name, raising=False)
 
     module_on_demand(name)
     placeholder = importlib.import_module(name)
-    assert importlib.import_module("wsgiref").headers is placeholder
-    found = placeholder.Headers
+    assert importlib.import_module("xml.etree").ElementInclude is placeholder
+    found = placeholder.default_loader
 
     loaded = sys.modules[name]
-    assert loaded is importlib.import_module("wsgiref").headers is not placeholder
-    assert found is loaded.Headers is placeholder.Headers
+    assert loaded is importlib.import_module("xml.etree").ElementInclude is not placeholder
+    assert found is loaded.default_loader is placeholder.default_loader
     # A module that is imported already stays.
     module_on_demand(name)
     assert sys.modules[name] is loaded

@@ -56,7 +56,7 @@ def commit(message: str, *paths: str) -> Commit:
 
 class TestOwners:
     packages = Packages(
-        ["@acme/cli", "@acme/config", "core", "sdk/client", "@a/same", "@b/same", "clap_complete", "a/b"]
+        ["@acme/cli", "@acme/config", "core", "sdk/client", "@a/same", "@b/same", "clap_complete", "a/b", "go/tea/pot"]
     )
 
     @pytest.mark.parametrize(
@@ -71,6 +71,8 @@ class TestOwners:
             ("a/b/index.ts", "a/b"),
             ("clap-complete/src/lib.rs", "clap_complete"),
             ("packages/a-same/index.ts", "@a/same"),
+            ("packages/pot/main.go", "go/tea/pot"),
+            ("packages/tea-pot/main.go", "go/tea/pot"),
         ],
     )
     def test_a_path_belongs_to_the_package_whose_folder_holds_it(self, path: str, owner: str) -> None:
@@ -137,6 +139,11 @@ class TestWhoTells:
             "a": ("b", []),
             "b": (None, ["a"]),
         }
+        alone: dict[str, tuple[str | None, list[str]]] = {"a": (None, []), "b": (None, [])}
+        for first, second in ((one, ""), ("", one)):
+            a, b = released("a", 1, commit=first), released("b", 3, commit=second)
+            assert plan(a, pushed(2), b) == alone
+            assert plan(a, b) == {"a": ("b", []), "b": (None, ["a"])}
         assert plan(released("a", 1, commit=one), released("b", 2, commit=two), released("c", 3, commit=one)) == {
             "a": ("c", []),
             "b": (None, []),

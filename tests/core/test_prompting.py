@@ -360,6 +360,28 @@ def test_the_notes_of_releases_are_cut() -> None:
     record = told(announced)[1]
     assert (record["kind"], record["notesAreCut"], set(record["notes"])) == ("announced release", True, {"y", " "})
     assert 1_000 <= len(record["notes"]) < 4_000
+    # Half of the room, as often halved as their escaped form is too long.
+    quoted = Brief(chapters=(chapter("feat: x"),), release=release('"' * 9_000, name=None, published_at=None))
+    record = told(prompt_for(quoted, limit=8_000))[1]
+    assert record["notes"] == '"' * 1_000
+    assert record.keys().isdisjoint({"name", "published"})
+
+
+def test_material_uses_its_room_to_the_last_character() -> None:
+    given = Brief(chapters=(chapter(*(f"feat: part {number} {'x' * 300}" for number in range(9))),))
+    sizes = {
+        limit: sum(len(line) + 1 for line in gather(given, limit).lines)
+        for limit in range(SMALLEST_LIMIT, SMALLEST_LIMIT + 450)
+    }
+
+    assert all(size <= limit for limit, size in sizes.items())
+    assert any(size == limit for limit, size in sizes.items())
+
+
+def test_a_repaired_prompt_ends_with_the_fault() -> None:
+    prompt = prompt_for(Brief(chapters=(chapter("feat: x"),)))
+    more = "Your last answer cannot be used: it has no title. Answer the whole task again, without that fault."
+    assert prompt.repaired("it has no title").user == f"{prompt.user}\n{more}\n"
 
 
 def test_omitted_changes_are_counted() -> None:

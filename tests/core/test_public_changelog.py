@@ -21,6 +21,7 @@ from contentsvc_core.content.public.changelogs import (
     LinkBody,
     PublicChangelog,
     exposure_body,
+    public_slugs,
     too_many_slugs,
 )
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
@@ -168,6 +169,7 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
         "newest": [{"id": post.id, "title": "Lamps", "occurredAt": iso_ms(post.occurred_at)}],
     }
     assert message_of(too_many_slugs(4)).endswith("keeps at most 4 of them, for good")
+    assert too_many_slugs().field == "slug"
 
 
 def test_lines_are_lines_and_types_have_one_order() -> None:
@@ -199,6 +201,15 @@ def test_only_published_posts_of_the_right_kind_are_shown() -> None:
     contained = evolve(POST, contained_in="post_9")
     assert OFF.shows(contained)
     assert not OFF.lists(contained)
+
+
+def test_slugs_of_public_changelogs_are_reserved() -> None:
+    on = evolve(OFF, is_public=True)
+
+    assert public_slugs(None, on) == public_slugs(OFF, on) == {"acme"}
+    assert public_slugs(on, evolve(on, slug="tea")) == {"acme", "tea"}
+    assert public_slugs(on, evolve(OFF, slug="tea")) == {"acme"}
+    assert public_slugs(None, OFF) == set()
 
 
 def test_the_time_of_the_first_publication_never_changes() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.targets import Target, addresses_of, format_of_target, read_target, shown_target
 from contentsvc_core.refusals import Refusal
@@ -15,6 +16,7 @@ _FLOW = "https://prod-01.westus.logic.azure.com/workflows/a/triggers/manual/path
     ("text", "chosen", "url", "format_"),
     [
         ("https://acme.example/hook", None, None, STANDARD),
+        ("https://acme.example/@ada", None, None, STANDARD),
         (_SLACK_URL, None, None, SLACK),
         (_SLACK_URL, SLACK, None, SLACK),
         ("https://hooks.slack-gov.com/services/T0/B0/x", None, None, SLACK),
@@ -55,6 +57,7 @@ def test_the_target_chooses_the_format(
         ("https://acme.example/", EMAIL, "url", "has 'https://acme.example/', which is no e-mail address"),
         ("mailto:ops@acme.example", SLACK, "format", "must be email"),
         ("mailto:", None, "url", "has '', which is no e-mail address"),
+        (f"mailto:{'a' * TEXT_LIMIT}@acme.example", None, "url", f"must have at most {TEXT_LIMIT} characters"),
         ("mailto:ops@acme.example?bcc=eve@evil.example", None, "url", "which is no e-mail address"),
         ("mailto:" + ",".join(f"a{i}@acme.example" for i in range(11)), None, "url", "at most 10 e-mail addresses"),
         ("mailto:ops@acme.example\r\nBcc: eve@evil.example", None, "url", "which is no e-mail address"),

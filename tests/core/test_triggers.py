@@ -1,3 +1,4 @@
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -8,9 +9,15 @@ from hypothesis import strategies as st
 
 from contentsvc_core import Trigger, matching
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
-from contentsvc_core.workflows.triggers import EVENT_TYPES
+from contentsvc_core.workflows.causes import Generation, Source
+from contentsvc_core.workflows.filters import Batch
+from contentsvc_core.workflows.schedules import Firing
+from contentsvc_core.workflows.triggers import EVENT_TYPES, TriggerOptions
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 def build(
@@ -149,3 +156,38 @@ def test_an_unknown_event_type_is_refused() -> None:
 )
 def test_two_triggers_are_duplicates_if_they_write_the_same(changes: dict[str, Any], *, same: bool) -> None:
     assert TRIGGER.does_the_same_as(evolve(TRIGGER, **changes)) is same
+
+
+def test_a_batch_covers_all_windows_that_have_ended() -> None:
+    day, end = timedelta(days=1), START + timedelta(days=1)
+    trigger = evolve(
+        build(1, "org_1", "codehost_webhook", True, frozenset({1}), frozenset()),
+        options=TriggerOptions(batch=Batch.DAILY),
+        since=START + timedelta(hours=9),
+        due_at=end,
+    )
+    sources = [
+        Source(provider=name, repository_id=id_, full_name="a/b")
+        for name, id_ in (("codehost", 1), ("codehost", 2), ("github", 1))
+    ]
+
+    def fired(now: datetime, **changes: Any) -> Firing | None:
+        return batch_firing(evolve(trigger, **changes), now, DEFAULT_ZONE, sources=sources, run_id="run_1")
+
+    for now, until, due in (
+        (end, end, end + timedelta(minutes=1)),
+        (end + 3 * day, end + 3 * day, end + 3 * day + timedelta(minutes=1)),
+        (end + 3 * day + timedelta(hours=5), end + 3 * day, end + 3 * day + timedelta(hours=5)),
+    ):
+        firing = fired(now)
+        assert firing is not None
+        assert (firing.due_at, firing.slot, firing.next_due_at) == (end, until, until + day)
+        assert (firing.run.created_at, firing.run.due_at) == (now, due)
+        assert isinstance(firing.run.cause, Generation)
+        assert firing.run.cause.window == LookbackWindow(since=START + timedelta(hours=9), until=until)
+        assert firing.run.cause.sources == tuple(sources[:1])
+    weekly = fired(START + timedelta(days=30), options=TriggerOptions(batch=Batch.WEEKLY))
+    assert weekly is not None
+    assert weekly.slot == datetime(2026, 1, 26, tzinfo=UTC)
+    assert fired(end - timedelta(milliseconds=1)) is None
+    assert fired(end, enabled=False) is fired(end, due_at=None) is fired(end, since=None) is None

@@ -14,6 +14,7 @@ from tests.usecases.offices import Office, office_of
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus
 from contentsvc_core.code_hosts import Hook, HookAccess, HostAnswer, HostRefusal
+from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
 from contentsvc_core.workflows.removals import Removed
@@ -229,3 +230,17 @@ async def test_the_removal_after_a_timeout_has_its_own_time(
     assert "may be left" not in refused.message()
     assert len(server.did("DELETE")) == 1
     assert await office.is_left_alone()
+
+
+async def test_a_secret_that_cannot_be_read_back_is_the_one_at_the_code_host(office: Office) -> None:
+    created = await office.connected()
+
+    async def unreadable(*_: object) -> tuple[str, ...]:
+        raise SecretUnreadable
+
+    office.world.stores.directory.secrets = unreadable  # pyright: ignore[reportAttributeAccessIssue]
+
+    rotated = await office.rotate(created)
+
+    assert isinstance(rotated.at_host, HostAnswer)
+    assert office.server.hook.secret == rotated.secret != created.secret

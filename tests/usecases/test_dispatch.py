@@ -310,7 +310,9 @@ async def test_an_unknown_endpoint_is_refused(office: Office, endpoint_id: str) 
 
 async def test_an_overlap_has_its_bounds(office: Office) -> None:
     for overlap in (timedelta(seconds=-1), timedelta(days=31)):
-        assert isinstance(await office.editor.rotate(office.owner, office.endpoint.id, overlap=overlap), Refusal)
+        refused = await office.editor.rotate(office.owner, office.endpoint.id, overlap=overlap)
+        assert isinstance(refused, Refusal)
+        assert refused.field == "overlap"
 
 
 async def test_messages_are_swept_with_the_log(office: Office) -> None:

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.builders import a_record, a_release
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, taken
 
 from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
 from contentsvc_core.content.public.releases import by_release, tags_of
+from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.testing import PlainSteps, push_body, release_body
+from contentsvc_core.usecases.release_history import ReleaseHistory
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
@@ -379,3 +382,76 @@ async def test_a_release_reported_meanwhile_is_omitted_from_the_next_attempt(
     await perform_all(monorepo)
 
     assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",), ("@acme/api@1.0.1",)]
+
+
+def a_history(text: str) -> list[Event]:
+    """Return the events of a text: ``+a lens/b`` pushes two commits, one of no package; ``lens@1.0.0?`` is a beta."""
+
+    def a_commit(name: str) -> Commit:
+        package, _, short = name.rpartition("/")
+        paths = (f"packages/{package}/{short}.ts",) if package else ()
+        return Commit(
+            id=f"{name:0>40}", message=name, author=Author(name="", email=""), timestamp="", url="", modified=paths
+        )
+
+    events: list[Event] = []
+    for each in text.replace(" & ", " | ").split(" | "):
+        if each[0] in "+~":
+            commits = tuple(map(a_commit, each[1:].split()))
+            branch = Push(ref="", branch="", commits=commits, head_commit=None, off_default=each[0] == "~")
+            events.append(branch)
+        else:
+            events.append(a_release(each.rstrip("?"), prerelease=each.endswith("?")))
+    return events
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("v1 | +a | +b | v2", "v2 since v1: a; b / whole: 1 2"),
+        ("+a | v1", "v1 since None: a / whole: 0"),
+        ("v1 | +a | ~x | v2? | +b | v3", "v3 since v1: a; b / whole: 1 4"),
+        ("v1 | +a | v2? | +b | v3?", "v3 since v2: b / whole: 3"),
+        # The same tag again, and releases of packages beside others. Commits without files belong to those before them.
+        ("v1 | +a | v2 | +b | v2", "v2 since v1: a; b / whole: 1 3"),
+        ("v1 | +a | lens@1.0.0 | +b | v2", "v2 since v1: a; b / whole: 1 3"),
+        (
+            "lens@1.0.0 | +lens/a c | beam@1.0.0 | +lens/b beam/d | lens@1.1.0",
+            "lens@1.1.0 since lens@1.0.0: lens/a c; lens/b / whole: 1",
+        ),
+        ("v1 | +a | v2 | +lens/b c | beam@1.0.0 | +d | lens@1.0.0", "lens@1.0.0 since None: lens/b c; d / whole: 3 5"),
+        ("v1 | +lens/a b | lens@1.0.0 | +lens/c | v2", "v2 since v1: b / whole: "),
+        # Several packages on one commit: the greatest step first.
+        (
+            "lens@1.0.0 | beam@1.0.0 | +lens/a | +beam/b c | lens@1.0.1 & beam@1.1.0",
+            "beam@1.1.0 since beam@1.0.0, lens@1.0.1 since lens@1.0.0: lens/a; beam/b c / whole: 2 3",
+        ),
+        (
+            "lens@1.0.0 | lens@1.1.0? | +lens/a docs/b | pot@1.0.0 | lens@1.1.0 & pot@2.0.0 & beam@2.1.0?",
+            "pot@2.0.0 since pot@1.0.0, lens@1.1.0 since lens@1.0.0, beam@2.1.0 since None: lens/a / whole: 2",
+        ),
+        (
+            "+lens/a | lens@2.0.0? & pot@3.0.0 & beam@1.0.0",
+            "beam@1.0.0 since None, pot@3.0.0 since None, lens@2.0.0 since None: lens/a / whole: 0",
+        ),
+    ],
+)
+def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) -> None:
+    events = a_history(text)
+    last = events[-1]
+    assert isinstance(last, Release)
+    records = [a_record(event, delivery_id=str(place)) for place, event in enumerate(events)]
+    first = len(records) - 1 - text.count(" & ")
+    with_it = {record.delivery_id: getattr(record.event, "tag_name", "") for record in records[first:-1]}
+
+    history = ReleaseHistory(last, with_it)
+    for record in reversed(records[:-1]):
+        history.add(record)
+
+    brief = history.brief("acme/lighthouse")
+    since = [f"{each.release.tag_name} since {each.previous_tag}" for each in brief.packages]
+    since = since or [f"{each.tag_name} since {brief.previous_tag}" for each in brief.announced]
+    pushes = [" ".join(commit.message for commit in event.commits) for event in brief.events if isinstance(event, Push)]
+    contained = " ".join(each.rpartition(":")[2] for each in history.contained)
+    assert f"{', '.join(since)}: {'; '.join(pushes)} / whole: {contained}" == told
+    assert not history.is_missing

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from tests.golden import REPOSITORY_ID, delivered
+from tests.golden import OTHERS, REPOSITORY_ID, delivered, golden_address
 from tests.usecases.conftest import World
 
 from contentsvc_core import (
@@ -423,6 +423,46 @@ async def test_a_delivery_that_starts_runs_wakes_the_worker(world: World) -> Non
     assert nudges == ["now"]
     await receiver.receive(push(world))
     assert nudges == ["now"]
+
+
+class StaleAt(ChangingStore):
+    """Has another configuration at one settlement, counted from 1."""
+
+    def __init__(self, store: DeliveryStore, place: int) -> None:
+        super().__init__(store, times=0)
+        self.place = place
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.left = int(len(self.settled) + 1 == self.place)
+        return await super().settle(settlement)
+
+
+@pytest.mark.parametrize("stale_at", [None, 1, 2])
+async def test_each_event_of_a_delivery_starts_its_run_once(world: World, stale_at: int | None) -> None:
+    (sent,) = [each for each in OTHERS if (each.provider, each.name) == ("bitbucket", "push__with_a_tag")]
+    number = golden_address(provider="bitbucket").repository_id
+    connection = await world.operator.connect(
+        world.organization, full_name="acme/lighthouse", repository_id=number, provider="bitbucket", branch=None
+    )
+    assert isinstance(connection, Connection)
+    assert number is not None
+    await world.triggers.create(
+        world.organization.id, CreateTrigger(repository_ids=[number], provider="bitbucket", auto_publish=True)
+    )
+    at = evolve(world.at, provider="bitbucket", integration_id=connection.integration.id, repository_id=number)
+    delivery = signed(sent.body, at=at, secret=connection.secret, event=sent.event, delivery_id="d-1")
+    store, nudges = StaleAt(world.stores.deliveries, stale_at or 0), list[str]()
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids, notify=lambda: nudges.append("now"))
+
+    outcome = await receiver.receive(delivery)
+
+    assert isinstance(outcome, Processed if stale_at != 2 else Duplicate)
+    assert nudges == ["now", "now"]
+    runs = await world.stores.ledger.runs(world.organization.id)
+    assert sorted(delivered(run).event.type for run in runs) == ["push", "release"]
+    assert isinstance(await receiver.receive(delivery), Duplicate)
+    assert await world.stores.ledger.runs(world.organization.id) == runs
+    assert nudges == ["now", "now"]
 
 
 async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(

@@ -36,6 +36,8 @@ async def test_a_delivery_is_found_by_its_id_its_record_and_each_of_its_entries(
     assert await entries(world, trails, f"codehost:{REPOSITORY_ID}:d-1") == both
     assert await trails.entries(world.organization.id, oldest.id) == (listed_entry(oldest),)
     assert await trails.entries(world.organization.id, newest.id) == (listed_entry(newest),)
+    await pushed(world, "d:1", "feat: a wall")
+    assert await entries(world, trails, f"codehost:{REPOSITORY_ID}:d:1") == ["d:1 Processed push event"]
     # A part of an id, another repository, another provider, an unknown entry.
     for other in ("d-", f"codehost:{REPOSITORY_ID + 1}:d-1", f"github:{REPOSITORY_ID}:d-1", "log_nothing"):
         assert await entries(world, trails, other) == []

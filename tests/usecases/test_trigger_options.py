@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from attrs import evolve
 from tests.golden import REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, on_github
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
 
@@ -201,6 +202,32 @@ async def test_a_day_of_events_becomes_one_post(world: World) -> None:
         trigger.id,
         ["d-1", "d-2", "d-4"],
     )
+
+
+async def test_a_batch_names_only_repositories_with_commits_that_its_filter_chooses(world: World) -> None:
+    await on_github(world)
+    await changed(world, batch=Batch.DAILY, all_repositories=True, paths=("lamps/*",))
+    other = next(
+        each
+        for each in await world.stores.directory.integrations(world.organization.id)
+        if each.id != world.at.integration_id
+    )
+    (secret,) = await world.stores.directory.secrets(world.organization.id, other.id, world.clock.now())
+    at = evolve(world.at, provider="github", integration_id=other.id, repository_id=other.repositories[0].id)
+    both = push_body("feat: a lamp", "docs: a path", repository_id=2)
+    one = with_paths(push_body("feat: a door", repository_id=REPOSITORY_ID), "doors/a.py")
+    sent = signed(with_paths(both, "lamps/a.py", "docs/a.md"), at=at, secret=secret, delivery_id="d-2")
+    await deliver(world, "push", one, "d-1")
+    await world.receiver.receive(sent)
+    move_to(world, "2026-01-02T00:00")
+    await Node(world).turn()
+    move_to(world, "2026-01-02T00:01")
+
+    (run,) = await perform_all(world)
+
+    assert run.status is RunStatus.COMPLETED
+    (text,) = await texts(world)
+    assert ("lamp" in text.casefold(), "door" in text, "a path" in text) == (True, False, False)
 
 
 async def test_events_of_days_without_a_server_are_not_lost(world: World) -> None:

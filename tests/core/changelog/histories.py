@@ -5,10 +5,15 @@ from typing import Any, Final
 
 from attrs import evolve
 from changelog_samples import HOST, push, release
+from tests.builders import a_brand
 from tests.core.changelog.styles import commit_of
 
+from contentsvc_core.content.brand import ToneProfile
+from contentsvc_core.content.options import ChangelogOptions
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.pull_requests import PullRequest
-from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.content.sections import Section
+from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
 from contentsvc_core.events.normalized import Author, Commit, Event, Push
 
 
@@ -79,7 +84,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
     ),
     "a commit with another number came with that pull request": _brief(
         _push(
-            "Ring at noon (#7) | src/a.py",
+            "Ring at noon (#7)\n\nIt is loud. | src/a.py",
             "Ring at one (#1) | src/a.py",
             "Ring at two (see #8) | src/a.py",
             "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
@@ -122,6 +127,10 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Auto merge of #7 - ada:handle, r=grace\n\nA handle that stays cold",
             "Merge #8\n\n8: A base that stands r=grace a=ada\n\nMore.",
             "Merge #9\n\nCo-authored-by: Ada <ada@mail.example>",
+            "Merge #10\n\nSigned-off-by: Ada <ada@mail.example>",
+            "Merge pull request 'A bell for each pot' (#11) from ada/bell into main",
+            "Merged PR 13: A spout (#14)",
+            "Merge branch 'spout' into 'main'\n\nSee merge request acme/kettle!12",
         )
     ),
     "a merge keeps what breaks, from it or from its commits": _brief(
@@ -150,6 +159,17 @@ _MERGES: Final[Mapping[str, Brief]] = {
         push(
             _commit("Drop the page of spouts", 1, removed=("docs/spouts.md",)),
             _commit("Drop the spout", 2, "docs/a.md", removed=("src/spout.py",)),
+            _commit("Drop each cup (#5)", 3, removed=("src/cup.py",)),
+            _commit("Say that each cup is gone (#5)", 4, "docs/cups.md"),
+        )
+    ),
+    "another commit of a pull request breaks": _brief(
+        _push("Ring at noon (#5)", "feat!: ring twice (#5)", "Boil faster (#6)", "x (#6)\n\nBREAKING CHANGE: gas")
+    ),
+    "commits without a usual hash": _brief(
+        push(
+            *(evolve(_commit("Ring at noon (#5)", 1), id=id_) for id_ in ("", "ab*c_defgh")),
+            *(evolve(_commit(f"Boil {id_}", 2), id=id_) for id_ in ("ABCDEF1", "abcdef1", "abcdef2")),
         )
     ),
     "nothing that tells": _brief(_push("wip (#5)", "more wip (#5)")),
@@ -336,7 +356,82 @@ _KINDS: Final[Mapping[str, Brief]] = {
 }
 
 HISTORIES: Final[Mapping[str, Brief]] = {**_MERGES, **_SAME, **_REQUESTS, **_KINDS}
+
+
+def _packages(*tags: str, **notes: str) -> list[PackageRelease]:
+    made = [(release(tag, body=notes.get(tag.partition("@")[0])), package_tag(tag)) for tag in tags]
+    return [PackageRelease(release=of, tag=tag, previous_tag=f"{tag.package}@0.1.0") for of, tag in made if tag]
+
+
+_SERVED: Final = _push(
+    "feat(bell)!: ring twice (#1)\n\nBREAKING CHANGE: it rings twice\nBREAKING CHANGE: at noon | packages/bell/a.py",
+    "fix(lid): stop the drip (#2)\n\nKeeps each drop of tea in the pot, so that the table stays dry. | src/d.py",
+    "docs: name the bell (#3) | docs/bell.md",
+    "chore(deps): bump oil from 1.0 to 2.0 (#4) | uv.lock",
+    "chore(deps): bump tea from 1.0 to 1.1 (#5) | uv.lock",
+    "fix(security): lock the lid (#6) | vendor/lock.py",
+    "Polish the old handle (#7) | vendor/handle.py",
+    "feat: pour at once, and _only_ once (#8) | src/p.py",
+    "chore(release): 1.2.0 | CHANGELOG.md",
+)
+_SERVING: Final = _brief(_SERVED)
+_TOGETHER: Final = evolve(
+    _SERVING,
+    chapters=[Chapter(repository="acme/kettle", events=[_SERVED], packages=["bell", "lid", "pot", "cup"])],
+    packages=_packages("bell@2.0.0", "lid@1.0.1", "pot@1.0.0", "cup@1.0.0", pot="# A pot\n\nIt *pours*."),
+)
+_TWO: Final = [
+    Chapter(repository="acme/kettle", events=[_SERVED, release("v1.2.0", name="The loud one"), _push("fix: drip")]),
+    Chapter(repository="acme/tea/pot", events=[_push("feat: pour (#1)", "fix: pour less", first=50)]),
+]
+_DRESSED: Final = a_brand(company_name="Acme `Tea`", tone_profile=ToneProfile.CONVERSATIONAL)
+
+#: Briefs and options, of which the whole post is compared.
+POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
+    "as it is": (_SERVING, ChangelogOptions()),
+    "nothing beside the lines": (
+        _SERVING,
+        ChangelogOptions(links=False, commit_hashes=False, details=False, contributors=False),
+    ),
+    "hashes without links": (_SERVING, ChangelogOptions(links=False)),
+    "emoji, and a heading": (_SERVING, ChangelogOptions(emoji=True, headings={Section.FIXED: "*Mended* " * 20})),
+    "upkeep is listed": (_SERVING, ChangelogOptions(fold_upkeep=False, hide_release_chores=False)),
+    "fixes are counted": (_SERVING, ChangelogOptions(folded=frozenset({Section.FIXED, Section.BREAKING}))),
+    "hidden scopes and paths": (
+        _SERVING,
+        ChangelogOptions(hidden=frozenset({"bell", "lid"}), hidden_paths=("vendor/*",)),
+    ),
+    "hidden authors": (_SERVING, ChangelogOptions(hidden_authors=frozenset({"Ada"}))),
+    "a small page": (_SERVING, ChangelogOptions(longest=1_000)),
+    "a page for nothing": (_SERVING, ChangelogOptions(longest=200)),
+    "upkeep alone": (_brief(_push("docs: name it", "ci: run")), ChangelogOptions(upkeep_posts="write")),
+    "of a company": (evolve(_SERVING, brand=_DRESSED), ChangelogOptions()),
+    "for customers": (
+        evolve(_SERVING, brand=evolve(_DRESSED, audience="customers", tone_profile=ToneProfile.FORMAL)),
+        ChangelogOptions(),
+    ),
+    "in German": (evolve(_SERVING, brand=evolve(_DRESSED, language="de")), ChangelogOptions()),
+    "two repositories, and earlier events": (evolve(_SERVING, chapters=_TWO, left_out=2), ChangelogOptions()),
+    "packages together": (_TOGETHER, ChangelogOptions()),
+    "packages without changes": (
+        evolve(_TOGETHER, chapters=[evolve(_TOGETHER.chapters[0], events=[])]),
+        ChangelogOptions(),
+    ),
+    "notes, and what they leave out": (
+        evolve(_SERVING, release=release(body="# Loud\n\n- Ring (#1)\n- Stop the drip"), previous_tag="v1.1.0"),
+        ChangelogOptions(notes="fill"),
+    ),
+    "notes that are cut": (
+        evolve(_SERVING, release=release(body="One line of it.\n" * 40)),
+        ChangelogOptions(longest=5_400),
+    ),
+    "a release of upkeep": (evolve(_brief(_push("ci: run")), release=release(name="Calm")), ChangelogOptions()),
+    "a release of nothing": (evolve(_brief(), release=release("", prerelease=True)), ChangelogOptions()),
+}
 #: The histories that are compared in every content type.
 TOLD: Final = ("labels outweigh words, but no surely grave section", "scopes of many", "a release of everything")
 #: The histories whose whole post is compared.
-WRITTEN: Final = frozenset({"a release of everything", "scopes of many", "updates of dependencies"})
+WRITTEN: Final = frozenset({
+    *("a release of everything", "scopes of many", "updates of dependencies"),
+    *("habits: entries without news are counted if others have it", "commits without a usual hash"),
+})  # fmt: skip

@@ -291,6 +291,10 @@ _FILES: Final = (
     "src/lamp.py CHANGELOG.md",
     "src/lamp.py +changes/1.fixed.md",
     "UPGRADING.md src/lamp.py",
+    "src/lamp.py +changes/1.breaking.md",
+    "src/lamp.py +changes/1.security.md",
+    "tests/test_lamp.py +changes/1.security.md",
+    ".github/workflows/ci.yml +changes/1.added.md",
 )
 _KINDS: Final = (
     *("feat", "fix", "perf", "docs", "test", "ci", "build", "chore", "refactor"),
@@ -322,8 +326,12 @@ _TEXTS: Final = (
 )
 
 
+_TOUCHED: Final = [touched([commit_of(1, "", files)]) for files in _FILES]
+
+
 def _cells(message: str) -> str:
-    kinds = [classify(parse(message), touched([commit_of(1, message, files)])) for files in _FILES]
+    read = parse(message)
+    kinds = [classify(read, each) for each in _TOUCHED]
     letters = [(_LETTERS[each.section], each) for each in kinds]
     return "".join(f"{letter if each.sure else letter.lower()}{'.' * each.empty}" for letter, each in letters)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import evolve
 from changelog_samples import release
 from tests.builders import a_brand
-from tests.core.changelog.histories import HISTORIES, TOLD, WRITTEN
+from tests.core.changelog.histories import HISTORIES, POSTS, TOLD, WRITTEN
 from tests.core.changelog.styles import STYLES
 from tests.core.changelog.texts import BODIES, BREAKING, MESSAGES, NOTES, TITLES
 from tests.golden_text import check_text
@@ -18,7 +18,7 @@ from contentsvc_core.content.changelog.bodies import breaking_notes, explanation
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
 from contentsvc_core.content.changelog.report import items_of, report_of
-from contentsvc_core.content.changelog.select import Change, importance, most_important
+from contentsvc_core.content.changelog.select import Change, breaks_of, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import ENGLISH
@@ -81,6 +81,13 @@ def _histories() -> Iterator[str]:
             yield draft.markdown
 
 
+def _posts() -> Iterator[str]:
+    for name, (brief, options) in POSTS.items():
+        draft = write_changelog(brief, options)
+        yield f"== {name}"
+        yield "(nothing)" if draft is None else f"-- {draft.title}\n{draft.markdown}"
+
+
 def _forms() -> Iterator[str]:
     brand = a_brand(company_name="Acme", audience="customers", tone_profile=ToneProfile.CONVERSATIONAL)
     for name in TOLD:
@@ -118,7 +125,7 @@ def _titles() -> Iterator[str]:
     for tag, name, prerelease in TITLES:
         said = release(tag, name=name, prerelease=prerelease)
         yield f"{tag!r} {_quoted(name or '')}{' pre' if prerelease else ''}"
-        yield f"    {release_title(said, 'acme/kettle', ENGLISH)}"
+        yield f"    {release_title(said, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
         yield f"    {release_line(said, ENGLISH)}"
         yield f"    {released_name(said)!r} {releases_named([said, said], 'kettle', ENGLISH, 1)!r}"
 
@@ -137,6 +144,10 @@ def test_each_message_reads_like_this() -> None:
 
 def test_each_history_reads_like_this() -> None:
     _check("golden_histories.txt", _histories())
+
+
+def test_each_post_with_options_reads_like_this() -> None:
+    _check("golden_posts.txt", _posts())
 
 
 def test_each_form_of_a_history_reads_like_this() -> None:

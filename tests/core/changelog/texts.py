@@ -23,7 +23,14 @@ Ring (#12) (Ada, Bob) | Ring at noon…\n\n…and at one (#12) | Ring at noon…
 Ring at noon…\n\nand at one | Ring…(#12) | net: phy: add x | net: phy: mdio: add x | fix: net: add x
 net(phy): add x | net: fix: x | a: b: c: d: e: f: g: h: i | Revert ring | Reapply ring | revert: ring | Reverse ring
 Re-land ring | Ring  twice | Ring- twice | RING twice | API: ring | UI rings | break: ring | backport: ring
-Ring (Request #12)
+Ring (Request #12) | breaking: ring | breaking(bell): ring | Ring - twice | feat: ring -twice | [docs] (bell) ring
+(#12) bell: ring | draft: feat/ring at noon | [LAMP-1] [bell] fix: ring | ✨ [bell] ring (#1), fixes #2 | fix:  ring
+net: phy: mdio: (eth) add x | [BREAKING] feat(bell): ring | Ring (by: Ada) (#12) | Ring (h/t @ada) | ring (via Ada)
+CVE-2030-12: refuse it | [GHSA-1234-abcd-5678] refuse it | RUSTSEC-2030-0001: refuse it | [CVE-2030-12] refuse it
+fix: [security] ring | bell: [lid] ring | [bell] lid: ring | Ring at noon\n\n…and at one | Fix [#12] | Fix (#12)
+feat: ring\n\nBREAKING CHANGE: it rings\n- at noon\n- at one | #12: fix(#481): ring | Fix: ring | chore: CVE-2030-12
+fix!: ring | [lid]: fix: bell: ring | lid: bell - add a ring | :bug: :sparkles: ring | ring (#1) (#1)
+BREAKING: fix: ring
 """
 #: Messages at the edges of the parser; those of the styles are read as well.
 MESSAGES: Final = (
@@ -81,6 +88,11 @@ BODIES: Final = (
     "Adds noon bells, ringing.",
     "Adds a lid “that closes”. “Now” it closes by itself in each house",
     "Adds a bell! Adds a horn? Adds a lid for each kettle of the house",
+    "Adds thingies, noon ringing.",
+    "This change quickly adds a bell to the lid of each kettle.",
+    "~~~\ncode\n~~~\n\nAdds a bell to the lid of each kettle in the house.",
+    "#\n\nAdds a bell to the lid of each kettle in the house.",
+    "## Why\n\nWe adds a bell.\n\n## What it does\n- Adds a bell to the lid of each kettle in the house.",
     "x" * 3_990 + "\n\nAdds a bell to the lid of each kettle in the house.",
     "x" * 3_900 + "\n\nAdds a bell to the lid of each kettle in the house.",
 )
@@ -121,6 +133,14 @@ BREAKING: Final = (
     "> **Breaking change:** it rings",
     "💥 Breaking change: it rings",
     "API breaking changes: it rings\n---\nno",
+    "Reviewed-by: Ada  \nFixes #12\n\nNo token\n\nSigned-off-by: Ada\nlonger\nBREAKING CHANGE: it rings",
+    "Reviewed-by: Ada\n\nSigned-off-by: Bob\n \n\nRefs: 1234567",
+    "BREAKING CHANGE:\nit rings",
+    "* feat(x)!:no\n- feat(x): no\n  - fix(y)!: it sings\n- A!: no",
+    "Breaking change: none\n\nBreaking: [none]\n\nBreaking: it rings\nat noon\n\nmore",
+    "## Breaking changes\n\n- it rings\n\n  at noon\n- it sings\n\nBreaking: twice",
+    "- [X] This introduces a breaking change",
+    "It introduces a technically breaking change.",
 )
 
 #: Notes of releases, as their authors wrote them.
@@ -145,6 +165,21 @@ NOTES: Final = (
     "one\n\ntwo words:\n\nask @ada now\n\nwww.kettle.example is here\n\n=====\n\na sixth one that counts\n\n- Ring",
     "  > quoted\n\n  | a | b |\n\n A lead that counts.\n\n  # Fixes\n\n  * Ring\n    at noon\n    - nested\n  * Sing",
     "## Code\n\n    - code",
+    (
+        "- [Ring](https://x.example/a_(b)) at _noon_ and __one__, `*two*` and 2*3*4 (abc1234, #5)\n"
+        "- Sing by @ada, @bob and @carl[bot] in https://x.example/acme/kettle/pull/12\n- Thanks to @ada! Hum (#6).\n"
+        "* #7, #8 - Pour. It pours slowly. At once.\n- **Stop it**: now\n- Oh. No it is short, #9"
+    ),
+    (
+        "### New\n- a\n### Changes\n- Add b\n- fix: c\n- d breaks\n### Improvements\n- CVE-2030-1 in e\n"
+        "### Performance\n- f\n### Deprecations\n- g\n### Bug fixes\n- h\n### Docs\n- i\n### Chores\n- j\n"
+        "### Breaking\n- k\n### Thanks\n- l\n### Assets\n- m\n__Security__\n- n\n### Other\n- o"
+    ),
+    "A lead. It ends here...\nand goes on.\n\n- Ring\nat noon\n\nno lead\n- Sing\n\n## Thanks\n\nno lead here",
+    "> A bell\n\nKettles: https://kettle.example/a\n\n- made their first contribution\n- Made a first pot",
+    "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.ex",
+    "#hashtag\n\n```\ncode\n```  \n- Ring\n\n## Lid ##\n\n- 00000000 at noon\n- [Pour][1] it\n\n[1]: https://x.example",
+    "A sentence of many words stands in front. " * 14 + "\n\n- Ring",
     "",
 )
 
@@ -167,4 +202,10 @@ TITLES: Final = (
     ("t" * 60, "songs " * 30, False),
     ("kettle", "kettles sing", False),
     ("_", "-", False),
+    ("v0.1.0", None, False),
+    ("v0.2.1", "kettle", False),
+    ("v0.0.1", "Version the 0.0.1", False),
+    ("v2.1.0", "v2.1", False),
+    ("acme-v3.0", "Release 3.0 of kettle", True),
+    ("2.0.0+1.5", None, False),
 )

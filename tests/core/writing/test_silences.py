@@ -7,6 +7,7 @@ from attrs import evolve
 from writing_samples import brand, brief, commit, push, release
 
 from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.forms.choice import silence
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.sections import Section
@@ -84,3 +85,12 @@ def test_notes_of_upkeep_alone_are_counted() -> None:
     noted = brief(ContentType.BLOG_POST, release=release(body="## Internal\n\n- One spring\n- Two cups\n"))
     assert write_content(noted) == Silence(reason="2 internal changes: nothing a reader of a blog post notices")
     assert isinstance(write_content(evolve(noted, content_type=ContentType.CHANGELOG)), Draft)
+
+
+def test_the_reason_is_known_before_anything_is_written() -> None:
+    upkeep, news = (brief(ContentType.CHANGELOG, push(message)) for message in ("ci: twice", "feat: ring"))
+    assert silence(upkeep) == "1 change to build and tools: nothing a reader notices"
+    assert silence(evolve(upkeep, content_type=ContentType.BLOG_POST)) == (
+        "1 change to build and tools: nothing a reader of a blog post notices"
+    )
+    assert silence(news) is silence(evolve(news, content_type=ContentType.TWITTER_POST)) is None

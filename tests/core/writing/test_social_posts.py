@@ -158,3 +158,12 @@ def test_without_a_known_address_nothing_is_linked() -> None:
 )
 def test_a_sign_weighs_one_or_two_and_each_range_has_its_ends(sign: int, weighs: int) -> None:
     assert weight(chr(sign)) == weighs
+
+
+def test_a_change_fills_a_post_for_x_to_the_last_character_and_is_cut_behind_it() -> None:
+    messages = (f"feat: {'ring ' * (size // 5)}{'a' * (size % 5)}" for size in range(150, 300))
+    posts = [written(_TWITTER, message).markdown for message in messages]
+
+    assert max(_counted(markdown) for markdown in posts if "…" not in markdown) == TWEET_LIMIT
+    assert max(map(_counted, posts)) <= TWEET_LIMIT
+    assert all("ring ring" in markdown for markdown in posts)

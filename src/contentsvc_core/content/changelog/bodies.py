@@ -96,7 +96,7 @@ def _sentences(paragraph: str) -> str:
 
 def _does(text: str) -> bool:
     line = lowered(text)
-    return bool(_DOES.match(line) or ("now" in line and _NOW.match(line)))
+    return bool(_DOES.match(line) or _NOW.match(line))
 
 
 def _is_printable(part: str) -> bool:
@@ -208,9 +208,6 @@ def _note(match: "re.Match[str]", body: str) -> list[str]:
 
 def footers_of(message: str) -> tuple[Footer, ...]:
     """Return the trailer block: the last paragraphs, as far as each begins with a token."""
-    end = message.find("\n")
-    if end < 0 or (message.find(": ", end) < 0 and message.find(" #", end) < 0 and message.find("BREAKING", end) < 0):
-        return ()
     # The first paragraph is the subject, or what the cut left of a paragraph.
     paragraphs = _BLANK_LINE.split(message[-_FOOTERS_READ:].replace("\r\n", "\n").strip())[1:]
     block: list[str] = []

@@ -110,7 +110,7 @@ class _Evidence(Struct, gc=False):
 
     @property
     def is_dependency(self) -> bool:
-        return self.says(patterns.DEPENDENCY, of=self.text.strip().rstrip("."))
+        return self.says(patterns.DEPENDENCY, of=self.text.rstrip("."))
 
     @property
     def unnoticed(self) -> bool:
@@ -149,10 +149,6 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     before = subject[: len(subject) - len(text)]
     first = _first(text)
     bits, found = _said(text, first)
-    # Security is looked for in the whole subject.
-    if before and (before[-1].isalnum() or before[-1] == "_" or not subject.endswith(text)):
-        bits |= tables_of(subject)[0] & _SECURITY
-        before = ""
     bits |= _BREAKS * message.breaking | _UNDOES * message.may_undo | _MERGES * (subject[:1] in "Mm")
     seen: _Evidence | None = None
     kind: Kind | None = None
@@ -168,7 +164,7 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
     if breaks is Breaks.NOT:
         return kind
-    seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
+    seen = _Evidence(message, touched, text, message.kind, scope, first, bits, found)
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
@@ -194,7 +190,7 @@ def _security(seen: _Evidence) -> Kind | None:
 
 
 def _release(seen: _Evidence) -> Kind | None:
-    line = seen.text.replace("`", "").strip()
+    line = seen.text.replace("`", "")
     names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if (
         (
@@ -291,7 +287,7 @@ def _worded(seen: _Evidence) -> Kind | None:
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
     if unsure and seen.first not in words.IMPROVING_VERBS and seen.says(patterns.FAULT):
         return _WORDED[Section.FIXED]
-    if section is Section.CHANGED and seen.message.body and patterns.FAULT_BELOW.search(seen.message.body):
+    if section is Section.CHANGED and patterns.FAULT_BELOW.search(seen.message.body):
         return _WORDED[Section.FIXED]
     if section is None and seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]

@@ -217,7 +217,7 @@ def _message(group: Sequence[Read]) -> CommitMessage:
     if len(group) == 1:
         return first
     if not _tells(first):
-        message = next((read.message for read in group[1:] if _tells(read.message)), first)
+        message = next((read.message for read in group if _tells(read.message)), first)
         first = replace(message, numbers=_once_each(message.numbers, first.numbers))
     breaking = any(read.message.breaking for read in group)
     notes = _once_each(*(read.message.breaking_notes for read in group))

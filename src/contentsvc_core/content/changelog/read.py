@@ -38,7 +38,8 @@ _LEADING_NUMBER: Final = late(
 )
 #: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
 _TICKET: Final = late(
-    r"[(\[]?[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
+    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)"
+    r"|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
 )
 #: ``Issue #12 by ada, bob: x``.
@@ -152,13 +153,15 @@ def parse(message: str) -> CommitMessage:
     if "BREAKING" in message:
         notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)
     if notes:
-        notes = tuple(dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes))))
+        lines = dict.fromkeys(filter(None, (masked_line(note, 1_000) for note in notes)))
+        # A footer may have a list, before which the note of the body ends.
+        notes = tuple(line for line in lines if not any(each.startswith(f"{line} ") for each in lines))
         breaking = True
     usual = _USUAL.fullmatch(first_line) if len(first_line) <= SUBJECT_LIMIT else None
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
         known = kind is None or (kind in TYPES and kind != "breaking")
-        if known and not (words[:2].isupper() or (("-" in words or "  " in words) and _UNUSUAL.search(words))):
+        if known and not (words[:2].isupper() or _UNUSUAL.search(words)):
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
@@ -174,17 +177,16 @@ def parse(message: str) -> CommitMessage:
             )
     subject, numbers = _subject(first_line, body)
     read = _prefixes(subject)
-    rest, more = without_numbers(read.rest)
     kind = (read.kind or "").casefold()
     return CommitMessage(
         subject=subject,
         kind=kind,
         scope=read.scope,
         sign=read.sign,
-        description=rest,
+        description=read.rest,
         breaking=read.breaking or breaking,
         breaking_notes=notes,
-        numbers=tuple(dict.fromkeys((*read.numbers, *more, *numbers))),
+        numbers=tuple(dict.fromkeys((*read.numbers, *numbers))),
         body=body,
         source=message,
         may_undo=kind == "revert" or subject[:3].lower() in _MAY_UNDO,
@@ -195,7 +197,7 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     """Return a line without the references at its end, and their numbers: ``text (#1) (#2)`` has ``1`` and ``2``."""
     numbers: list[str] = []
     # Most lines do not end with a reference. In other lines, the match begins near the sign.
-    while _DIGIT_AT_END.search(line, max(0, len(line) - _DIGIT_FROM_END)):
+    while _DIGIT_AT_END.search(line, len(line) - _DIGIT_FROM_END):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
         if (match := _NUMBER.search(line, start)) is None:
@@ -264,8 +266,7 @@ class _Head(Struct, kw_only=True):
 
 
 def _read_sign(head: _Head) -> bool:
-    ascii_word = head.rest[:1].isascii() and not head.rest.startswith(":")
-    match = None if head.sign or ascii_word else _SIGN.match(head.rest)
+    match = None if head.sign else _SIGN.match(head.rest)
     sign = match and (match["sign"] or SHORTCODES.get(match["code"]))
     if not match or not sign:
         return False

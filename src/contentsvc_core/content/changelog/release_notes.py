@@ -144,7 +144,9 @@ _PULL: Final = late(r"https?://\S+?/(?:pull|pulls|issues|merge_requests)/([0-9]{
 _BY: Final = late(r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]+(?:\[bot\])?)*\)?(?: in (?=\(?#))?")
 _THANKS: Final = late(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
 _REFERENCE: Final = late(r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+")
-_TAIL: Final = late(r"(?:[ ,]*\((?=[^()]*#[0-9])[#0-9, and]+\)|[ ,]+(#[0-9]+))+[.]?\Z")
+_TAIL: Final = late(
+    r"(?:[ ,]*\((?=[^()]*#[0-9])(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )++\)|[ ,]+(#[0-9]+))+[.]?\Z"
+)
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
 _NO_LEAD: Final = late(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)

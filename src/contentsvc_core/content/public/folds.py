@@ -24,8 +24,6 @@ class _Block:
 
 def folded(content: str) -> str:
     """Return a post's content with all but its first entries in a ``details`` element, where it has many."""
-    if content.count("<li>") <= MOST_ENTRIES:
-        return content
     blocks = _blocks(content)
     total = sum(len(block.entries) for block in blocks)
     if total <= MOST_ENTRIES:

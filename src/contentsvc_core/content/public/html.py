@@ -17,7 +17,7 @@ _REFERENCE: Final = re.compile(r' ?\(<a (?:[^">]|"[^"]*")*+>[^<]*</a>\)')
 _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> (.?)")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
-_SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
+_SENTENCE: Final = re.compile(r".*[.!?。](?=\s)", re.DOTALL)
 _NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
 _LOWEST: Final = 6
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
@@ -65,12 +65,12 @@ def excerpt(content: str, limit: int = 200) -> str:
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
     text = _SCOPE.sub(lambda entry: f"<li>{entry[1].upper()}", _QUOTATION.sub("", text))
     text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub(". ", text)))
-    line = one_line(unescape(text.partition("<")[0]), 8 * limit)
+    line = one_line(unescape(text.partition("<")[0]), len(text))
     if len(line) <= limit:
         return line
     sentence = _SENTENCE.match(line[: limit + 1])
     if sentence is not None and len(sentence[0]) >= limit // 3:
         return sentence[0]
-    start, space, _ = line[:limit].rpartition(" ")
+    start = line[:limit].rpartition(" ")[0]
     # A single long word is cut; so are texts without spaces between their words.
-    return one_line(line, limit) if not space or len(start) < limit // 2 else f"{start.rstrip(' ,;:')}…"
+    return one_line(line, limit) if len(start) < limit // 2 else f"{start.rstrip(' ,;:')}…"

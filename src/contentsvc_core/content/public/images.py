@@ -76,7 +76,7 @@ def _jpeg(content: bytes) -> tuple[str, int, int] | None:
     while at + 9 <= len(content) and content[at] == _MARKER:
         if content[at + 1] in _FRAMES:
             return "image/jpeg", int.from_bytes(content[at + 7 : at + 9]), int.from_bytes(content[at + 5 : at + 7])
-        at += 2 + max(2, int.from_bytes(content[at + 2 : at + 4]))
+        at += 2 + int.from_bytes(content[at + 2 : at + 4])
     return None
 
 

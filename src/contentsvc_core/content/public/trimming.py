@@ -47,7 +47,7 @@ def _without_sections(content: str) -> str:
     parts: list[str] = []
     at = 0
     for number, heading in enumerate(headings):
-        if heading.start() < at or unescape(heading[2]).strip().casefold() not in _LEFT_OUT:
+        if heading.start() < at or unescape(heading[2]).casefold() not in _LEFT_OUT:
             continue
         later = (headings[index] for index in range(number + 1, len(headings)))
         following = (each.start() for each in later if int(each[1]) <= int(heading[1]))
