@@ -141,6 +141,13 @@ BREAKING: Final = (
     "## Breaking changes\n\n- it rings\n\n  at noon\n- it sings\n\nBreaking: twice",
     "- [X] This introduces a breaking change",
     "It introduces a technically breaking change.",
+    "- **BC break?** yes - it rings\n- Tests? no",
+    "| BC breaks?    | yes |\n| Deprecations? | no |",
+    "Does this PR introduce a breaking change? Yes/No",
+    "### Is this a breaking change?\n\nYes: it rings.\n\n### Tests\n\nNone",
+    "Breaking changes?\n\n- [x] Yes\n- [ ] No",
+    "Breaking change? Perhaps",
+    "Is this a breaking change for bells",
 )
 
 #: Notes of releases, as their authors wrote them.

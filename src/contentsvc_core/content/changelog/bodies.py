@@ -123,13 +123,16 @@ _BREAKING: Final = late(r"(BREAKING[ -]CHANGE)(?::(?: +|$)| (?=#))(.*)")
 BREAKING_TOKENS: Final = frozenset({"BREAKING CHANGE", "BREAKING-CHANGE"})
 _FOOTER: Final = late(r"([A-Za-z][A-Za-z0-9-]*)(?:: +| (?=#))(.*)")
 #: Breaking changes in a body: ``BREAKING CHANGE: x``, ``**Breaking**: x``, ``[breaking] x``, ``## Breaking changes``,
-#: ``Breaking changes:``. Code hosts put the messages of a branch into the body of its merge.
+#: ``Breaking changes:``, ``Is this a breaking change? Yes, x``, ``| BC breaks? | yes |``. Code hosts put the messages
+#: of a branch into the body of its merge.
 _NOTE: Final = late(
-    r"^[ \t>]{0,12}(?:[-*][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
+    r"^[ \t>]{0,12}(?:[-*|][ \t]{1,4})?(?P<heading>\#{1,6}[ \t]{1,4})?(?:[*_`]|(?P<bracket>[\[(])|:\w{1,20}:"
     r"|[\u26a0\ufe0f\U0001f4a5]){0,6}[ \t]{0,4}"
+    r"(?:(?P<asks>is|are|does|do)\b[^\n?]{1,60}?\b(?:an?|any) )?"
     r"(?:(?:api|bc|user[ -]facing|potentially)[ -])?(?:breaking(?:[ -](?:api[ -])?changes?)?|bc[ -]breaks?"
     r"|backwards?[ -]incompatib(?:le changes?|ilit(?:y|ies)))"
-    r"(?P<end>[\])]:?|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
+    r"(?P<end>[\])]:?|[*_`]{0,3}(?P<question>\?)[*_`]{0,3}[ \t]*[:|]?"
+    r"|[*_`]{0,3}[ \t]*(?::[*_`]{0,3}|[*_`]{0,3}(?=$|\n)))[ \t]*(?P<text>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE,
 )
 #: Answers that nothing breaks, and forms that are not filled in.
@@ -137,7 +140,7 @@ _NO_NOTE: Final = late(
     r"\W*(?:none|no|nope|n/?a|nil|false|nothing|not|never|there (?:is|are) no|tbd|todo)(?!\w)|[ \t]*[-*] \[ ?\]|\W*\Z",
     re.IGNORECASE,
 )
-_YES: Final = late(r"\W*(?:x\W+)?yes\b[\s:.,;-]*", re.IGNORECASE)
+_YES: Final = late(r"(?!\W*\[ ?\])\W*(?:x\W+)?yes\b(?!\s*(?:/|\||or\b)\s*no\b)[\s:.,;-]*", re.IGNORECASE)
 _COMMENT: Final = late(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TICKED: Final = late(
     r"breaking changes?\?\W*(?:[-*] \[ ?\] no\s*)?[-*] \[x\] yes\b|^[ \t]*[-*] \[x\] \W*(?:this (?:is"
@@ -154,7 +157,7 @@ _SAID: Final = late(
 )
 #: A squashed commit with a breaking type: ``* feat(x)!: y``.
 _SQUASHED_BREAK: Final = late(r"^[ \t]*[-*] [a-z]{2,12}(?:\([^()\n]{1,40}\))?!: +(?P<text>\S[^\n]*)$", re.MULTILINE)
-_NOTE_ENDS: Final = late(r"[ \t]*(?:$|[-*+#][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
+_NOTE_ENDS: Final = late(r"[ \t]*(?:$|[-*+#|][ \t]|---|===|[A-Za-z][A-Za-z-]*: |BREAKING[ -]CHANGE|\* )")
 _NOTES_READ: Final = 10
 
 
@@ -176,6 +179,8 @@ def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
     for match in _NOTE.finditer(body):
         # A bracket or a bold word inside a sentence is no note.
         if match["bracket"] and not match["end"].startswith(("]", ")")):
+            continue
+        if match["asks"] and not match["question"]:
             continue
         notes += _note(match, body)
         if len(notes) >= _NOTES_READ:
@@ -199,11 +204,11 @@ def _note(match: "re.Match[str]", body: str) -> list[str]:
             break
         else:
             lines.append(line.strip())
-    said = items or [" ".join(lines).strip()]
-    if _NO_NOTE.match(said[0]):
+    said = [each for each in items if not each.startswith("[ ]")] if items else [" ".join(lines).strip()]
+    if not said or _NO_NOTE.match(said[0]) or (match["question"] and not _YES.match(said[0])):
         return []
     # A form with "Breaking change? Yes" may add a text.
-    return [_YES.sub("", each, count=1) for each in said]
+    return [_YES.sub("", each, count=1).rstrip(" |") for each in said]
 
 
 def footers_of(message: str) -> tuple[Footer, ...]:
