@@ -76,7 +76,6 @@ class BrandBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, brand: BrandIdentity) -> Self:
-        """Return the wire form of an identity."""
         fields: dict[str, Any] = {name: getattr(brand, name) for name in cls.__struct_fields__}
         fields |= {name: iso_ms(fields[name]) for name in ("created_at", "updated_at")}
         return cls(**fields)

@@ -55,7 +55,6 @@ class ChangelogOptions:
         return section in self.folded and section not in {Section.BREAKING, Section.SECURITY}
 
     def hides_author(self, author: Author) -> bool:
-        """Return whether an author's changes stay out."""
         if not self.hidden_authors:
             return False
         names = {author.name.strip().casefold(), (author.username or "").casefold()}

@@ -116,7 +116,6 @@ class Texts:
         return {"type": "array", "items": text, "maxItems": self.at_most}
 
     def read(self, value: object) -> list[str]:
-        """Return the texts in their order, each once."""
         if not isinstance(value, list):
             _refuse("must be a list of texts")
         texts = cast("list[object]", value)
@@ -165,7 +164,6 @@ class Headings:
         return {"type": "object", "properties": dict.fromkeys(SECTIONS, heading), "additionalProperties": False}
 
     def read(self, value: object) -> dict[str, str]:
-        """Return the headings in the order of a changelog."""
         if not isinstance(value, dict):
             _refuse("must be an object of headings by section")
         headings = cast("dict[object, object]", value)

@@ -118,7 +118,6 @@ class Rejected(Value, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """Return the HTTP status of the fault."""
         return self.fault.status
 
 

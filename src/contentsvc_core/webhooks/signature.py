@@ -21,7 +21,6 @@ _DIGITS: Final = 64
 
 
 def sent_name(header: str) -> bytes:
-    """Return a header's name as deliveries have it."""
     return header.lower().encode("ascii")
 
 

@@ -97,7 +97,6 @@ class _Evidence(Struct, gc=False):
 
     @property
     def typed(self) -> Section | None:
-        """The section of the type or sign."""
         return _typed_as(self.kind, self.message.sign)
 
     @property

@@ -142,7 +142,6 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
 
     @property
     def project(self) -> str:
-        """The repository's own name, plain, in one line."""
         return masked_line(self.repository.rpartition("/")[2], _PROJECT_LIMIT).replace("`", "")
 
     @cached_property
@@ -168,7 +167,6 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
 
     @cached_property
     def commits(self) -> tuple[Commit, ...]:
-        """All commits, each once, listed or not."""
         new = [commit for push in self.pushes for commit in push.commits if commit.distinct]
         return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
 

@@ -62,7 +62,6 @@ class Bump(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def builds(self) -> bool:
-        """Whether only builds use the package."""
         return _ACTION.fullmatch(self.name) is not None
 
 

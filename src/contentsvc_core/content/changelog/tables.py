@@ -180,5 +180,4 @@ def words_of(text: str) -> Table:
 
 
 def lines_of(text: str) -> Table:
-    """Return a table whose rows are whole lines."""
     return Table(text, r"\A(?:", r")\Z")
