@@ -93,7 +93,10 @@ async def test_refused_deliveries_are_named_with_the_reason(world: World) -> Non
     world.clock.advance(timedelta(seconds=1))
     found = await replay(world, asked(statuses=(LogStatus.FAILED,)))
 
-    assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == ((), [(refused.id, NOT_KEPT.message())])
+    assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == (
+        (),
+        [(refused.id, NOT_KEPT.message())],
+    )
     counted = await bulk(world).count(world.organization.id, asked())
     assert counted == ReplayCount(replayable=1, not_kept=1, is_more=False)
 
