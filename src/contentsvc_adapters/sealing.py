@@ -75,7 +75,7 @@ def _read(path: Path) -> str | None:
         return None
     except UnicodeDecodeError:
         key = ""
-    if not key:
+    if len(key) < _SHORTEST:
         message = f"the key file {path} holds no key: bring it back from a backup"
         raise UnusableKey(message)
     return key

@@ -69,7 +69,8 @@ def _message(text: str, schema: dict[str, Any]) -> str:
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:
     for variant in (schema, *schema.get("anyOf", ())):
         if not steps and "enum" in variant:
-            return tuple(variant["enum"])
+            # An empty choice is the default: its parameter can be left out.
+            return tuple(filter(None, variant["enum"]))
         for step in steps[:1]:
             inner = variant.get("items") if step.startswith("[") else variant.get("properties", {}).get(step)
             if inner and (allowed := _allowed(inner, steps[1:])):

@@ -66,7 +66,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         key_beside(tmp_path / "missing" / "x.db", may_make=True)
 
 
-@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"Zm9vYmFyIGtleSB0aGF0IHdhcyBjd"])
 def test_a_key_file_that_holds_no_key_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.db.key").write_bytes(content)
 

@@ -171,6 +171,25 @@ async def test_the_first_step_launches_dbos(tmp_path: Path) -> None:
     await process.close()
 
 
+async def test_the_engine_writes_although_transactions_are_read_only_by_default() -> None:
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    script = Script(stores.ledger, clock, "one")
+    with postgres.PrivateServer(durable=False, settings=("default_transaction_read_only=on",)) as server:
+        url = server.url.replace("+asyncpg", "")
+        await asyncio.to_thread(migrate_engine, url)
+        process = await Process(
+            stores,
+            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_writes", migrates=False),
+            clock,
+            workflow=script,
+        ).launch()
+        (id_,) = await started(acme)
+        await until_status(acme, id_, RunStatus.SKIPPED)
+        assert (process.faults, script.done) == ([], ["one"])
+        await process.close()
+
+
 async def test_a_run_that_this_process_has_taken_again_keeps_its_second_workflow() -> None:
     acme = await tenant(memory_stores(RotatingSealer()))
     run = await acme.taken()

@@ -54,6 +54,7 @@ async def test_every_connection_is_durable_and_limited_at_any_setting_of_the_dat
         "synchronous_commit = off",
         "statement_timeout = 0",
         "default_transaction_isolation = serializable",
+        "default_transaction_read_only = on",
     ):
         postgres.rows(postgres_url, f'ALTER DATABASE "{name}" SET {setting}')
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 import pytest
@@ -115,6 +115,14 @@ def test_an_invalid_choice_outside_of_fields_is_named() -> None:
         decode_struct({"colours": {"a": "blue"}}, Chosen)
 
     assert str(refused.value) == "colours[...] cannot be 'blue'"
+
+
+def test_an_empty_choice_is_not_listed() -> None:
+    class Chosen(msgspec.Struct):
+        colour: Literal["", "red", "green"] = ""
+
+    with pytest.raises(InvalidStruct, match=r"^colour: 'blue' is not one of green, red$"):
+        decode_struct({"colour": "blue"}, Chosen)
 
 
 def test_a_schema_refers_to_nothing() -> None:

@@ -39,6 +39,7 @@ from contentsvc_core import MAX_BODY, ports
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.lists.pagination import MAX_LIMIT
+from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.testing import push_body
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS
@@ -194,6 +195,12 @@ def test_the_documented_limits_equal_the_code() -> None:
     assert limits["items in a page"] == str(MAX_LIMIT)
     assert limits["Markdown of a post"] == f"{MARKDOWN_LIMIT:,} characters"
     assert limits["attempts of a run"] == str(MAX_ATTEMPTS)
+
+
+def test_the_metrics_page_has_every_outcome_of_an_attempt() -> None:
+    shown = next(row[2] for row in rows(read("docs/operations.md")) if row[0] == "`contentsvc_webhook_attempts_total`")
+
+    assert code(shown) == ["outcome", *(result.name.lower() for result in AttemptResult)]
 
 
 def test_the_settings_page_has_every_setting_with_its_default() -> None:

@@ -341,10 +341,13 @@ def test_runs_that_nobody_takes_are_a_warning(connected: dict[str, Any], folder:
 def test_executors_are_watched(connected: dict[str, Any]) -> None:
     change("INSERT INTO executors (id, beats) VALUES ('exe_dead', 7)")
 
-    assert told().one("executors") == (
-        "warning",
-        "0 alive; 1 without a heartbeat for 0.3 s: runs are not performed",
-    )
+    (found,) = told().all("executors")
+    assert found == {
+        "check": "executors",
+        "state": "warning",
+        "found": "0 alive; 1 without a heartbeat for 0.3 s: runs are not performed",
+        "advice": "if 'contentsvc serve' runs, see 'disk', 'file' and its log; otherwise start it",
+    }
 
 
 async def test_an_executor_that_beats_is_alive() -> None:

@@ -15,10 +15,9 @@ from tests.usecases.test_replays import replayer
 from contentsvc_core.journal import LogOutcome, LogStatus
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.testing import START, push_body, signed
-from contentsvc_core.usecases.replay import Replayed
+from contentsvc_core.usecases.replay import NOT_KEPT, Replayed
 from contentsvc_core.usecases.replay_many import (
     BATCH,
-    NOT_KEPT,
     BulkReplayer,
     ReplayCount,
     ReplayDeliveries,
@@ -94,7 +93,10 @@ async def test_refused_deliveries_are_named_with_the_reason(world: World) -> Non
     world.clock.advance(timedelta(seconds=1))
     found = await replay(world, asked(statuses=(LogStatus.FAILED,)))
 
-    assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == ((), [(refused.id, NOT_KEPT)])
+    assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == (
+        (),
+        [(refused.id, NOT_KEPT.message())],
+    )
     counted = await bulk(world).count(world.organization.id, asked())
     assert counted == ReplayCount(replayable=1, not_kept=1, is_more=False)
 

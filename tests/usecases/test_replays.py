@@ -17,6 +17,7 @@ from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.replay import (
     INTEGRATION_DISABLED,
     INTEGRATION_GONE,
+    NOT_KEPT,
     NOT_PROCESSED,
     REPOSITORY_GONE,
     Replayed,
@@ -90,7 +91,7 @@ async def test_an_entry_without_an_event_and_an_unknown_one_cannot_be_replayed(w
     (refused,) = await world.stores.journal.entries(world.organization.id)
     replay = replayer(world).replay
 
-    assert await replay(world.organization.id, refused.id) is NOT_PROCESSED
+    assert await replay(world.organization.id, refused.id) is NOT_KEPT
     for unknown in ("log_unknown", "no id"):
         assert await replay(world.organization.id, unknown) is UNKNOWN_LOG
     await pushed(world, "d-2", "feat: a lamp")

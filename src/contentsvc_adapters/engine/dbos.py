@@ -21,6 +21,7 @@ from contentsvc_adapters.engine.dbos_limits import (
     quieten,
     why_not,
     write_ahead,
+    writing,
 )
 from contentsvc_adapters.engine.dbos_steps import PATIENCE_S, TAKEN, DbosSteps, Performance, perform_run
 from contentsvc_core.errors import StoreUnavailable
@@ -195,6 +196,6 @@ def migrate_engine(url: str) -> None:
     """Create or update DBOS's tables; raise :class:`StoreUnavailable` if the database cannot be used."""
     quieten(logging.getLogger("dbos"))
     try:
-        DBOS.migrate(url)
+        DBOS.migrate(writing(url))
     except Exception as exc:
         raise StoreUnavailable(why_not(exc)) from exc

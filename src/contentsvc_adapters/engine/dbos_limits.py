@@ -20,6 +20,8 @@ _STATEMENT_MS: Final = 10_000
 _SILENCE_MS: Final = 10_000
 #: The last one protects others from a stalled process that holds locks in a transaction.
 _LIMITS: Final = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+#: Overrides the setting of the role or database, as the sessions of the stores do.
+_WRITES: Final = "-c default_transaction_read_only=off"
 #: The least time between two log lines of DBOS, in seconds: during an outage it would fill disks.
 _QUIET_S: Final = 5.0
 
@@ -43,9 +45,16 @@ def engine_options(url: str) -> dict[str, Any]:
         "keepalives_idle": 5,
         "keepalives_interval": 2,
         "keepalives_count": 3,
-        "options": " ".join(f"-c {limit}={_STATEMENT_MS}" for limit in _LIMITS),
+        "options": " ".join((_WRITES, *(f"-c {limit}={_STATEMENT_MS}" for limit in _LIMITS))),
     }
     return {"connect_args": arguments, "pool_timeout": _CONNECT_S}
+
+
+def writing(url: str) -> str:
+    """Return the URL for ``DBOS.migrate``, which takes no options."""
+    if url.startswith("sqlite"):
+        return url
+    return make_url(url).update_query_dict({"options": _WRITES}).render_as_string(hide_password=False)
 
 
 def give_up_in_outages(instance: DBOS) -> None:

@@ -34,6 +34,11 @@ _TURNS: Final = 4
 NOT_PROCESSED: Final = Refusal(
     RefusalKind.CONFLICT, "Only a processed delivery can be replayed: this entry has no event"
 )
+NOT_KEPT: Final = Refusal(
+    RefusalKind.CONFLICT,
+    "The body of a refused delivery is not stored. Have the code host deliver it again: "
+    "reconcile the integration, or press Redeliver at the code host",
+)
 INTEGRATION_GONE: Final = Refusal(RefusalKind.CONFLICT, "The integration of this delivery was removed")
 INTEGRATION_DISABLED: Final = Refusal(RefusalKind.DISABLED, "Integration is disabled")
 REPOSITORY_GONE: Final = Refusal(
@@ -94,6 +99,8 @@ class Replayer:
             return UNKNOWN_LOG
         if is_message_log(entry):
             return await self._resend(entry)
+        if entry.outcome is LogOutcome.REFUSED:
+            return NOT_KEPT
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
             return NOT_PROCESSED
         return await self._replay(entry, entry.detail, None if request is None else _delivery_id(request, entry.id))

@@ -18,16 +18,12 @@ from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.usecases.edit import unshared
-from contentsvc_core.usecases.replay import Replayed, Replayer, is_replay
+from contentsvc_core.usecases.replay import NOT_KEPT, Replayed, Replayer, is_replay
 
 #: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
 BATCH: Final = 25
 COUNTED: Final = 1000
 _TEXT_LENGTH: Final = 200
-NOT_KEPT: Final = (
-    "The body of a refused delivery is not stored. Have the code host deliver it again: "
-    "reconcile the integration, or press Redeliver at the code host"
-)
 
 
 class ReplayDeliveries(Command, frozen=True):
@@ -170,7 +166,7 @@ class BulkReplayer:
         runs = 0
         for entry in reversed(batch):
             if _is_refused(entry):
-                refused.append(NotReplayed(log_id=entry.id, reason=NOT_KEPT))
+                refused.append(NotReplayed(log_id=entry.id, reason=NOT_KEPT.message()))
             elif _is_replayable(entry):
                 answer = await self._replayer.replay(organization_id, entry.id, request=request)
                 match answer:

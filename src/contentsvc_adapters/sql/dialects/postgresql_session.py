@@ -29,12 +29,13 @@ SESSION: Final = {
     "synchronous_commit": "on",
     # Statements are short and frequent: compiling them does not pay.
     "jit": "off",
+    # A transaction that only reads says so itself.
+    "default_transaction_read_only": "off",
 }
 SETTLING: Final = {
     **SESSION,
-    # A lane's statements begin no explicit transaction that could set these.
+    # A lane's statements begin no explicit transaction that could set this.
     "default_transaction_isolation": "read committed",
-    "default_transaction_read_only": "off",
     # Each statement is planned once, for arrays of any length. Tables that are empty at that time soon grow.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",

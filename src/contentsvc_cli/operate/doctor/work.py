@@ -81,7 +81,10 @@ async def executors(settings: Settings, database: DatabaseInspector) -> Findings
     sentence = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
     if alive:
         return [warning(name, sentence, "if a node was just killed, wait 15 s: the others take over its runs")]
-    advice = "start 'contentsvc serve'" if settings.is_sqlite else "start a node: it takes over their runs"
+    # An executor that cannot write, for example on a full disk, has no heartbeat either.
+    advice = "if 'contentsvc serve' runs, see 'disk', 'file' and its log; otherwise start it"
+    if not settings.is_sqlite:
+        advice = "start a node: it takes over their runs"
     return [warning(name, f"{sentence}: runs are not performed", advice)]
 
 
