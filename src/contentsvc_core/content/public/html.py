@@ -18,7 +18,7 @@ _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> (.?)")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
 _SENTENCE: Final = re.compile(r".*[.!?。](?=\s|$)", re.DOTALL)
-#: What is between the texts of two paragraphs or entries, if the first has no punctuation at its end.
+#: The tags between two paragraphs or entries, if the first ends without punctuation.
 _NEXT_BLOCK: Final = re.compile(r'(?<=[^.!?:;。…\s>])(?:\s|</?(?:[ou]l|li|p)(?: start="[0-9]+")?>)*+(?<=>)(?=[^\s<])')
 _LOWEST: Final = 6
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
