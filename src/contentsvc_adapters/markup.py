@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, final
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from nh3 import Cleaner
 
@@ -52,7 +53,9 @@ class SafeMarkdown:
     @cached_property
     def _parser(self) -> "MarkdownIt":
         # html=False first: the allow-list alone would drop the text that follows a <script>.
-        return commonmark(html=False).disable("image")
+        parser = commonmark(html=False)
+        parser.inline.ruler.at("image", _image)
+        return parser
 
     @cached_property
     def _cleaner(self) -> "Cleaner":
@@ -81,6 +84,28 @@ class SafeMarkdown:
         tokens = self._parser.parse(markdown)
         _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))
         return self._cleaner.clean(self._parser.renderer.render(tokens, self._parser.options, {}))
+
+
+def _image(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
+    """Read an image as a link to it, without its exclamation mark; inside a link, as its description."""
+    from markdown_it.rules_inline import link  # noqa: PLC0415  # as above
+
+    start = state.pos
+    if not state.src.startswith("![", start):
+        return False
+    state.pos += 1
+    is_nested = state.linkLevel > 0
+    if not link(state, silent or is_nested):
+        state.pos = start
+        return False
+    if is_nested and not silent:
+        state.pending += state.src[start + 2 : state.md.helpers.parseLinkLabel(state, start + 1)]
+    elif not silent and (opened := state.tokens[-2]).type == "link_open":
+        # Without a description, its address is the text.
+        closed = state.tokens.pop()
+        state.push("text", "", 0).content = str(opened.attrs["href"])
+        state.tokens.append(closed)
+    return True
 
 
 def _bound_links(tokens: Iterable["Token"], limit: int) -> None:

@@ -39,6 +39,24 @@ def test_headings_lists_links_and_tables_are_rendered() -> None:
     assert '<a href="https://x.example/d" rel="nofollow noopener noreferrer">c</a>' in html
 
 
+@pytest.mark.parametrize(
+    ("markdown", "shown", "links"),
+    [
+        ("see ![a beam](https://x.example/b.png)!", "see a beam!", ["https://x.example/b.png"]),
+        ("![](https://x.example/b.png)", "https://x.example/b.png", ["https://x.example/b.png"]),
+        ("[![a badge](https://x.example/b.svg)](https://y.example)", "a badge", ["https://y.example"]),
+        ("![a beam][b]\n\n[b]: https://x.example/b.png", "a beam", ["https://x.example/b.png"]),
+        (r"new\![a beam](https://x.example)", "new!a beam", ["https://x.example"]),
+        ("![no image] and !", "![no image] and !", []),
+    ],
+)
+def test_an_image_is_a_link_with_its_description(markdown: str, shown: str, links: list[str]) -> None:
+    parsed = Tags(RENDERER.html(markdown))
+
+    assert parsed.text.strip() == shown
+    assert [attributes["href"] for tag, attributes in parsed.seen if tag == "a"] == links
+
+
 HOSTILE = [
     "<script>alert(1)</script> after",
     "<img src=x onerror=alert(1)>",

@@ -287,6 +287,18 @@ def test_a_key_is_issued_used_and_revoked(looking: Looking, browser: Browser, st
         expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
+def test_a_key_and_its_button_fit_a_small_phone(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/keys")
+    page.get_by_label("Name").fill("L" * 60)
+    page.get_by_role("button", name="Issue a key").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your new key")
+    page.set_viewport_size({"width": 360, "height": 740})
+    looking.go("/keys")
+    expect(page.get_by_text("L" * 60).first).to_be_visible()
+    assert page.locator(".table").first.evaluate("table => table.scrollWidth <= table.clientWidth")
+
+
 def test_a_requested_post_appears_when_it_is_written(looking: Looking) -> None:
     page = looking.page
     looking.go("/posts/write")

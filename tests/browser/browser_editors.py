@@ -1,11 +1,15 @@
 """What editors do in the dashboard, in a real browser: writing by hand, saving by keyboard, versions, several posts."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.looking import Looking
 from tests.server_process import until
+
+from contentsvc_cli.start.sample import REPOSITORY_ID
+from contentsvc_core.testing import push_body
 
 
 def check(looking: Looking) -> None:
@@ -114,6 +118,42 @@ def test_a_text_from_right_to_left_and_a_wide_table_read_well_wherever_they_are_
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     _reads_well(looking, ".prose", words)
     assert _directions(page, "h1") == ["rtl"]
+
+
+def test_a_long_word_pushes_nothing_out_of_sight(looking: Looking) -> None:
+    page, word = looking.page, "donaudampfschiff" * 7
+    option = "`beam_with_a_long_name`"
+    write(looking, word, f"{word}\n\n| {option} | {'wide ' * 9} |\n|---|---|\n| {option} | {'wide' * 40} |\n")
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(word)
+    assert _lines(page, "article.reading td code") == 1
+    page.get_by_role("link", name="Edit", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edit this post")
+    assert not looking.overflows()
+    looking.story.deliver("push", json.dumps(push_body(f"feat: {word}", repository_id=REPOSITORY_ID)).encode())
+    looking.story.installation.until_runs_ended()
+    for path in ("/posts", "/runs"):
+        looking.go(path)
+        state = page.locator("td[data-label=State] .state").first.bounding_box()
+        assert state is not None
+        assert state["x"] + state["width"] < page.viewport_size["width"], path  # pyright: ignore[reportOptionalSubscript]
+        assert page.locator("td:first-child a").first.evaluate("link => link.offsetWidth") > 80
+        assert not looking.overflows(), path
+    looking.go("/triggers")
+    page.get_by_role("link", name="Changelog", exact=True).click()
+    expect(page.get_by_role("link", name=re.compile("main: feat: donau")).first).to_be_visible()
+    assert not looking.overflows()
+
+    for path in ("", f"?q={word}"):
+        page.goto(f"/changelog/acme{path}")
+        assert not looking.overflows(), path
+    page.get_by_role("link", name=word, exact=True).first.click()
+    assert _lines(page, ".prose td code") == 1
+    assert not looking.overflows()
+
+
+def _lines(page: Page, selector: str) -> int:
+    return int(page.locator(selector).first.evaluate("shown => shown.getClientRects().length"))
 
 
 def _reads_well(looking: Looking, text: str, words: str) -> None:

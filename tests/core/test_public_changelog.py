@@ -348,6 +348,9 @@ def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     assert excerpt(f"<ul>\n<li>One {commits}</li>\n<li>Two</li>\n</ul>") == "One. Two"
     assert excerpt("<ul><li>One</li></ul>\n<h2>Fixed</h2>\n<ul><li>Two.</li><li>Three</li></ul>") == "One. Two. Three"
     assert excerpt("<ul><li><strong>api:</strong> refuse it</li><li>Two</li></ul>") == "Refuse it. Two"
+    lists = '<p>A list</p>\n<ul>\n<li>One<ol start="2">\n<li>Two</li>\n</ol>\n</li>\n</ul>\n<p><em>An</em> end</p>'
+    assert excerpt(lists) == "A list. One. Two. An end"
+    assert excerpt("<ul><li>文章です。</li><li>検索</li></ul>") == "文章です。 検索"
     assert excerpt("") == ""
     # An excerpt that would be cut within a tag ends before the tag.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"

@@ -62,4 +62,4 @@ def test_twenty_tags_of_one_commit_are_one_post_that_names_all_packages(prepared
     runs = installation.rows("SELECT id, post_id FROM workflow_runs WHERE post_id IS NOT NULL")
     (reporting,) = [run["id"] for run in runs if run["post_id"] == post["id"]]
     reasons = {row["error"] for row in installation.rows("SELECT error FROM workflow_runs WHERE status = 'skipped'")}
-    assert reasons == {f"run {reporting} reports this release together with @acme/part19@2.0.0"}
+    assert reasons == {f"reported together with @acme/part19@2.0.0 by run {reporting}"}

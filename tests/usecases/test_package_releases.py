@@ -106,7 +106,7 @@ async def test_releases_of_one_commit_are_one_post_with_a_section_for_each_packa
         (RunStatus.SKIPPED, None),
         (RunStatus.COMPLETED, post.id),
     ]
-    assert runs[-3].error == f"run {runs[-1].id} reports this release together with @acme/cli@2.0.0"
+    assert runs[-3].error == f"reported together with @acme/cli@2.0.0 by run {runs[-1].id}"
 
 
 async def test_the_post_names_all_its_tags_and_deliveries(monorepo: World) -> None:

@@ -114,7 +114,7 @@ class Completion(Enum):
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
 CANCELLED: Final = "cancelled by an operator"
 ALREADY_REPORTED: Final = "another run has reported this release"
-REPORTED_TOGETHER: Final = "run {run} reports this release together with {tag}"
+REPORTED_TOGETHER: Final = "reported together with {tag} by run {run}"
 TRIGGER_DISABLED: Final = "the trigger is disabled"
 SCHEDULE_DISABLED: Final = "the schedule is disabled"
 

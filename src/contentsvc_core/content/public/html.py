@@ -18,7 +18,8 @@ _SCOPE: Final = re.compile(r"<li>(?:<p>)?<strong>[^<]{1,60}:</strong> (.?)")
 #: The search begins at the first space of a run: from each space, a run costs the square of its length.
 _QUOTATION: Final = re.compile(r"(?<!\s)\s*<blockquote>(?:[^<]|<(?!/blockquote>))*</blockquote>\s*")
 _SENTENCE: Final = re.compile(r".*[.!?。](?=\s)", re.DOTALL)
-_NEXT_ITEM: Final = re.compile(r"(?<![.!?:;\s])\s*</li>(?:\s|</?[ou]l>)*<li>")
+#: The tags between two paragraphs or entries, if the first ends without punctuation.
+_NEXT_BLOCK: Final = re.compile(r'(?<=[^.!?:;。…\s>])(?:\s|</?(?:[ou]l|li|p)(?: start="[0-9]+")?>)*+(?<=>)(?=[^\s<])')
 _LOWEST: Final = 6
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
 PAGE_ROOM: Final = 256 * 1024
@@ -64,7 +65,7 @@ def excerpt(content: str, limit: int = 200) -> str:
     """Return the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))
     text = _SCOPE.sub(lambda entry: f"<li>{entry[1].upper()}", _QUOTATION.sub("", text))
-    text = _TAG.sub(" ", _INLINE.sub("", _NEXT_ITEM.sub(". ", text)))
+    text = _TAG.sub(" ", _NEXT_BLOCK.sub(". ", _INLINE.sub("", text)))
     line = one_line(unescape(text.partition("<")[0]), len(text))
     if len(line) <= limit:
         return line
