@@ -62,7 +62,6 @@ class WebhookEndpoint:
     failures: int = 0
 
     def wants(self, kind: EventType) -> bool:
-        """Check whether the endpoint receives events of a type."""
         return self.enabled and is_subscribed(self.format, self.event_types or None, kind)
 
     @property

@@ -63,7 +63,6 @@ class Packages:
         return scoped & owners or owners or scoped
 
     def is_named(self, scope: str, package: str) -> bool:
-        """Return whether a scope is only the package's name."""
         return self._names.get(_spelled(scope)) == package
 
     def _of_path(self, path: str) -> str | None:
@@ -116,7 +115,6 @@ class Stage(Value, frozen=True, kw_only=True):
 
     @property
     def tells(self) -> bool:
-        """Whether the stage has notes or listed changes."""
         return bool(self.notes) or any(change.shown for change in self.changes)
 
     @property
@@ -328,7 +326,6 @@ def _without(push: Push, reported: set[str]) -> Push:
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """Return changes by section, in the order of headings."""
     by_section: dict[Section, list[Change]] = {}
     for change in changes:
         by_section.setdefault(change.section, []).append(change)

@@ -290,7 +290,6 @@ def most_important(changes: Iterable[Change], count: int) -> list[Change]:
 
 
 def is_news(change: Change) -> bool:
-    """Return whether posts of every type list the change."""
     return change.shown and change.section not in UPKEEP
 
 

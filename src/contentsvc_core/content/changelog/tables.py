@@ -77,7 +77,6 @@ class Table:
 
     @cached_property
     def by_beginning(self) -> dict[str, list[str]]:
-        """The rows that need each beginning of a word."""
         rows: dict[str, list[str]] = {}
         for row in self.rows:
             for beginning in beginnings_of(row):
@@ -175,7 +174,6 @@ def _comparable(sign: str) -> str:
 
 
 def words_of(text: str) -> Table:
-    """Return a table whose rows are found as whole words."""
     return Table(text, r"\b(?:", r")\b")
 
 

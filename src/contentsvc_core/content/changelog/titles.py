@@ -271,7 +271,6 @@ def release_page(release: Release, text: str) -> str:
 
 
 def day_of(timestamp: str | None) -> date | None:
-    """Return the day of a timestamp, as the code host sends it."""
     try:
         return date.fromisoformat((timestamp or "")[:10])
     except ValueError:
