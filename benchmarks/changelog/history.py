@@ -79,7 +79,7 @@ def _message(source: random.Random) -> str:
     if not kind:
         subject = subject.capitalize()
     else:
-        scope = f"({source.choice(_SCOPES)})" if source.random() < 0.6 else ""  # noqa: PLR2004  # in their order
+        scope = f"({source.choice(_SCOPES)})" if source.random() < 0.6 else ""  # noqa: PLR2004  # the usual share
         mark = "!" if source.random() < 0.02 else ""  # noqa: PLR2004  # as above
         subject = f"{kind}{scope}{mark}: {subject}"
     if source.random() < 0.4:  # noqa: PLR2004  # as above
