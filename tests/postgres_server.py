@@ -101,6 +101,16 @@ class PrivateServer:
         """Stop it hard: every connection is cut, nothing is finished."""
         _stop(self._data)
 
+    def stand_by(self) -> None:
+        """Restart the server as a hot standby, which answers queries and accepts no writes."""
+        self.stop()
+        (self._data / "standby.signal").touch()
+        self.start()
+
+    def promote(self) -> None:
+        """Make a standby a primary."""
+        _run("pg_ctl", "promote", "-w", "-s", "-D", self._data)
+
     def pause(self) -> None:
         """Stop the server's processes, with all connections open."""
         self._signal(signal.SIGSTOP)

@@ -29,6 +29,7 @@ MAX_ANSWER: Final = 64 * 1024 * 1024
 _PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE"})
+_NO_ROUTE: Final = "Not Found"
 _BUSY: Final = frozenset({429, 502, 503, 504})
 
 
@@ -142,7 +143,9 @@ class Api:
         if answer.is_success and body is not None:
             return body
         error = None if body is None else body.get("error")
-        raise self._refusal(answer, method, one_line(str(error), _LONGEST) if error else "")
+        # The answer of an address without a route gives no reason.
+        reason = "" if error in {None, _NO_ROUTE} else one_line(str(error), _LONGEST)
+        raise self._refusal(answer, method, reason)
 
     def _refusal(self, answer: httpx.Response, method: str, error: str) -> click.ClickException:
         match answer.status_code:
@@ -160,7 +163,10 @@ class Api:
             case status if not error and status != 404 and answer.is_client_error:  # noqa: PLR2004
                 fault = f"answers with {status}: is this the URL of contentsvc?"
             case 404:
-                fault = "does not know this operation: is this the URL of contentsvc, of this version?"
+                fault = (
+                    "does not know this operation: is this the URL of contentsvc, of this version, and of a process "
+                    "that serves the API ('worker' processes do not)?"
+                )
             case status:
                 fault = f"answers with {status}{f': {error}' if error else ''}"
         return click.ClickException(f"{self.url} {fault}")

@@ -16,7 +16,7 @@ from test_brands_contract import a_brand
 from test_schedules_contract import a_schedule
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
@@ -280,4 +280,21 @@ async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bo
         assert {each.log.id for each in answered} <= kept
         assert await asyncio.gather(*map(acme.stores.deliveries.settle, settling)) == [Settled.AS_DECIDED] * 120
         assert (await acme.left()).counts == (120, 240, 120)
+        await database.dispose()
+
+
+async def test_a_standby_is_refused_and_used_as_soon_as_it_is_a_primary() -> None:
+    with postgres.PrivateServer(durable=False) as server:
+        database = Database(server.url)
+        await upgrade(database)
+        acme = await tenant(sql_stores(database, RotatingSealer()))
+        settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
+        await asyncio.to_thread(server.stand_by)
+        for using in (partial(revision, database), acme.endpoint, settle):
+            with pytest.raises(StoreUnavailable, match=r"the server is a standby.*: name the primary"):
+                await using()
+
+        await asyncio.to_thread(server.promote)
+
+        assert await settle() is Settled.AS_DECIDED
         await database.dispose()

@@ -102,6 +102,15 @@ def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) 
     assert list(folder.iterdir()) == []
 
 
+def test_a_folder_in_the_place_of_the_database_is_named(folder: Path) -> None:
+    (folder / "contentsvc.db").mkdir()
+
+    found = told()
+
+    assert found.one("database") == ("fault", "'contentsvc.db' is a folder")
+    assert found.states()["file"] == "skipped"
+
+
 def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     found = told()
 

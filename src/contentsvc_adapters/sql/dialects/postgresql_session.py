@@ -42,8 +42,13 @@ SETTLING: Final = {
 }
 
 
+_STANDBY: Final = "the server is a standby, which accepts no writes: name the primary in CONTENTSVC_DATABASE_URL"
+
+
 class _Opened(DriverConnection, Protocol):
     def get_server_version(self) -> tuple[int, ...]: ...
+
+    def get_settings(self) -> object: ...
 
     async def execute(self, query: str) -> str: ...
 
@@ -52,7 +57,12 @@ _CONNECT: Final = cast("Callable[..., Awaitable[_Opened]]", asyncpg.connect)  # 
 
 
 async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> DriverConnection:
+    """Open a connection to a primary server; ``ConnectionError``: the server is a standby."""
     connection = await _CONNECT(**arguments, timeout=CONNECT_S, server_settings=dict(session))
+    # PostgreSQL 14 and newer report it to each client.
+    if getattr(connection.get_settings(), "in_hot_standby", "off") == "on":
+        connection.terminate()
+        raise ConnectionError(_STANDBY)
     if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
         try:
             async with asyncio.timeout(CONNECT_S):

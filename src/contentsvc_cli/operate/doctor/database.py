@@ -37,7 +37,7 @@ async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findin
     name = "database"
     if settings.is_sqlite:
         file = settings.database_file
-        if not file.exists():
+        if not file.is_file():
             return [_missing(settings)], "there is no database yet"
     else:
         unresolved = await _unresolved(settings)
@@ -58,6 +58,9 @@ async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findin
 
 def _missing(settings: Settings) -> Finding:
     folder = settings.database_file.absolute().parent
+    if settings.database_file.is_dir():
+        advice = "name a file in CONTENTSVC_DATABASE_URL, such as one in this folder"
+        return fault("database", f"'{settings.database_file}' is a folder", advice)
     if not folder.is_dir():
         advice = "create the folder, or name another one in CONTENTSVC_DATABASE_URL"
         return fault("database", f"the folder {folder} does not exist", advice)
@@ -112,7 +115,7 @@ async def file(settings: Settings) -> Findings:
     name = "file"
     if not settings.is_sqlite:
         return []
-    if not settings.database_file.exists():
+    if not settings.database_file.is_file():
         return [skipped(name, "there is no database yet")]
     return [_usable(await in_thread(lambda: file_of(settings))), *await _closed_to_others(settings)]
 
