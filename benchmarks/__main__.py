@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
                 progress.begin(row.name, row.estimate(plan))
                 at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
                 findings = _measured(row, bench)
-                result = judged(findings, row=row.name, at=at, plan=plan, seed=seed, revision=machine.revision())
+                result = judged(findings, row=row.name, at=at, seed=seed, revision=machine.revision())
                 # Saved after each row, so that a later fault loses nothing.
                 save(evolve(load(file), machine=where).with_row(row.name, result, [row.name for row in ROWS]), file)
     results = load(file)

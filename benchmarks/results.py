@@ -8,7 +8,6 @@ from typing import Any, Final, final
 from attrs import field, frozen
 
 from benchmarks.interval import Interval, bootstrap
-from benchmarks.plan import Plan
 from benchmarks.row import Finding, Goal, Sense
 
 _FORMAT: Final = 1
@@ -26,7 +25,6 @@ class Result:
     #: ISO 8601, UTC.
     at: str
     rounds: int
-    seconds: float
     seed: int
     #: The version of the project that was measured.
     revision: str = ""
@@ -65,7 +63,7 @@ class Results:
         return next((result for result in self.results if result.finding.key == key), None)
 
 
-def judged(findings: Sequence[Finding], *, row: str, at: str, plan: Plan, seed: int, revision: str) -> list[Result]:
+def judged(findings: Sequence[Finding], *, row: str, at: str, seed: int, revision: str) -> list[Result]:
     """Return findings with their intervals."""
     return [
         Result(
@@ -74,7 +72,6 @@ def judged(findings: Sequence[Finding], *, row: str, at: str, plan: Plan, seed: 
             row=row,
             at=at,
             rounds=len(finding.samples),
-            seconds=plan.seconds,
             seed=seed,
             revision=revision,
         )
@@ -120,7 +117,6 @@ def _document(result: Result) -> dict[str, Any]:
         "invalid": finding.invalid,
         "at": result.at,
         "rounds": result.rounds,
-        "seconds": result.seconds,
         "seed": result.seed,
         "revision": result.revision,
         "details": finding.details,
@@ -144,7 +140,6 @@ def _result(fields: dict[str, Any]) -> Result:
         row=fields["row"],
         at=fields["at"],
         rounds=fields["rounds"],
-        seconds=fields["seconds"],
         seed=fields["seed"],
         revision=fields["revision"],
     )
