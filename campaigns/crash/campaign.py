@@ -26,6 +26,10 @@ _IN_STARTUP: Final = 0.2
 _STARTUP_S: Final = 1.0
 #: The others are killed so long after readiness, in seconds.
 _SERVED_S: Final = (0.02, 0.4)
+#: The pause of the only sender before the burst, in seconds, and the time from the burst to the kill at most. The runs
+#: of more deliveries would take hours to end.
+_PAUSE_S: Final = 0.05
+_BURST_S: Final = 0.15
 #: In one of so many cycles the clock is stepped while the server serves, to so many seconds ahead or behind at most.
 #: From one end to the other is half a day: claims hold all the time, and the checker needs to know of no step.
 _CYCLES_FOR_A_STEP: Final = 3
@@ -132,10 +136,11 @@ class _Campaign:
         ahead_s, stepped_at = self._plan.uniform(-_STEP_S, _STEP_S), self._plan.random()
         in_startup = self._plan.random() < _IN_STARTUP and not steps
         wait_s = self._plan.uniform(0, _STARTUP_S) if in_startup else self._plan.uniform(*_SERVED_S)
+        burst_s = self._plan.uniform(0, _BURST_S)
         self._server.start()
         self._over = False
         async with self._client() as client, asyncio.TaskGroup() as senders:
-            senders.create_task(self._deliver(client, self._stream()))
+            senders.create_task(self._deliver(client, self._stream(), connections=1, pause_s=_PAUSE_S))
             if not in_startup:
                 await self._until_ready(client)
             await asyncio.sleep(wait_s * stepped_at)
@@ -143,26 +148,36 @@ class _Campaign:
                 self._clock.step_to(ahead_s)
                 self.steps.append(ahead_s)
             await asyncio.sleep(wait_s * (1 - stepped_at))
+            senders.create_task(self._deliver(client, self._stream()))
+            await asyncio.sleep(burst_s)
             self._server.kill()
             self._over = True
             self._killed_at = time.monotonic()
 
     def _client(self) -> httpx.AsyncClient:
-        # One more than the senders need: readiness is asked beside them.
-        limits = httpx.Limits(max_connections=_CONNECTIONS + 1)
+        # Beside the burst, one connection is for the sender before it, and one for readiness.
+        limits = httpx.Limits(max_connections=_CONNECTIONS + 2)
         return httpx.AsyncClient(base_url=self._server.url, limits=limits, trust_env=False, timeout=PATIENCE_S)
 
     def _stream(self) -> Iterator[Sending]:
         while not self._over:
             yield self._traffic.next()
 
-    async def _deliver(self, client: httpx.AsyncClient, sendings: Iterator[Sending]) -> None:
+    async def _deliver(
+        self,
+        client: httpx.AsyncClient,
+        sendings: Iterator[Sending],
+        *,
+        connections: int = _CONNECTIONS,
+        pause_s: float = 0,
+    ) -> None:
         async def work() -> None:
             for sending in sendings:
                 await self._send(client, sending)
+                await asyncio.sleep(pause_s)
 
         async with asyncio.TaskGroup() as workers:
-            for _ in range(_CONNECTIONS):
+            for _ in range(connections):
                 workers.create_task(work())
 
     async def _send(self, client: httpx.AsyncClient, sending: Sending) -> None:

@@ -26,7 +26,7 @@ _RUN_COLUMNS: Final = (
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return run_campaign(tmp_path_factory.mktemp("crash"), count=2, seed=7, rows=_ROWS)
+    return run_campaign(tmp_path_factory.mktemp("crash"), count=3, seed=7, rows=_ROWS)
 
 
 @pytest.fixture(scope="module")
