@@ -94,7 +94,7 @@ def _furnish(database: Database, prepared: Prepared) -> None:
         organization = ours.command(prepared, "organization", "create", slug, "--slug", slug)
         hook = evolve(prepared.hook, organization=organization["id"])
         fill.posts(prepared.database, database, hook, count=count, now_ms=now_ms)
-        ours.command(prepared, "changelog", "publish", "--organization", slug)
+        ours.command(prepared, "changelog", "publish", "--organization", slug, "--yes")
     fill.analyze(prepared.database, database)
 
 
