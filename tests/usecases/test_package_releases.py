@@ -263,9 +263,11 @@ async def test_a_redelivery_after_a_day_reports_its_own_release(world: World) ->
     # Past the time for which their delivery ids are claimed.
     world.clock.advance(timedelta(days=2))
     await released(world, "a@1.0.0", "b@1.0.0")
-    await waited(world)
+    world.clock.advance(PACKAGE_DELAY)
+    for run in reversed(await taken(world)):
+        await world.performer.perform(run, PlainSteps())
 
-    assert [tags_of(post) for post in await posts(world)] == [("a@1.0.0",), ("b@1.0.0",)]
+    assert sorted(tags_of(post) for post in await posts(world)) == [("a@1.0.0",), ("b@1.0.0",)]
 
 
 @pytest.mark.slow("writes or reads very large texts")
