@@ -315,6 +315,7 @@ def test_a_window_begins_when_a_trigger_begins_to_batch() -> None:
     assert (off.since, off.due_at) == (None, None)
     assert collecting(evolve(off, enabled=True), later, BERLIN, was=off).since == later
     assert collecting(daily, later, BERLIN, was=evolve(daily, enabled=False)).since == later
+    assert collecting(trigger(batch=Batch.DAILY), later, BERLIN, was=trigger()).since == later
     # A command has no window of its own.
     assert collecting(trigger(batch=Batch.DAILY), later, BERLIN, was=daily) == daily
 

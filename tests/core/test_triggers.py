@@ -173,7 +173,9 @@ def test_two_triggers_are_duplicates_if_they_write_the_same(changes: dict[str, A
 @pytest.mark.parametrize(("event_types", "reported"), [((), True), (("push",), True), (("release",), False)])
 def test_a_trigger_reports_events_of_its_types(event_types: tuple[str, ...], *, reported: bool) -> None:
     push = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
-    assert evolve(TRIGGER, event_types=event_types).reports(push) is reported
+    chosen = evolve(TRIGGER, event_types=event_types)
+    assert chosen.reports(push) is reported
+    assert not chosen.reports(msgspec.structs.replace(push, off_default=True))
 
 
 @pytest.mark.parametrize(
