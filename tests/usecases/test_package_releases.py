@@ -492,6 +492,10 @@ def a_history(text: str) -> list[Event]:
             "+lens/a | lens@2.0.0? & pot@3.0.0 & beam@1.0.0",
             "beam@1.0.0 since None, pot@3.0.0 since None, lens@2.0.0 since None: lens/a / whole: 0",
         ),
+        (
+            "+lens/a | lens@1.0.0+7 & beam@1.1.0 & cup@1.0.1",
+            "lens@1.0.0+7 since None, beam@1.1.0 since None, cup@1.0.1 since None: lens/a / whole: 0",
+        ),
     ],
 )
 def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) -> None:
