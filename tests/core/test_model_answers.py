@@ -134,20 +134,41 @@ _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"20
     [
         ("v1.12.0 of 2 June 2030 serves 12000 lamps. Thanks @Ada and @bob! [x](https://h.example/acme/lamp)", None),
         ("https://h.example/acme/lamp/commit/1?a=1&b=2, at 3.5 V", None),
+        ("https://h.example/acme/lamp/commit/1?a=1&amp;b=2 for 12,000", None),
+        ("0 of 012", None),
         ("v9.9.9 is out", "9.9.9"),
         ("v1.12.0-rc1 is out", "1.12.0-rc1"),
         ("1.12 is out, not 1.13", "1.13"),
+        (r"1\.13\.0 is out", "1.13.0"),
         ("for 13,000 teams", "13,000"),
+        ("40https://h.example/acme/lamp", "40"),
         ("40 % faster", "40"),
         ("2 ways of 42", None),
         ("4 ways", "4"),
         ("see https://evil.example/acme.", "https://evil.example/acme"),
         ("see https://h.exam", "https://h.exam"),
+        ("see https://h.example/LATEX*", "https://h.example/LATEX"),
         ("thanks @grace", "@grace"),
     ],
 )
 def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -> None:
     assert unfounded(text, _FACTS) == fault
+
+
+@pytest.mark.parametrize(
+    ("items", "number", "is_allowed"),
+    [
+        (3, "0", True),
+        (3, "3", True),
+        (3, "4", False),
+        (100_000, "100,000", True),
+        (1_000_000, "1000000", False),
+        # More digits than the interpreter converts.
+        (3, "9" * 5_000, False),
+    ],
+)
+def test_a_number_up_to_the_number_of_items_is_a_count(items: int, number: str, *, is_allowed: bool) -> None:
+    assert unfounded(f"{number} lamps", "\n".join(["a lamp"] * items)) == (None if is_allowed else number)
 
 
 def test_a_text_that_states_more_than_its_material_is_refused_without_being_repeated() -> None:

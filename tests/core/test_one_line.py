@@ -1,5 +1,6 @@
 """A line of foreign text, against its definition: what breaks a line is a space, spaces are single, none is hidden."""
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,3 +19,22 @@ def test_a_short_text_keeps_its_words_and_nothing_else(text: str) -> None:
     words = "".join(" " if has_controls(char) else char for char in storable(text.replace("\u00ad", ""))).split()
 
     assert one_line(text, 100) == " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("abcde", "abcde"),
+        ("abcdef", "abcd…"),
+        ("abc def", "abc…"),
+        ("a\nbcd", "a bcd"),
+        ("a\nbcdef", "a bc…"),
+        ("ab\n\ncdef", "ab c…"),
+        ("abc\ndef", "abc…"),
+        # Of a longer text, only eight times the limit is read.
+        ("a" + " " * 38 + "b", "a b"),
+        ("a" + " " * 39 + "b", "a"),
+    ],
+)
+def test_a_long_text_is_cut_at_its_limit(text: str, line: str) -> None:
+    assert one_line(text, 5) == line

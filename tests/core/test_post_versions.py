@@ -79,6 +79,24 @@ def test_versions_are_bounded_by_number_and_by_bytes() -> None:
     assert [each.text.markdown[0] for each in kept] == ["c"]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "kept"), [((0, 0), 2), ((1, 0), 1), ((0, 1), 1), ((MAX_VERSION_BYTES, 0), 1), ((0, MAX_VERSION_BYTES), 1)]
+)
+def test_versions_share_the_room_and_the_newest_is_kept_whatever_its_size(sizes: tuple[int, int], kept: int) -> None:
+    half = MAX_VERSION_BYTES // 2
+    # Each has a title of two bytes.
+    before = evolve(POST, title="é", summary=None, markdown="x" * (half - 2 + sizes[1]))
+    after = evolve(before, markdown="y" * (half - 2 + sizes[0]))
+
+    assert len(versions_after((), before, after, None)[1]) == kept
+
+
+@pytest.mark.parametrize(("summary", "size"), [(None, 6), ("", 6), ("né", 9)])
+def test_the_size_of_a_version_is_that_of_its_texts_in_bytes(summary: str | None, size: int) -> None:
+    text = PostText(title="é\ud800", markdown="M", summary=summary)
+    assert PostVersion(number=1, text=text, saved_at=START).size == size
+
+
 @given(_LINES, _LINES)
 def test_a_difference_has_the_lines_of_both_texts_in_order(old: str, new: str) -> None:
     lines = differences(old, new)
@@ -107,6 +125,11 @@ def test_lines_that_stay_are_marked_as_the_same() -> None:
         ("abcdef", "acbedf", "=a -b =c -d +b =e +d =f"),
         ("axbxc", "axcxb", "=a =x -b -x =c +x +b"),
         ("cafe", "face", "-c -a =f +a +c =e"),
+        ("bcad", "abcd", "+a =b =c -a =d"),
+        # Lines that one of them repeats are matched at the beginning and at the end alone.
+        ("ab", "aab", "=a +a =b"),
+        ("aab", "ab", "=a -a =b"),
+        ("xaa", "yaa", "-x +y =a =a"),
     ],
 )
 def test_lines_that_both_texts_have_once_are_matched(old: str, new: str, difference: str) -> None:
@@ -119,3 +142,4 @@ def test_a_text_without_a_version_is_the_next_one() -> None:
     version = PostVersion(number=3, text=PostText(title="Old", markdown="M"), saved_at=START)
     assert [each.number for each in current_first((), POST)] == [1]
     assert [each.number for each in current_first([version], POST)] == [4, 3]
+    assert current_first([version], evolve(POST, title="Old", markdown="M", summary=None, labels=())) == [version]

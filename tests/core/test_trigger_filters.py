@@ -314,6 +314,10 @@ def test_a_window_begins_when_a_trigger_begins_to_batch() -> None:
     off = collecting(evolve(daily, enabled=False), later, BERLIN, was=daily)
     assert (off.since, off.due_at) == (None, None)
     assert collecting(evolve(off, enabled=True), later, BERLIN, was=off).since == later
+    assert collecting(daily, later, BERLIN, was=evolve(daily, enabled=False)).since == later
+    assert collecting(trigger(batch=Batch.DAILY), later, BERLIN, was=trigger()).since == later
+    # A command has no window of its own.
+    assert collecting(trigger(batch=Batch.DAILY), later, BERLIN, was=daily) == daily
 
 
 @given(st.sampled_from([Batch.DAILY, Batch.WEEKLY]), st.integers(0, 60 * 24 * 366), st.sampled_from(zone_names()))

@@ -8,15 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core import Trigger, matching
+from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
+from contentsvc_core.events.normalized import Push
+from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.schedules import Firing
-from contentsvc_core.workflows.triggers import EVENT_TYPES, TriggerOptions
+from contentsvc_core.workflows.triggers import (
+    DUPLICATE_TRIGGER,
+    EVENT_TYPES,
+    UNKNOWN_TRIGGER,
+    TriggerOptions,
+    change_trigger,
+    refuse_trigger,
+)
 from contentsvc_core.zones import DEFAULT_ZONE
 
 
@@ -86,7 +96,7 @@ TRIGGER: Final = Trigger(
     organization_id="org_1",
     name="Lamps",
     source_type="codehost_webhook",
-    repository_ids=(2, 1, 2),
+    repository_ids=(8, 1, 8),
     event_types=("release", "push"),
     output_type=ContentType.CHANGELOG,
     created_at=START,
@@ -100,7 +110,7 @@ def test_the_wire_form_has_the_specified_fields() -> None:
         "name": "Lamps",
         "sourceType": "codehost_webhook",
         "enabled": True,
-        "targets": {"repositoryIds": ["1", "2"]},
+        "targets": {"repositoryIds": ["1", "8"]},
         "sourceConfig": {"eventTypes": ["push", "release"]},
         "outputType": "changelog",
         "outputConfig": None,
@@ -110,6 +120,8 @@ def test_the_wire_form_has_the_specified_fields() -> None:
     assert msgspec.to_builtins(TriggerBody.of(TRIGGER)) == body
     branded = evolve(TRIGGER, brand_identity_id="brand_1")
     assert msgspec.to_builtins(TriggerBody.of(branded)) == body | {"outputConfig": {"brandIdentityId": "brand_1"}}
+    styled = evolve(TRIGGER, house_style=HouseStyle({"tone": "plain"}))
+    assert msgspec.to_builtins(TriggerBody.of(styled)) == body | {"outputConfig": {"houseStyle": {"tone": "plain"}}}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +138,7 @@ def test_a_trigger_matches_events_of_its_repositories_and_types(changes: dict[st
     event: dict[str, Any] = {
         "organization_id": "org_1",
         "source_type": "codehost_webhook",
-        "repository_id": 2,
+        "repository_id": 8,
         "event_type": "push",
     }
     event |= changes
@@ -156,6 +168,48 @@ def test_an_unknown_event_type_is_refused() -> None:
 )
 def test_two_triggers_are_duplicates_if_they_write_the_same(changes: dict[str, Any], *, same: bool) -> None:
     assert TRIGGER.does_the_same_as(evolve(TRIGGER, **changes)) is same
+
+
+@pytest.mark.parametrize(("event_types", "reported"), [((), True), (("push",), True), (("release",), False)])
+def test_a_trigger_reports_events_of_its_types(event_types: tuple[str, ...], *, reported: bool) -> None:
+    push = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
+    chosen = evolve(TRIGGER, event_types=event_types)
+    assert chosen.reports(push) is reported
+    assert not chosen.reports(msgspec.structs.replace(push, off_default=True))
+
+
+@pytest.mark.parametrize(
+    ("at_most", "changes", "refusal"),
+    [
+        (2, {"event_types": ("push",)}, None),
+        (1, {"event_types": ("push",)}, too_many("event triggers", 1)),
+        (2, {"name": "x"}, DUPLICATE_TRIGGER),
+    ],
+)
+def test_a_trigger_is_added_up_to_the_limit_unless_another_writes_the_same(
+    at_most: int, changes: dict[str, Any], refusal: Refusal | None
+) -> None:
+    assert refuse_trigger([TRIGGER], evolve(TRIGGER, **changes), at_most=at_most) == refusal
+
+
+@pytest.mark.parametrize(
+    ("trigger_id", "changes", "refusal"),
+    [
+        ("trg_1", {"repository_ids": (7,)}, None),
+        ("trg_1", {"event_types": ("push",)}, DUPLICATE_TRIGGER),
+        # The third is a duplicate of the first already.
+        ("trg_1", {"name": "x"}, None),
+        ("trg_9", {}, UNKNOWN_TRIGGER),
+    ],
+)
+def test_a_trigger_is_changed_unless_another_writes_the_same(
+    trigger_id: str, changes: dict[str, Any], refusal: Refusal | None
+) -> None:
+    existing = [TRIGGER, evolve(TRIGGER, id="trg_2", event_types=("push",)), evolve(TRIGGER, id="trg_3")]
+
+    changed = change_trigger(existing, trigger_id, lambda current: evolve(current, **changes))
+
+    assert changed == (refusal or evolve(TRIGGER, **changes))
 
 
 def test_a_batch_covers_all_windows_that_have_ended() -> None:

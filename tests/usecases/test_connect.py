@@ -344,6 +344,18 @@ async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office:
     ]
 
 
+@pytest.mark.parametrize(("minutes", "end"), [(60, MissedEnd.ANSWERED), (61, MissedEnd.FOUND)])
+async def test_the_clock_of_the_log_may_be_an_hour_behind_the_code_host(
+    office: Office, minutes: int, end: MissedEnd
+) -> None:
+    created = await office.connected()
+    assert await office.receive(created, created.secret, "d-1") == 200
+    office.world.clock.advance(timedelta(hours=72, minutes=minutes))
+    office.server.note(office.server.hook, "d-1", status=504, at=office.world.clock.now() - timedelta(hours=72))
+
+    assert await office.ends(created, dry_run=True) == {"d-1": end}
+
+
 async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Office) -> None:
     created = await office.connected()
     await failed(office, created, "d-1", "d-2", "d-3")

@@ -10,7 +10,7 @@ from standardwebhooks import Webhook
 from tests.endpoints import editor_of
 from tests.usecases.conftest import World
 
-from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
+from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer, Sweeper
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import UNKNOWN_LOG
 from contentsvc_core.outgoing.endpoints import (
@@ -209,6 +209,7 @@ async def test_during_an_overlap_each_message_carries_both_signatures(office: Of
         _, headers, body = office.receiver.came[-1]
         signed = [Webhook(secret).sign(message_id, now, body.decode()) for secret in secrets]
         assert headers["webhook-signature"] == " ".join(signed)
+    assert (await Sweeper(office.world.stores, office.world.clock).sweep()).secrets == 1
 
 
 async def test_without_a_readable_secret_nothing_is_sent_and_the_log_has_the_reason(
@@ -316,8 +317,6 @@ async def test_an_overlap_has_its_bounds(office: Office) -> None:
 
 
 async def test_messages_are_swept_with_the_log(office: Office) -> None:
-    from contentsvc_core import Sweeper  # noqa: PLC0415  # only here
-
     message_id = await office.asked_for()
     await office.turn()
     stores = office.world.stores

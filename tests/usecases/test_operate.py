@@ -7,14 +7,17 @@ from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World
+from tests.usecases.test_perform import deliver
 
 from contentsvc_core import Connection, IssuedKey, Organization, StoreUnavailable, Trigger
 from contentsvc_core.access.keys import KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import ChangeOrganization, Integration, Repository
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper, Swept
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
@@ -166,6 +169,16 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
     assert swept.log_entries == 3
     assert len(await world.stores.journal.entries(world.organization.id)) == 2
     assert len(await world.stores.journal.entries(weekly.id)) == 1
+
+
+async def test_a_claim_is_swept_when_a_redelivery_is_no_longer_recognized(world: World) -> None:
+    await deliver(world, "push", push_body("feat: a lamp", repository_id=REPOSITORY_ID), "d-1")
+    sweeper = Sweeper(world.stores, world.clock)
+
+    world.clock.advance(DEDUPE_WINDOW - timedelta(milliseconds=1))
+    assert (await sweeper.sweep()).claims == 0
+    world.clock.advance(timedelta(milliseconds=1))
+    assert (await sweeper.sweep()).claims == 1
 
 
 async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> None:

@@ -212,6 +212,64 @@ async def test_a_push_in_the_middle_parts_releases_unless_they_name_their_commit
     assert told >= {("a@1.0.1", "b@1.0.1"), ("c@1.0.1",)}
 
 
+@pytest.mark.parametrize(
+    ("history", "told"),
+    [
+        ("a@1.0.0:c 50 + b@1.0.0:c", "a@1.0.0 b@1.0.0"),
+        ("a@1.0.0:c 51 b@1.0.0:c", "a@1.0.0 | b@1.0.0"),
+        ("a@1.0.0:c" + 45 * " +" + " b@1.0.0:c", "a@1.0.0 b@1.0.0"),
+        ("a@1.0.0:c + d@1.0.0", "a@1.0.0 | d@1.0.0"),
+        # Without a package or a publication time, a release neither waits nor is waited for.
+        ("a@1.0.0 v1.0.0", "a@1.0.0 | v1.0.0"),
+        ("v1.0.0 a@1.0.0", "a@1.0.0 | v1.0.0"),
+        ("a@1.0.0 b@1.0.0?", "a@1.0.0 | b@1.0.0"),
+        ("b@1.0.0? a@1.0.0", "a@1.0.0 | b@1.0.0"),
+    ],
+)
+async def test_releases_share_a_post_by_their_commit_and_time(world: World, history: str, told: str) -> None:
+    for place, step in enumerate(history.split()):
+        if step.isdecimal():
+            world.clock.advance(timedelta(seconds=int(step)))
+        elif step == "+":
+            await pushed(world, f"p-{place}", {f"feat: lamp {place}": []})
+        else:
+            tag, _, commit = step.rstrip("?").partition(":")
+            at = None if step.endswith("?") else PUBLISHED
+            body = release_body(tag, repository_id=REPOSITORY_ID, published_at=at)
+            body["release"]["target_commitish"] = commit * 40 or "main"
+            await deliver(world, "release", body, f"d-{place}")
+    await waited(world)
+
+    assert " | ".join(sorted(" ".join(tags_of(post)) for post in await posts(world))) == told
+
+
+async def test_a_release_from_before_the_trigger_is_not_reported_with_it(world: World) -> None:
+    await released(world, "a@1.0.0")
+    await world.triggers.create(
+        world.organization.id,
+        CreateTrigger(repository_ids=[REPOSITORY_ID], output_type=ContentType.BLOG_POST, auto_publish=True),
+    )
+    await released(world, "b@1.0.0", notes="- Draw a lamp")
+    await waited(world)
+
+    told = {post.content_type: tags_of(post) for post in await posts(world)}
+    assert told == {world.trigger.output_type: ("a@1.0.0", "b@1.0.0"), ContentType.BLOG_POST: ("b@1.0.0",)}
+
+
+async def test_a_redelivery_after_a_day_reports_its_own_release(world: World) -> None:
+    await released(world, "a@1.0.0", "b@1.0.0")
+    for run in await world.stores.ledger.runs(world.organization.id):
+        assert await world.stores.ledger.cancel(world.organization.id, run.id, "not now")
+    # Past the time for which their delivery ids are claimed.
+    world.clock.advance(timedelta(days=2))
+    await released(world, "a@1.0.0", "b@1.0.0")
+    world.clock.advance(PACKAGE_DELAY)
+    for run in reversed(await taken(world)):
+        await world.performer.perform(run, PlainSteps())
+
+    assert sorted(tags_of(post) for post in await posts(world)) == [("a@1.0.0",), ("b@1.0.0",)]
+
+
 @pytest.mark.slow("writes or reads very large texts")
 async def test_an_imported_history_is_reported_commit_by_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
@@ -433,6 +491,10 @@ def a_history(text: str) -> list[Event]:
         (
             "+lens/a | lens@2.0.0? & pot@3.0.0 & beam@1.0.0",
             "beam@1.0.0 since None, pot@3.0.0 since None, lens@2.0.0 since None: lens/a / whole: 0",
+        ),
+        (
+            "+lens/a | lens@1.0.0+7 & beam@1.1.0 & cup@1.0.1",
+            "lens@1.0.0+7 since None, beam@1.1.0 since None, cup@1.0.1 since None: lens/a / whole: 0",
         ),
     ],
 )

@@ -391,8 +391,10 @@ def _cut(*messages: str, before: str = "0" * 40) -> Push:
     return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=head, is_cut=True, before=before)
 
 
-async def _completed(desk: Desk, host: Lister, *events: Event, name: str = NAME) -> Sequence[Event]:
-    """Return the events with the commits that were left out."""
+async def _completed(
+    desk: Desk, host: Lister, *events: Event, name: str = NAME, before: Sequence[Chapter] = ()
+) -> Sequence[Event]:
+    """Return the events with the commits that were left out; ``before`` are chapters of unconnected repositories."""
 
     async def hosts(_provider: str) -> Any:
         return host
@@ -402,11 +404,13 @@ async def _completed(desk: Desk, host: Lister, *events: Event, name: str = NAME)
     reader = PullRequestReader(stores.directory, calls, world.clock)
     await desk.push("feat: x", delivery_id=f"d-{len(await stores.ledger.runs(world.organization.id))}")
     run = (await stores.ledger.runs(world.organization.id))[0]
-    brief = Brief(content_type=ContentType.CHANGELOG, chapters=[Chapter(repository=name, events=events)])
+    chapters = [*before, Chapter(repository=name, events=events)]
+    brief = Brief(content_type=ContentType.CHANGELOG, chapters=chapters)
+    sources = [Source(provider="github", repository_id=place, full_name=name) for place in range(len(before))]
     source = Source(provider="github", repository_id=NUMBER, full_name=name)
-    gathered = BriefSources(brief=brief, delivery_ids=(), sources=(source,))
+    gathered = BriefSources(brief=brief, delivery_ids=(), sources=(*sources, source))
     read, _ = await reader.read(run, gathered, PlainSteps())
-    return read.brief.chapters[0].events
+    return read.brief.chapters[-1].events
 
 
 async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_first(desk: Desk) -> None:
@@ -453,3 +457,14 @@ async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk) -
     assert len(host.ranges) == 1
     entry = (await desk.office.calls())[-1]
     assert (entry.title, entry.status, entry.error_message) == ("Commit lookup", LogStatus.FAILED, "it did not answer")
+    assert entry.payload == {"operation": "read_commits", "repository": NAME}
+
+
+async def test_commits_are_listed_past_what_cannot_be_listed(desk: Desk) -> None:
+    refusal = HostRefusal(fault=HostFault.RATE_LIMITED, reason="wait", retry_after_s=0)
+    host = Lister(HostCommits(refusal=refusal), HostCommits(found=[commit("feat: a")]))
+    first, second = _cut("feat: a"), _cut("feat: b")
+    whole = evolve_push(first, is_cut=False)
+    before = [Chapter(repository="acme/whole", events=[whole]), Chapter(repository="acme/away", events=[first])]
+
+    assert await _completed(desk, host, first, second, before=before) == (whole, second)

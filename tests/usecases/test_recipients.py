@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+import pytest
 from tests.mail_server import MailServer
 from tests.usecases.test_notifications import Office, token_of
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import NO_ADDRESSES, NONE_CONFIRMED, ChangeEndpoint, WebhookEndpoint
 from contentsvc_core.outgoing.events import post_published
@@ -230,6 +232,27 @@ async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail() 
         assert sorted(mail.to for mail in mails.mails[2:]) == [(_DEV,), (_OPS,)]
 
 
+async def test_an_address_whose_link_cannot_be_opened_gets_another_and_keeps_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def closed(_self: object, sealed: str) -> str:
+        raise SecretUnreadable(sealed)
+
+    async with MailServer.running() as mails:
+        office = await Office.opened("127.0.0.1:1", mails)
+        endpoint = await office.endpoint(_OPS)
+        await office.confirmed(mails)
+        with monkeypatch.context() as patched:
+            patched.setattr("contentsvc_adapters.sealing.FernetSealer.open", closed)
+            assert await published(office, endpoint, 1) == [AttemptResult.DELIVERED]
+        assert await published(office, endpoint, 2) == [AttemptResult.DELIVERED]
+
+    first, second = (token_of(mail, "leave") for mail in mails.mails)
+    assert first == second
+    await office.consents.leave(first)
+    assert await statuses(office, endpoint) == ["removed"]
+
+
 async def test_a_mail_is_delivered_if_the_server_refuses_some_addresses_only() -> None:
     async with MailServer.running() as mails:
         office = await Office.opened("127.0.0.1:1", mails)
@@ -250,6 +273,7 @@ async def test_a_link_ends_after_a_day_and_then_the_address_can_be_asked_again()
         await office.turn()
         office.clock.advance(timedelta(hours=24))
         assert not await office.consents.confirm(token_of(mails.mails[0], "confirm"))
+        assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 0
         office.clock.advance(timedelta(seconds=1))
         assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 1
         assert await statuses(office, endpoint) == ["unconfirmed"]

@@ -21,6 +21,7 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus, read_address
+from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
 
@@ -261,6 +262,21 @@ async def test_old_posts_that_are_published_now_are_no_news() -> None:
         await office.publish("Late")
         office.wait(STALE + timedelta(days=1))
         assert await office.mails() == []
+
+
+@pytest.mark.parametrize("retention_days", [7, 30])
+async def test_mails_and_announced_posts_are_kept_as_long_as_a_post_is_news(retention_days: int) -> None:
+    async with Office.opened() as office:
+        world, acme = office.reader.world, office.reader.acme.organization
+        office.reader.state.organizations[acme.id] = evolve(acme, retention_days=retention_days)
+        await office.subscribed()
+        await office.publish()
+        sweeper = Sweeper(world.stores, world.clock)
+        office.wait(RECENT)
+        assert (await sweeper.sweep()).messages == 0
+        # The mail with the link, and the post a millisecond later.
+        office.wait(timedelta(milliseconds=2))
+        assert (await sweeper.sweep()).messages == 2
 
 
 async def test_a_post_that_is_taken_back_before_its_mail_is_not_in_it() -> None:

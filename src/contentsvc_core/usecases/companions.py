@@ -29,8 +29,8 @@ class Companions:
 
     async def find(self, run: WorkflowRun, cause: Delivered) -> tuple[ReleaseRun, ...] | str:
         """Return the runs whose releases a run reports beside its own, or the reason why it reports none."""
-        own = cause.once_key
-        if own is None or not cause.shares_a_post:
+        own = cause.once_key if cause.shares_a_post else None
+        if own is None:
             return ()
         if await self._ledger.reported(run.organization_id, [own]):
             return ALREADY_REPORTED
@@ -69,8 +69,7 @@ class Companions:
         while not _is_over(read):
             since = runs[-1].created_at if runs else run.created_at
             page = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
-            ids = {each.id for each in runs}
-            runs += [each for each in page if each.id not in ids]
+            runs += page
             if page:
                 _extend(read, await self._between(read[-1], runs[-1]))
             if len(page) < limit:

@@ -62,8 +62,8 @@ class Sweeper:
             entries += await self._all(partial(stores.journal.sweep, organization.id, before=cutoff, limit=_BATCH))
             messages += await self._all(partial(stores.outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
             # A post stays announced as long as it could be mailed again, whatever the plan.
-            cutoff = min(cutoff, now - RECENT)
-            messages += await self._all(partial(stores.mailbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+            mails = partial(stores.mailbox.sweep, organization.id, before=now - RECENT, limit=_BATCH)
+            messages += await self._all(mails)
         unconfirmed = now - CONFIRM_WITHIN
         secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
         previous = partial(stores.endpoints.sweep_secrets, now)

@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import CommitRange, HostRefusal
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, named_pull_requests
+from contentsvc_core.content.writing import Chapter
 from contentsvc_core.events.normalized import Commit, Event, Push
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Steps
@@ -169,7 +170,7 @@ class PullRequestReader:
 
     async def _with_all_commits(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> BriefSources:
         chapters = gathered.brief.chapters
-        if not any(_is_cut(event) for chapter in chapters for event in chapter.events):
+        if not any(_cut_pushes(chapter) for chapter in chapters):
             return gathered
 
         async def fetch() -> str:
@@ -190,9 +191,8 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            pushes = [event for event in reversed(chapter.events) if isinstance(event, Push) and _is_cut(event)]
-            reached = await self._reach(integrations, source, chapter.repository) if pushes else ""
-            if isinstance(reached, str):
+            pushes = _cut_pushes(chapter)
+            if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached
             host = reach.host.within(_PATIENCE_S)
@@ -228,8 +228,9 @@ def _request_number(source: Source) -> re.Pattern[str] | None:
     return provider.request_number if provider is not None else None
 
 
-def _is_cut(event: Event) -> bool:
-    return isinstance(event, Push) and event.is_cut
+def _cut_pushes(chapter: Chapter) -> list[Push]:
+    """Return the pushes of a chapter whose commits were cut, newest first."""
+    return [event for event in reversed(chapter.events) if isinstance(event, Push) and event.is_cut]
 
 
 def _push_key(source: Source, event: Event) -> str:

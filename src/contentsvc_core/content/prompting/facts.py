@@ -30,8 +30,8 @@ def unfounded(text: str, material: str) -> str | None:
     for version in dict.fromkeys(_VERSION.findall(text)):
         if not re.search(rf"(?<![0-9.]){re.escape(version)}(?![0-9])", material):
             return version
-    numbers = {digits.lstrip("0") or "0" for digits in _DIGITS.findall(_SEPARATORS.sub("", material))}
-    numbers |= {digits.lstrip("0") or "0" for digits in _DIGITS.findall(material)}
+    forms = material, _SEPARATORS.sub("", material)
+    numbers = {digits.lstrip("0") for form in forms for digits in _DIGITS.findall(form)}
     items = material.count("\n") + 1
     for number in _NUMBER.findall(_VERSION.sub(" ", text)):
         digits = _SEPARATORS.sub("", number).lstrip("0") or "0"
