@@ -4,9 +4,10 @@ import asyncio
 import smtplib
 import ssl
 from collections.abc import Sequence
-from email.headerregistry import Address
+from email.header import Header
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime, parseaddr
 from typing import Final, final
 
@@ -19,6 +20,30 @@ TIMEOUT_S: Final = 20.0
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
+
+
+class _OneLine(UnstructuredHeader, BaseHeader):
+    """A header of ASCII that is never folded: Python encodes a long URL, and mail programs do not find it there."""
+
+    def fold(self, *, policy: Policy) -> str:
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+class _Subject(UnstructuredHeader, BaseHeader):
+    """A subject that is read as it was written: ``EmailPolicy`` loses spaces between encoded words."""
+
+    def fold(self, *, policy: Policy) -> str:
+        text = str(self)
+        if not text.isascii():
+            text = Header(text, "utf-8", header_name=self.name).encode(linesep=policy.linesep)
+        return f"{self.name}: {text}{policy.linesep}"
+
+
+_HEADERS: Final = HeaderRegistry()
+_HEADERS.map_to_type("list-unsubscribe", _OneLine)
+_HEADERS.map_to_type("message-id", _OneLine)
+_HEADERS.map_to_type("subject", _Subject)
+_POLICY: Final = SMTP.clone(header_factory=_HEADERS)
 
 
 @final
@@ -100,7 +125,7 @@ class SmtpSender:
         return client
 
     def _written(self, letter: Letter) -> EmailMessage:
-        message = EmailMessage(policy=SMTP)
+        message = EmailMessage(policy=_POLICY)
         domain = self._sender.rpartition("@")[2]
         message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
         message["To"] = Address(addr_spec=letter.to)

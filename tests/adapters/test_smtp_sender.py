@@ -1,6 +1,9 @@
 """Sending letters over a real socket: TLS, signing in, refusals, and connections that end."""
 
 import ssl
+from email import message_from_bytes
+from email.header import decode_header, make_header
+from email.policy import compat32
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +50,34 @@ async def test_a_letter_arrives_with_both_parts_and_one_click_to_leave() -> None
     assert mail.text == _LETTER.text
     assert mail.html.strip() == _LETTER.html
     assert message.get_content_type() == "multipart/alternative"
+
+
+async def test_a_long_address_to_leave_stays_readable_for_mail_programs() -> None:
+    url = f"https://content.acme.example/changelog/lighthouse/subscribe/leave?token={'T' * 40}"
+    async with MailServer.running() as server:
+        await _sender(server).send([evolve(_LETTER, message_id="a" * 60, unsubscribe_url=url)])
+        [mail] = server.mails
+
+    # Mail programs do not decode these headers, other than the parser of the test.
+    lines = mail.raw.decode().splitlines()
+    assert f"List-Unsubscribe: <{url}>" in lines
+    assert f"Message-ID: <{'a' * 60}@acme.example>" in lines
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "€ Donaudampfschifffahrtsgesellschaftskapitän €",
+        "v2.0.0: Acme € 👩\u200d👩\u200d👧\u200d👦 Donaudampfschifffahrtsgesellschaftskapitän lampenlampenlampe",
+    ],
+)
+async def test_a_subject_reads_as_it_was_written(subject: str) -> None:
+    async with MailServer.running() as server:
+        await _sender(server).send([evolve(_LETTER, subject=subject)])
+        [mail] = server.mails
+
+    written = message_from_bytes(mail.raw, policy=compat32)["Subject"]
+    assert str(make_header(decode_header(written))) == subject
 
 
 async def test_no_header_comes_in_by_a_name_or_a_subject() -> None:
