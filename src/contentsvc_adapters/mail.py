@@ -84,7 +84,10 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 for letter in letters:
-                    done.append(self._post(client, letter))  # noqa: PERF401  # messages sent before a fault count
+                    done.append(self._post(client, letter))
+                    if client.sock is None:
+                        # The server has ended the connection with 421.
+                        break
         except (OSError, smtplib.SMTPException) as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
@@ -154,8 +157,10 @@ def _reason(exc: Exception) -> str:
             return f"the server answered {exc.smtp_code}: {_text(exc.smtp_error)}"
         case ssl.SSLCertVerificationError():
             return f"the server's certificate is not valid for it: {_text(exc.verify_message)}"
-        case TimeoutError():
+        case TimeoutError() | smtplib.SMTPServerDisconnected(__context__=TimeoutError()):
             return "the server did not answer in time"
+        case smtplib.SMTPServerDisconnected():
+            return "the server ended the connection"
         case _:
             return f"the server cannot be reached: {_text(str(exc))}"
 

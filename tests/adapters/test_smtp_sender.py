@@ -1,5 +1,6 @@
 """Sending letters over a real socket: TLS, signing in, refusals, and connections that end."""
 
+import asyncio
 import ssl
 from email import message_from_bytes
 from email.header import decode_header, make_header
@@ -10,7 +11,7 @@ from typing import Final
 import pytest
 from attrs import evolve
 from tests.adapters.internet import certified
-from tests.mail_server import MailServer
+from tests.mail_server import LOOPBACK, MailServer
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting
@@ -147,6 +148,27 @@ async def test_a_connection_that_ends_leaves_the_rest_for_later() -> None:
         sent = await _sender(server).send([_LETTER] * 3)
 
     assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert sent[0].error == "the server ended the connection"
+
+
+@pytest.mark.parametrize("begin", ["MAIL", "RCPT"])
+async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -> None:
+    async with MailServer.running(answers={begin: "421 too busy"}) as server:
+        sent = await _sender(server).send([_LETTER] * 3)
+
+    assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert sent[0].error == "the server answered 421: too busy"
+
+
+async def test_a_server_that_does_not_answer_is_not_called_unreachable() -> None:
+    silent = await asyncio.start_server(lambda _, writer: held.append(writer), LOOPBACK, 0)
+    held: list[asyncio.StreamWriter] = []
+    async with silent:
+        port = silent.sockets[0].getsockname()[1]
+        server = SmtpServer.read(f"smtp://{LOOPBACK}:{port}?starttls=off")
+        assert await SmtpSender(server, _FROM, timeout_s=0.05).check() == "the server did not answer in time"
+    for writer in held:
+        writer.close()
 
 
 async def test_a_server_that_is_away_is_tried_again() -> None:
