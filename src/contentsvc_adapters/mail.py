@@ -9,7 +9,10 @@ from email.headerregistry import Address, BaseHeader, HeaderRegistry, Unstructur
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime, parseaddr
+from time import monotonic
 from typing import Final, final
+
+from attrs import evolve
 
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting
 from contentsvc_core.outgoing.smtp import SmtpServer
@@ -17,6 +20,9 @@ from contentsvc_core.text import one_line
 
 #: How long the server may take for each answer, in seconds.
 TIMEOUT_S: Final = 20.0
+#: How long one connection may send letters, in seconds: with the answers to one more letter, it ends within a lease.
+WITHIN_S: Final = 120.0
+_TOO_SLOW: Final = "the server was slow with the mails before"
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
@@ -57,12 +63,17 @@ class SmtpSender:
         *,
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
+        within_s: float = WITHIN_S,
     ) -> None:
-        """``timeout_s`` limits each answer; by default the system's authorities are trusted."""
+        """``timeout_s`` limits each answer; by default the system's authorities are trusted.
+
+        After ``within_s``, no further letter of a call is begun.
+        """
         self._server = server
         self._sender = parseaddr(sender)[1]
         self._tls = tls
         self._timeout_s = timeout_s
+        self._within_s = within_s
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
         return await asyncio.to_thread(self._send, letters)
@@ -80,10 +91,15 @@ class SmtpSender:
         return None
 
     def _send(self, letters: Sequence[Letter]) -> list[Posted]:
+        until = monotonic() + self._within_s
         done: list[Posted] = []
+        rest = Posted(posting=Posting.NOT_TRIED)
         try:
             with self._connected() as client:
                 for letter in letters:
+                    if done and monotonic() > until:
+                        rest = evolve(rest, error=_TOO_SLOW)
+                        break
                     done.append(self._post(client, letter))
                     if client.sock is None:
                         # The server has ended the connection with 421.
@@ -92,7 +108,7 @@ class SmtpSender:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
                 done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
-        return [*done, *[Posted(posting=Posting.NOT_TRIED)] * (len(letters) - len(done))]
+        return [*done, *[rest] * (len(letters) - len(done))]
 
     def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
         try:

@@ -160,6 +160,15 @@ async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -
     assert sent[0].error == "the server answered 421: too busy"
 
 
+async def test_a_slow_server_leaves_the_rest_for_later() -> None:
+    async with MailServer.running() as server:
+        sent = await SmtpSender(SmtpServer.read(server.url), _FROM, within_s=0).send([_LETTER] * 3)
+        assert len(server.mails) == 1
+
+    later = Posted(posting=Posting.NOT_TRIED, error="the server was slow with the mails before")
+    assert sent == [Posted(posting=Posting.SENT), later, later]
+
+
 async def test_a_server_that_does_not_answer_is_not_called_unreachable() -> None:
     silent = await asyncio.start_server(lambda _, writer: held.append(writer), LOOPBACK, 0)
     held: list[asyncio.StreamWriter] = []
