@@ -4,11 +4,15 @@ import asyncio
 import smtplib
 import ssl
 from collections.abc import Sequence
-from email.headerregistry import Address
+from email.header import Header
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime, parseaddr
+from time import monotonic
 from typing import Final, final
+
+from attrs import evolve
 
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting
 from contentsvc_core.outgoing.smtp import SmtpServer
@@ -16,9 +20,36 @@ from contentsvc_core.text import one_line
 
 #: How long the server may take for each answer, in seconds.
 TIMEOUT_S: Final = 20.0
+#: How long one connection may send letters, in seconds: with the answers to one more letter, it ends within a lease.
+WITHIN_S: Final = 120.0
+_TOO_SLOW: Final = "the server was slow with the mails before"
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
+
+
+class _OneLine(UnstructuredHeader, BaseHeader):
+    """A header of ASCII that is never folded: Python encodes a long URL, and mail programs do not find it there."""
+
+    def fold(self, *, policy: Policy) -> str:
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+class _Subject(UnstructuredHeader, BaseHeader):
+    """A subject that is read as it was written: ``EmailPolicy`` loses spaces between encoded words."""
+
+    def fold(self, *, policy: Policy) -> str:
+        text = str(self)
+        if not text.isascii():
+            text = Header(text, "utf-8", header_name=self.name).encode(linesep=policy.linesep)
+        return f"{self.name}: {text}{policy.linesep}"
+
+
+_HEADERS: Final = HeaderRegistry()
+_HEADERS.map_to_type("list-unsubscribe", _OneLine)
+_HEADERS.map_to_type("message-id", _OneLine)
+_HEADERS.map_to_type("subject", _Subject)
+_POLICY: Final = SMTP.clone(header_factory=_HEADERS)
 
 
 @final
@@ -32,12 +63,17 @@ class SmtpSender:
         *,
         tls: ssl.SSLContext | None = None,
         timeout_s: float = TIMEOUT_S,
+        within_s: float = WITHIN_S,
     ) -> None:
-        """``timeout_s`` limits each answer; by default the system's authorities are trusted."""
+        """``timeout_s`` limits each answer; by default the system's authorities are trusted.
+
+        After ``within_s``, no further letter of a call is begun.
+        """
         self._server = server
         self._sender = parseaddr(sender)[1]
         self._tls = tls
         self._timeout_s = timeout_s
+        self._within_s = within_s
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
         return await asyncio.to_thread(self._send, letters)
@@ -55,16 +91,24 @@ class SmtpSender:
         return None
 
     def _send(self, letters: Sequence[Letter]) -> list[Posted]:
+        until = monotonic() + self._within_s
         done: list[Posted] = []
+        rest = Posted(posting=Posting.NOT_TRIED)
         try:
             with self._connected() as client:
                 for letter in letters:
-                    done.append(self._post(client, letter))  # noqa: PERF401  # messages sent before a fault count
+                    if done and monotonic() > until:
+                        rest = evolve(rest, error=_TOO_SLOW)
+                        break
+                    done.append(self._post(client, letter))
+                    if client.sock is None:
+                        # The server has ended the connection with 421.
+                        break
         except (OSError, smtplib.SMTPException) as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
                 done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
-        return [*done, *[Posted(posting=Posting.NOT_TRIED)] * (len(letters) - len(done))]
+        return [*done, *[rest] * (len(letters) - len(done))]
 
     def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
         try:
@@ -100,7 +144,7 @@ class SmtpSender:
         return client
 
     def _written(self, letter: Letter) -> EmailMessage:
-        message = EmailMessage(policy=SMTP)
+        message = EmailMessage(policy=_POLICY)
         domain = self._sender.rpartition("@")[2]
         message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
         message["To"] = Address(addr_spec=letter.to)
@@ -129,8 +173,10 @@ def _reason(exc: Exception) -> str:
             return f"the server answered {exc.smtp_code}: {_text(exc.smtp_error)}"
         case ssl.SSLCertVerificationError():
             return f"the server's certificate is not valid for it: {_text(exc.verify_message)}"
-        case TimeoutError():
+        case TimeoutError() | smtplib.SMTPServerDisconnected(__context__=TimeoutError()):
             return "the server did not answer in time"
+        case smtplib.SMTPServerDisconnected():
+            return "the server ended the connection"
         case _:
             return f"the server cannot be reached: {_text(str(exc))}"
 

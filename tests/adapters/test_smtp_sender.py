@@ -1,13 +1,17 @@
 """Sending letters over a real socket: TLS, signing in, refusals, and connections that end."""
 
+import asyncio
 import ssl
+from email import message_from_bytes
+from email.header import decode_header, make_header
+from email.policy import compat32
 from pathlib import Path
 from typing import Final
 
 import pytest
 from attrs import evolve
 from tests.adapters.internet import certified
-from tests.mail_server import MailServer
+from tests.mail_server import LOOPBACK, MailServer
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting
@@ -47,6 +51,34 @@ async def test_a_letter_arrives_with_both_parts_and_one_click_to_leave() -> None
     assert mail.text == _LETTER.text
     assert mail.html.strip() == _LETTER.html
     assert message.get_content_type() == "multipart/alternative"
+
+
+async def test_a_long_address_to_leave_stays_readable_for_mail_programs() -> None:
+    url = f"https://content.acme.example/changelog/lighthouse/subscribe/leave?token={'T' * 40}"
+    async with MailServer.running() as server:
+        await _sender(server).send([evolve(_LETTER, message_id="a" * 60, unsubscribe_url=url)])
+        [mail] = server.mails
+
+    # Mail programs do not decode these headers, other than the parser of the test.
+    lines = mail.raw.decode().splitlines()
+    assert f"List-Unsubscribe: <{url}>" in lines
+    assert f"Message-ID: <{'a' * 60}@acme.example>" in lines
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "€ Donaudampfschifffahrtsgesellschaftskapitän €",
+        "v2.0.0: Acme € 👩\u200d👩\u200d👧\u200d👦 Donaudampfschifffahrtsgesellschaftskapitän lampenlampenlampe",
+    ],
+)
+async def test_a_subject_reads_as_it_was_written(subject: str) -> None:
+    async with MailServer.running() as server:
+        await _sender(server).send([evolve(_LETTER, subject=subject)])
+        [mail] = server.mails
+
+    written = message_from_bytes(mail.raw, policy=compat32)["Subject"]
+    assert str(make_header(decode_header(written))) == subject
 
 
 async def test_no_header_comes_in_by_a_name_or_a_subject() -> None:
@@ -116,6 +148,36 @@ async def test_a_connection_that_ends_leaves_the_rest_for_later() -> None:
         sent = await _sender(server).send([_LETTER] * 3)
 
     assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert sent[0].error == "the server ended the connection"
+
+
+@pytest.mark.parametrize("begin", ["MAIL", "RCPT"])
+async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -> None:
+    async with MailServer.running(answers={begin: "421 too busy"}) as server:
+        sent = await _sender(server).send([_LETTER] * 3)
+
+    assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert sent[0].error == "the server answered 421: too busy"
+
+
+async def test_a_slow_server_leaves_the_rest_for_later() -> None:
+    async with MailServer.running() as server:
+        sent = await SmtpSender(SmtpServer.read(server.url), _FROM, within_s=0).send([_LETTER] * 3)
+        assert len(server.mails) == 1
+
+    later = Posted(posting=Posting.NOT_TRIED, error="the server was slow with the mails before")
+    assert sent == [Posted(posting=Posting.SENT), later, later]
+
+
+async def test_a_server_that_does_not_answer_is_not_called_unreachable() -> None:
+    silent = await asyncio.start_server(lambda _, writer: held.append(writer), LOOPBACK, 0)
+    held: list[asyncio.StreamWriter] = []
+    async with silent:
+        port = silent.sockets[0].getsockname()[1]
+        server = SmtpServer.read(f"smtp://{LOOPBACK}:{port}?starttls=off")
+        assert await SmtpSender(server, _FROM, timeout_s=0.05).check() == "the server did not answer in time"
+    for writer in held:
+        writer.close()
 
 
 async def test_a_server_that_is_away_is_tried_again() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app, receiver_of
+from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_http.settings import load_settings
 
@@ -46,6 +48,34 @@ def test_an_entry_is_shown_with_its_cause_and_the_command_that_mends_it(hook: di
     shown = CliRunner().invoke(main, ["log", "show", refused["id"]]).stdout
     assert "The signature is well-formed, but made with another secret" in shown
     assert invoke("log", "show", "log_unknown").exit_code == 1
+
+
+def test_a_message_that_could_not_be_sent_is_shown_with_its_error(hook: dict[str, Any]) -> None:
+    error = "the server answered 550: no such user"
+    entry = LogEntry(
+        id="log_message",
+        organization_id=hook["organizationId"],
+        integration_id="whe_1",
+        repository_id=0,
+        reference_id="msg_1",
+        title="Sent endpoint.test webhook",
+        integration_type="webhook",
+        status=LogStatus.FAILED,
+        status_code=None,
+        error_message=error,
+        reason="attempt 1 of 8",
+        created_at=datetime.now(UTC),
+    )
+
+    async def write() -> None:
+        async with open_app(load_settings()) as app:
+            await app.stores.journal.append(entry)
+
+    asyncio.run(write())
+
+    for arguments in (("log", "list"), ("log", "show", entry.id)):
+        shown = CliRunner().invoke(main, arguments)
+        assert (shown.stdout.count(error), "attempt 1 of 8" in shown.stdout) == (1, True), arguments
 
 
 def test_a_filter_is_counted_and_replayed_once_for_a_request() -> None:

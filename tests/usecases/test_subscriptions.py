@@ -10,6 +10,7 @@ from typing import Final, Self, final
 import httpx
 import pytest
 from attrs import evolve, field, frozen
+from structlog.testing import capture_logs
 from tests.builders import a_post
 from tests.changelog.reader import HOME, HOSTILE, Reader, publish
 from tests.dashboard.browsing import Seen
@@ -24,6 +25,7 @@ from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
+from contentsvc_http.wiring.mailing import UnsentLog
 
 _EVERY: Final = timedelta(minutes=15)
 #: The same for all tests, so that they share an application. The mailer gets the address of the real mail server.
@@ -43,6 +45,8 @@ class Office:
     reader: Reader
     server: MailServer
     mailer: Mailer
+    #: The faults of the mail server that the mailer has reported, each with the number of its mails.
+    unsent: list[tuple[str, int]]
     #: The readers' address.
     client: str = field(factory=lambda: f"10.0.0.{next(_CLIENTS)}")
 
@@ -52,6 +56,7 @@ class Office:
         async with MailServer.running(**server) as mail:
             reader = await Reader.made(_SETTINGS)
             world = reader.world
+            unsent: list[tuple[str, int]] = []
             mailer = Mailer(
                 world.stores.mailbox,
                 world.stores.changelogs,
@@ -61,8 +66,9 @@ class Office:
                 world.ids,
                 base_url=_SETTINGS.base_url,
                 every=_EVERY,
+                on_unsent=lambda reason, mails: unsent.append((reason, mails)),
             )
-            yield cls(reader=reader, server=mail, mailer=mailer)
+            yield cls(reader=reader, server=mail, mailer=mailer, unsent=unsent)
 
     async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
         body = {} if address is None else {"address": address}
@@ -315,12 +321,25 @@ async def test_a_mail_that_may_have_arrived_comes_again_with_the_same_id() -> No
         assert await office.mails() == []
 
 
-async def test_a_mail_that_the_server_refuses_for_good_has_failed() -> None:
-    async with Office.opened(answers={"RCPT": "550 no such user"}) as office:
+async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address() -> None:
+    async with Office.opened(answers={"RCPT": "550 <nobody@example.org>: no such user"}) as office:
         await office.enter("nobody@example.org")
+        await office.enter("somebody@example.org")
         assert await office.mails() == []
-        [mail] = office.reader.state.mails.values()
-        assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: no such user")
+        [mail, _] = office.reader.state.mails.values()
+        assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: <…>: no such user")
+        assert ("the server answered 550: <…>: no such user", 1) in office.unsent
+
+
+async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:
+    async with Office.opened(answers={"MAIL": "421 come back later"}) as office:
+        for number in range(3):
+            await office.enter(f"ann{number}@example.org")
+
+        # A full batch is followed by the next one at once, so mails that were not tried do not count.
+        assert await office.mailer.turn() == 1
+        assert office.unsent == [("the server answered 421: come back later", 1)]
+        assert [mail.attempts for mail in office.reader.state.mails.values()] == [1, 0, 0]
 
 
 async def test_a_mail_hides_the_details_that_public_pages_hide() -> None:
@@ -364,3 +383,15 @@ async def test_hostile_words_stay_words_in_a_mail() -> None:
 )
 def test_an_address_has_one_form(typed: str, kept: str | None) -> None:
     assert read_address(typed) == kept
+
+
+def test_a_fault_of_the_mail_server_is_logged_once_a_minute() -> None:
+    log = UnsentLog()
+    with capture_logs() as lines:
+        for reason, mails in (("away", 1), ("away", 1), ("busy", 20)):
+            log(reason, mails)
+
+    assert [(line["event"], line["log_level"], line["reason"], line["mails"]) for line in lines] == [
+        ("mails not sent", "warning", "away", 1),
+        ("mails not sent", "warning", "busy", 20),
+    ]

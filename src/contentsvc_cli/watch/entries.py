@@ -49,6 +49,7 @@ def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[st
         "outcome": explanation["outcome"] or log["status"],
         "statusCode": log["statusCode"],
         "title": log["title"],
+        "error": log["errorMessage"] if log["errorMessage"] != explanation["reason"] else None,
         "reason": explanation["reason"],
         "integrationId": explanation["integrationId"],
         "referenceId": log["referenceId"],

@@ -106,7 +106,7 @@ def log_row(line: ListedEntry) -> dict[str, Any]:
     return {
         **line_body(line),
         "reason": line.reason,
-        "about": (line.event and line.event.about) or line.reason or line.title,
+        "about": (line.event and line.event.about) or line.error_message or line.reason or line.title,
         "post": "" if line.post is None else line.post.title,
     }
 

@@ -159,7 +159,7 @@ def _line(row: Mapping[str, Any], name: str) -> Text:
     status = row["status"]
     why = dict.fromkeys(part for part in (row["errorMessage"], row["reason"]) if part)
     code = "-" if row["statusCode"] is None else str(row["statusCode"])
-    about = row["about"] if row["about"] not in {row["title"], row["reason"]} else ""
+    about = row["about"] if row["about"] not in {row["title"], row["reason"], row["errorMessage"]} else ""
     return Text("  ").join(
         part
         for part in (

@@ -1,8 +1,11 @@
 """The mailer: batches announced posts, and sends the mails of the mailbox. At least once, with a stable Message-ID."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final, final
+
+from attrs import evolve
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -28,7 +31,7 @@ _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened wit
 
 @final
 class Mailer:
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one parameter a port
         self,
         mailbox: Mailbox,
         changelogs: Changelogs,
@@ -39,8 +42,12 @@ class Mailer:
         *,
         base_url: str,
         every: timedelta,
+        on_unsent: Callable[[str, int], object],
     ) -> None:
-        """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber."""
+        """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
+
+        ``on_unsent`` is called with a fault of the mail server, without addresses, and the number of its mails.
+        """
         self._mailbox = mailbox
         self._changelogs = changelogs
         self._directory = directory
@@ -49,9 +56,13 @@ class Mailer:
         self._ids = ids
         self._base_url = base_url
         self._every = every
+        self._on_unsent = on_unsent
 
     async def turn(self) -> int:
-        """Batch the posts that have waited long enough, send the mails of one connection, and return their number."""
+        """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
+
+        Mails that were not tried do not count: the caller waits before it connects again.
+        """
         await self._batch()
         now = self._clock.now()
         taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
@@ -63,11 +74,16 @@ class Mailer:
                 ready.append((mail, letter))
             else:
                 await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
-        if ready:
-            outcomes = await self._sender.send([letter for _, letter in ready])
-            for (mail, _), posted in zip(ready, outcomes, strict=True):
-                await self._note(mail, posted)
-        return len(taken)
+        if not ready:
+            return len(taken)
+        sent = await self._sender.send([letter for _, letter in ready])
+        outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
+        for (mail, _), posted in zip(ready, outcomes, strict=True):
+            await self._note(mail, posted)
+        for reason, number in Counter(posted.error for posted in outcomes).items():
+            if reason is not None:
+                self._on_unsent(reason, number)
+        return len(taken) - sum(posted.posting is Posting.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:
         now = self._clock.now()
@@ -124,3 +140,8 @@ class Mailer:
                 await self._mailbox.give_back(mail, due_at=now)
                 return
         await self._mailbox.record(mail, outcome)
+
+
+def _without_address(posted: Posted, letter: Letter) -> Posted:
+    """Return an outcome to store and to log: servers repeat the address, which may be deleted before the outcome."""
+    return posted if posted.error is None else evolve(posted, error=posted.error.replace(letter.to, "…"))

@@ -2,7 +2,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import Final
+from time import monotonic
+from typing import Final, final
+
+import structlog
 
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.pacing import Notifier, Pacer
@@ -17,6 +20,24 @@ _LOOK_EVERY_S: Final = 2.0
 _RARELY_S: Final = 8.0
 #: The time for which a stop waits for the mails of one connection, in seconds.
 _GRACE_S: Final = 3.0
+#: The minimum time between two log lines with the same fault of the mail server, in seconds.
+_QUIET_S: Final = 60.0
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+@final
+class UnsentLog:
+    """Logs faults of the mail server, one line a minute for each."""
+
+    def __init__(self) -> None:
+        self._logged: dict[str, float] = {}
+
+    def __call__(self, reason: str, mails: int) -> None:
+        now = monotonic()
+        self._logged = {known: at for known, at in self._logged.items() if now - at < _QUIET_S}
+        if reason not in self._logged:
+            self._logged[reason] = now
+            _LOG.warning("mails not sent", reason=reason, mails=mails)
 
 
 def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
@@ -39,6 +60,7 @@ async def mailing(
         ids,
         base_url=settings.base_url,
         every=timedelta(minutes=settings.mail_every_minutes),
+        on_unsent=UnsentLog(),
     )
     stopping = asyncio.Event()
     pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)
