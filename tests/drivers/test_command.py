@@ -400,7 +400,7 @@ def test_a_recording_that_cannot_be_read_is_named(folder: Path) -> None:
     # The result is printed all the same.
     assert [row["status"] for row in json.loads(done.stdout)] == [200]
     assert done.stderr.startswith("Error: x.jsonl, line 2: ")
-    assert done.stderr.endswith("; 1 deliveries before it were received\n")
+    assert done.stderr.endswith("; received before it: 1\n")
     (folder / "x.jsonl").write_text('{"event":"push","delivery":"d","body":{}}\n')
     assert invoke("receive", "x.jsonl", "--integration", created["integrationId"]).exit_code == 1
     assert "missing.jsonl" in error("receive", "missing.jsonl", "--integration", created["integrationId"])

@@ -59,7 +59,7 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     if rows or fault is None:
         _show(rows, as_json=as_json)
     if fault is not None:
-        after = f"; {len(rows)} deliveries before it were received" if rows else ""
+        after = f"; received before it: {len(rows)}" if rows else ""
         message = f"{fault}{after}"
         raise click.ClickException(message) from fault
     if not all(row["status"] == _OK for row in rows):
