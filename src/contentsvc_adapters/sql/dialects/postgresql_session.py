@@ -50,6 +50,8 @@ class _Opened(DriverConnection, Protocol):
 
     def get_settings(self) -> object: ...
 
+    def is_closed(self) -> bool: ...
+
     async def execute(self, query: str) -> str: ...
 
 
@@ -59,8 +61,8 @@ _CONNECT: Final = cast("Callable[..., Awaitable[_Opened]]", asyncpg.connect)  # 
 async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> DriverConnection:
     """Open a connection to a primary server; ``ConnectionError``: the server is a standby."""
     connection = await _CONNECT(**arguments, timeout=CONNECT_S, server_settings=dict(session))
-    # PostgreSQL 14 and newer report it to each client.
-    if getattr(connection.get_settings(), "in_hot_standby", "off") == "on":
+    # PostgreSQL 14 and newer report it to each client. A connection that is lost already has no settings.
+    if not connection.is_closed() and getattr(connection.get_settings(), "in_hot_standby", "off") == "on":
         connection.terminate()
         raise ConnectionError(_STANDBY)
     if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
