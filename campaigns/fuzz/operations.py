@@ -4,6 +4,7 @@ import traceback
 from collections import Counter
 
 from campaigns.fuzz.receiving import Found
+from schemathesis.core.failures import FailureGroup
 from tests.api.described import subject, try_operation
 
 _MODES = ("positive", "negative")
@@ -28,7 +29,7 @@ def fuzz_operations(seed: int) -> Found:
 
             try:
                 try_operation(operation, mode, examples=EXAMPLES, seeded=seed, on_call=called)
-            except Exception:  # noqa: BLE001  # the test looks for any exception
+            except (Exception, FailureGroup):  # noqa: BLE001  # the test looks for any exception
                 told = traceback.format_exc(limit=-1).strip()
                 faults.append(f"seed {seed}, {operation.label}, {mode}: {told}")
     return Found(outcomes=calls, faults=faults)

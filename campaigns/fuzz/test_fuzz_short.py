@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from campaigns.fuzz import receiving
+from campaigns.fuzz import operations, receiving
 from campaigns.fuzz.bodies import Fuzzer
 from campaigns.fuzz.receiving import fuzz_receiving
+from schemathesis.core.failures import FailureGroup
 
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Outcome
@@ -44,3 +45,14 @@ def test_an_exception_is_reported_with_its_body(monkeypatch: pytest.MonkeyPatch)
 
     assert any("JSONDecodeError" in fault and "body " in fault for fault in found.faults)
     assert any("KeyError" in fault for fault in found.faults)
+
+
+def test_a_call_that_contradicts_the_document_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def contradicted(*_: object, **__: object) -> None:
+        raise FailureGroup([AssertionError("schema-violating request accepted")])
+
+    monkeypatch.setattr(operations, "try_operation", contradicted)
+    found = operations.fuzz_operations(1)
+
+    assert len(found.faults) == 2 * operations.operations()
+    assert all("schema-violating request accepted" in fault for fault in found.faults)

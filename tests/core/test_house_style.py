@@ -206,6 +206,7 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
         ({"hidePaths": ["x" * 101]}, f"hidePaths has an entry that is longer than {PATTERN_LIMIT} characters"),
         ({"hidePaths": ["x"] * 51}, f"hidePaths has more than {PATTERNS_LIMIT} entries"),
         ({"foldSections": "other"}, "foldSections must be a list of sections"),
+        ({"foldSections": ["other"] * (len(FOLDABLE) + 1)}, f"foldSections has more than {len(FOLDABLE)} entries"),
         ({"foldSections": ["security"]}, f"foldSections names 'security', which is not one of {', '.join(FOLDABLE)}"),
         ({"foldSections": [["other"]]}, f"foldSections names '['other']', which is not one of {', '.join(FOLDABLE)}"),
         ({"headings": ["New"]}, "headings must be an object of headings by section"),

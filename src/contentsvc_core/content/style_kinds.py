@@ -143,6 +143,8 @@ class Sections:
         if not isinstance(value, list):
             _refuse("must be a list of sections")
         sections = cast("list[object]", value)
+        if len(sections) > len(FOLDABLE):
+            _refuse(f"has more than {len(FOLDABLE)} entries")
         unknown = next((each for each in sections if each not in FOLDABLE), None)
         if unknown is not None:
             _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(FOLDABLE)}")
