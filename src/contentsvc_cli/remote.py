@@ -144,7 +144,7 @@ class Api:
             return body
         error = None if body is None else body.get("error")
         # The answer of an address without a route gives no reason.
-        reason = "" if error in {None, _NO_ROUTE} else one_line(str(error), _LONGEST)
+        reason = "" if not error or error == _NO_ROUTE else one_line(str(error), _LONGEST)
         raise self._refusal(answer, method, reason)
 
     def _refusal(self, answer: httpx.Response, method: str, error: str) -> click.ClickException:

@@ -385,13 +385,16 @@ def test_an_address_has_one_form(typed: str, kept: str | None) -> None:
     assert read_address(typed) == kept
 
 
-def test_a_fault_of_the_mail_server_is_logged_once_a_minute() -> None:
+def test_a_fault_of_the_mail_server_is_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 59.0, 59.5, 60.0])
+    monkeypatch.setattr("contentsvc_http.wiring.mailing.monotonic", lambda: next(times))
     log = UnsentLog()
     with capture_logs() as lines:
-        for reason, mails in (("away", 1), ("away", 1), ("busy", 20)):
+        for reason, mails in (("away", 1), ("away", 1), ("busy", 20), ("away", 2)):
             log(reason, mails)
 
     assert [(line["event"], line["log_level"], line["reason"], line["mails"]) for line in lines] == [
         ("mails not sent", "warning", "away", 1),
         ("mails not sent", "warning", "busy", 20),
+        ("mails not sent", "warning", "away", 2),
     ]

@@ -31,7 +31,7 @@ _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened wit
 
 @final
 class Mailer:
-    def __init__(  # noqa: PLR0913  # one parameter a port
+    def __init__(  # noqa: PLR0913  # its ports, two settings and its observer
         self,
         mailbox: Mailbox,
         changelogs: Changelogs,
