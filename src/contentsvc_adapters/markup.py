@@ -3,8 +3,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, final
 
-from contentsvc_core.content.changelog.markdown import INERT_URL
-
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
@@ -33,6 +31,8 @@ _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, 
 def commonmark(*, html: bool) -> "MarkdownIt":
     """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
+
+    from contentsvc_core.content.changelog.markdown import INERT_URL  # noqa: PLC0415  # as above
 
     parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
