@@ -19,6 +19,7 @@ from contentsvc_http.settings import InvalidSetting, Settings
 if TYPE_CHECKING:
     from litestar.handlers import HTTPRouteHandler
 
+    from contentsvc_core.outgoing.letters import Posting
     from contentsvc_http.scrape import UnendedRuns
 
 #: Timeout for sending the last spans at shutdown, in seconds.
@@ -39,6 +40,8 @@ class Instrumentation:
     batch: Callable[[int], object] | None = None
     ended: Callable[[RunStatus], None] = lambda _status: None
     sent: Callable[[AttemptResult], None] = lambda _result: None
+    #: Counts attempts to send mails to subscribers.
+    posted: "Callable[[Posting], None] | None" = None
     routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
 
     def around(self, inner: "Instrumentation") -> "Instrumentation":
@@ -59,6 +62,7 @@ class Instrumentation:
             batch=self.batch or inner.batch,
             ended=ended,
             sent=sent,
+            posted=self.posted or inner.posted,
             routes=lambda: (*inner.routes(), *self.routes()),
         )
 
@@ -113,6 +117,7 @@ async def _measuring(
             batch=metrics.settle_batch.observe,
             ended=metrics.run_ended,
             sent=metrics.sent,
+            posted=metrics.posted,
             routes=routes,
         )
     finally:

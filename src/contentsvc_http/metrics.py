@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import Counter as Counted
 from collections.abc import Sequence
-from typing import Final, final, get_args
+from typing import TYPE_CHECKING, Final, final, get_args
 
 from prometheus_client.metrics import Counter, Gauge, Histogram
 from prometheus_client.registry import CollectorRegistry
@@ -16,11 +16,16 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
 from contentsvc_http.deliveries import Deliveries, Passage
 
+if TYPE_CHECKING:
+    from contentsvc_core.outgoing.letters import Posting
+
 #: Histogram buckets in seconds: from one commit on a fast disk to the timeout of code hosts.
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128)
 _EVENTS: Final = frozenset({"push", "release", "ping"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+#: The names of outcomes of mails, without the import of what renders mails.
+_POSTINGS: Final = ("sent", "refused", "retry", "not_tried")
 _NAMES: Final = {each: each.__name__.lower() for each in get_args(Outcome)}
 #: Label for any other value. Clients can invent values, and every label value is kept for ever.
 _OTHER: Final = "other"
@@ -100,6 +105,12 @@ class Metrics:
             ("outcome",),
             registry=registry,
         )
+        self._posted = Counter(
+            "contentsvc_mail_attempts",
+            "Attempts to send a mail to a subscriber, by outcome.",
+            ("outcome",),
+            registry=registry,
+        )
         self._requests = Counter(
             "contentsvc_http_requests",
             "HTTP requests, by method, route and status (0: no response).",
@@ -121,6 +132,8 @@ class Metrics:
             self._ended.labels(status.value)
         for result in AttemptResult:
             self._sent.labels(result.name.lower())
+        for posting in _POSTINGS:
+            self._posted.labels(posting)
         self._observed: Deliveries | None = None
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}
@@ -172,6 +185,9 @@ class Metrics:
 
     def sent(self, result: AttemptResult) -> None:
         self._sent.labels(result.name.lower()).inc()
+
+    def posted(self, posting: "Posting") -> None:
+        self._posted.labels(posting.name.lower()).inc()
 
 
 @final

@@ -687,3 +687,40 @@ def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> 
         "warning",
         "2 documents are not indexed: indexing failed three times",
     )
+
+
+def test_mails_that_wait_or_have_failed_are_counted(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert connected
+    command("changelog", "publish", "--organization", "acme", "--yes")
+    change(
+        "INSERT INTO subscribers (id, organization_id, changelog_id, address, status, digest, sealed_token, "
+        "created_at) SELECT 'sub', organization_id, id, 'ann@acme.example', 'confirmed', 'd', 's', 1 "
+        "FROM public_changelogs"
+    )
+    now = time.time_ns() // 1_000_000
+
+    def mail(status: str, *, created: int, due: int, error: str | None = None) -> None:
+        change(
+            "INSERT INTO mails (id, organization_id, subscriber_id, kind, status, attempts, takes, created_at, due_at, "
+            "error) SELECT ?, organization_id, id, 'posts', ?, 1, 1, ?, ?, ? FROM subscribers",
+            *(f"{status} {created}", status, created, due, error),
+        )
+
+    days = 86_400_000
+    mail("delivered", created=now - 2, due=now - 1)
+    mail("failed", created=now - 2 * days, due=now - 2 * days, error="the server answered 551: long ago")
+    assert told().all("mails") == []
+    monkeypatch.setenv("CONTENTSVC_SMTP_URL", "smtp://127.0.0.1:9?starttls=off")
+    monkeypatch.setenv("CONTENTSVC_MAIL_FROM", "log@acme.example")
+    assert told().one("mails") == ("ok", "0 waiting; 1 sent and 0 failed in the last day")
+
+    mail("failed", created=now - 2, due=now - 1, error="the server answered 550: <…>: no such user")
+    failed = "1 sent and 1 failed in the last day; the last error: the server answered 550: <…>: no such user"
+    assert told().one("mails") == ("warning", f"0 waiting; {failed}")
+
+    mail("pending", created=now - 3_600_000, due=now + 60_000, error="the server answered 421: come back later")
+    waiting = "1 waiting (the oldest for 1 h); 1 sent and 1 failed in the last day"
+    found = told().one("mails")
+    assert found == ("warning", f"{waiting}; the last error: the server answered 421: come back later")
+    monkeypatch.delenv("CONTENTSVC_SMTP_URL")
+    assert told().one("mails") == found

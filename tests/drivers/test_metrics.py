@@ -41,6 +41,7 @@ from contentsvc_core import (
     StoreUnavailable,
     TriggerEditor,
 )
+from contentsvc_core.outgoing.letters import Posting
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
@@ -188,6 +189,18 @@ class Numbers:
 @pytest.fixture
 async def world() -> World:
     return await World().set_up()
+
+
+async def test_attempts_to_send_mails_are_counted_by_outcome(world: World) -> None:
+    for posting in (*Posting, Posting.SENT):
+        world.scrape.metrics.posted(posting)
+
+    numbers = await world.numbers()
+
+    name = "contentsvc_mail_attempts_total"
+    counted = {posting: numbers.get(name, outcome=posting.name.lower()) for posting in Posting}
+    assert counted == {**dict.fromkeys(Posting, 1.0), Posting.SENT: 2.0}
+    assert len(numbers.labels(name)) == len(Posting)
 
 
 async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:

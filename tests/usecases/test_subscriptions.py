@@ -19,13 +19,14 @@ from tests.mail_server import MailServer, Received
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus, read_address
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.mailing import UnsentLog
+from contentsvc_http.wiring.mailing import MailReport
 
 _EVERY: Final = timedelta(minutes=15)
 #: The same for all tests, so that they share an application. The mailer gets the address of the real mail server.
@@ -45,8 +46,8 @@ class Office:
     reader: Reader
     server: MailServer
     mailer: Mailer
-    #: The faults of the mail server that the mailer has reported, each with the number of its mails.
-    unsent: list[tuple[str, int]]
+    #: The outcomes that the mailer has reported.
+    outcomes: list[Posted]
     #: The readers' address.
     client: str = field(factory=lambda: f"10.0.0.{next(_CLIENTS)}")
 
@@ -56,7 +57,7 @@ class Office:
         async with MailServer.running(**server) as mail:
             reader = await Reader.made(_SETTINGS)
             world = reader.world
-            unsent: list[tuple[str, int]] = []
+            outcomes: list[Posted] = []
             mailer = Mailer(
                 world.stores.mailbox,
                 world.stores.changelogs,
@@ -66,9 +67,9 @@ class Office:
                 world.ids,
                 base_url=_SETTINGS.base_url,
                 every=_EVERY,
-                on_unsent=lambda reason, mails: unsent.append((reason, mails)),
+                on_posted=outcomes.extend,
             )
-            yield cls(reader=reader, server=mail, mailer=mailer, unsent=unsent)
+            yield cls(reader=reader, server=mail, mailer=mailer, outcomes=outcomes)
 
     async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
         body = {} if address is None else {"address": address}
@@ -328,7 +329,7 @@ async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_report
         assert await office.mails() == []
         [mail, _] = office.reader.state.mails.values()
         assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: <…>: no such user")
-        assert ("the server answered 550: <…>: no such user", 1) in office.unsent
+        assert Posted(posting=Posting.REFUSED, error=mail.error) in office.outcomes
 
 
 async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:
@@ -338,7 +339,10 @@ async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:
 
         # A full batch is followed by the next one at once, so mails that were not tried do not count.
         assert await office.mailer.turn() == 1
-        assert office.unsent == [("the server answered 421: come back later", 1)]
+        assert office.outcomes == [
+            Posted(posting=Posting.RETRY, error="the server answered 421: come back later"),
+            *[Posted(posting=Posting.NOT_TRIED)] * 2,
+        ]
         assert [mail.attempts for mail in office.reader.state.mails.values()] == [1, 0, 0]
 
 
@@ -385,16 +389,20 @@ def test_an_address_has_one_form(typed: str, kept: str | None) -> None:
     assert read_address(typed) == kept
 
 
-def test_a_fault_of_the_mail_server_is_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mails_are_counted_and_a_fault_of_the_mail_server_is_logged_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     times = iter([0.0, 59.0, 59.5, 60.0])
     monkeypatch.setattr("contentsvc_http.wiring.mailing.monotonic", lambda: next(times))
-    log = UnsentLog()
+    counted: list[Posting] = []
+    report = MailReport(counted.append)
     with capture_logs() as lines:
         for reason, mails in (("away", 1), ("away", 1), ("busy", 20), ("away", 2)):
-            log(reason, mails)
+            report([Posted(posting=Posting.SENT), *[Posted(posting=Posting.RETRY, error=reason)] * mails])
 
     assert [(line["event"], line["log_level"], line["reason"], line["mails"]) for line in lines] == [
         ("mails not sent", "warning", "away", 1),
         ("mails not sent", "warning", "busy", 20),
         ("mails not sent", "warning", "away", 2),
     ]
+    assert (counted.count(Posting.SENT), counted.count(Posting.RETRY)) == (4, 24)

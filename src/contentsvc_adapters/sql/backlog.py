@@ -7,8 +7,9 @@ from attrs import frozen
 from sqlalchemy import Column, Connection, Select, func, literal_column, not_, select
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import search_pending, workflow_runs
+from contentsvc_adapters.sql.schema import mails, search_pending, workflow_runs
 from contentsvc_adapters.sql.searching.indexing import WAITS
+from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -34,6 +35,46 @@ async def backlog(database: Database, now: datetime) -> Backlog:
         row = connection.execute(statement()).one()
         due_for_ms = 0 if row.oldest is None else max(0, to_ms(now) - row.oldest)
         return Backlog(pending=row.pending, running=row.running, oldest_due_s=due_for_ms / 1000)
+
+    return await database.read(read)
+
+
+@final
+@frozen(kw_only=True)
+class MailBacklog:
+    """The mails to subscribers that wait, and those that ended since a time."""
+
+    waiting: int
+    #: The age of the oldest waiting mail, in seconds; 0: none waits.
+    oldest_s: float
+    sent: int
+    failed: int
+    #: The last error of a waiting or failed mail, without its address.
+    error: str | None
+
+
+async def mail_backlog(database: Database, now: datetime, *, since: datetime) -> MailBacklog:
+    ended = (
+        select(mails.c.status, func.count().label("number"))
+        .where(mails.c.due_at >= to_ms(since))
+        .group_by(mails.c.status)
+    )
+    pending = select(func.count(), func.min(mails.c.created_at)).where(
+        mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+    )
+    # The due time of a mail that waits after an attempt is later than any end.
+    last = select(mails.c.error).where(mails.c.error.is_not(None), mails.c.due_at >= to_ms(since))
+
+    def read(connection: Connection) -> MailBacklog:
+        numbers = {row.status: row.number for row in connection.execute(ended)}
+        waiting, oldest = connection.execute(pending).one()
+        return MailBacklog(
+            waiting=waiting,
+            oldest_s=0 if oldest is None else max(0, to_ms(now) - oldest) / 1000,
+            sent=numbers.get(MessageStatus.DELIVERED.value, 0),
+            failed=numbers.get(MessageStatus.FAILED.value, 0),
+            error=connection.scalar(last.order_by(mails.c.due_at.desc()).limit(1)),
+        )
 
     return await database.read(read)
 

@@ -1,6 +1,5 @@
 """The mailer: batches announced posts, and sends the mails of the mailbox. At least once, with a stable Message-ID."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final, final
@@ -42,11 +41,11 @@ class Mailer:
         *,
         base_url: str,
         every: timedelta,
-        on_unsent: Callable[[str, int], object],
+        on_posted: Callable[[Sequence[Posted]], object],
     ) -> None:
         """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
 
-        ``on_unsent`` is called with a fault of the mail server, without addresses, and the number of its mails.
+        ``on_posted`` is called with the outcomes of the mails of one connection; their errors have no addresses.
         """
         self._mailbox = mailbox
         self._changelogs = changelogs
@@ -56,7 +55,7 @@ class Mailer:
         self._ids = ids
         self._base_url = base_url
         self._every = every
-        self._on_unsent = on_unsent
+        self._on_posted = on_posted
 
     async def turn(self) -> int:
         """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
@@ -80,9 +79,7 @@ class Mailer:
         outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
         for (mail, _), posted in zip(ready, outcomes, strict=True):
             await self._note(mail, posted)
-        for reason, number in Counter(posted.error for posted in outcomes).items():
-            if reason is not None:
-                self._on_unsent(reason, number)
+        self._on_posted(outcomes)
         return len(taken) - sum(posted.posting is Posting.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:

@@ -14,7 +14,7 @@ from attrs import frozen
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
-from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog
+from contentsvc_adapters.sql.backlog import Backlog, MailBacklog, abandoned_documents, backlog, mail_backlog
 from contentsvc_adapters.sql.condition import DatabaseServer, dangling, heartbeats, providers, sealed_secrets, server
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
@@ -84,6 +84,9 @@ class DatabaseInspector:
 
     async def backlog(self, now: datetime) -> Backlog:
         return await backlog(self._database, now)
+
+    async def mails(self, now: datetime, *, since: datetime) -> MailBacklog:
+        return await mail_backlog(self._database, now, since=since)
 
     async def abandoned_documents(self) -> int:
         return await abandoned_documents(self._database)

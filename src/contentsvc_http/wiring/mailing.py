@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
 from time import monotonic
 from typing import Final, final
@@ -9,6 +10,7 @@ import structlog
 
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.pacing import Notifier, Pacer
+from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import BATCH_SIZE, Mailer
@@ -26,18 +28,22 @@ _LOG: Final = structlog.get_logger("contentsvc")
 
 
 @final
-class UnsentLog:
-    """Logs faults of the mail server, one line a minute for each."""
+class MailReport:
+    """Counts attempts to send mails, and logs faults of the mail server, one line a minute for each."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_posting: Callable[[Posting], object] | None) -> None:
+        self._on_posting = on_posting
         self._logged: dict[str, float] = {}
 
-    def __call__(self, reason: str, mails: int) -> None:
+    def __call__(self, outcomes: Sequence[Posted]) -> None:
+        for posted in outcomes if self._on_posting else ():
+            self._on_posting(posted.posting)
         now = monotonic()
         self._logged = {known: at for known, at in self._logged.items() if now - at < _QUIET_S}
-        if reason not in self._logged:
-            self._logged[reason] = now
-            _LOG.warning("mails not sent", reason=reason, mails=mails)
+        for reason, mails in Counter(posted.error for posted in outcomes).items():
+            if reason is not None and reason not in self._logged:
+                self._logged[reason] = now
+                _LOG.warning("mails not sent", reason=reason, mails=mails)
 
 
 def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
@@ -46,7 +52,13 @@ def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:
 
 @contextlib.asynccontextmanager
 async def mailing(
-    settings: Settings, stores: Stores, clock: Clock, ids: IdSource, writes: Notifier
+    settings: Settings,
+    stores: Stores,
+    clock: Clock,
+    ids: IdSource,
+    writes: Notifier,
+    *,
+    on_posting: Callable[[Posting], object] | None,
 ) -> AsyncGenerator[None]:
     if not settings.smtp_url:
         yield
@@ -60,7 +72,7 @@ async def mailing(
         ids,
         base_url=settings.base_url,
         every=timedelta(minutes=settings.mail_every_minutes),
-        on_unsent=UnsentLog(),
+        on_posted=MailReport(on_posting),
     )
     stopping = asyncio.Event()
     pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)

@@ -89,7 +89,9 @@ async def _working(settings: Settings, app: Application, reception: Reception) -
         await stack.enter_async_context(addressing(stores.changelogs))
         await stack.enter_async_context(alerting(stores, clock, writes))
         await stack.enter_async_context(dispatching(settings, stores, clock, ids, writes, on_sent=instrumentation.sent))
-        await stack.enter_async_context(mailing(settings, stores, clock, ids, writes))
+        await stack.enter_async_context(
+            mailing(settings, stores, clock, ids, writes, on_posting=instrumentation.posted)
+        )
         scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
         publisher = Publisher(stores.posts, clock, on_fault=log_fault)
         await stack.enter_async_context(scheduling(scheduler, publisher, clock, notify=engine.notify))

@@ -1,10 +1,16 @@
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from contentsvc_cli.operate.doctor.findings import LIMIT_S, Findings, fault, ok, warning
+from contentsvc_cli.operate.doctor.work import duration
 from contentsvc_http.settings import Settings, variable
+from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 #: Timeout of each SMTP response, in seconds: less than the timeout of the check.
 _TIMEOUT_S: Final = LIMIT_S - 1
+#: Warning limit for the age of a waiting mail, in seconds: it is sent within seconds, and first retried within minutes.
+_LONG_S: Final = 900.0
+_DAY: Final = timedelta(days=1)
 
 
 async def mail(settings: Settings) -> Findings:
@@ -23,3 +29,26 @@ async def mail(settings: Settings) -> Findings:
         advice = "set CONTENTSVC_BASE_URL to the https URL that readers use: links in mails begin with it"
         return [warning(name, f"{server} works, but links in mails begin with {settings.base_url}", advice)]
     return [ok(name, f"{server} works; mails are sent from {settings.mail_from}")]
+
+
+async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
+    """Check that mails to subscribers are sent: those that wait, and those of the last day."""
+    name = "mails"
+    now = datetime.now(UTC)
+    counts = await database.mails(now, since=now - _DAY)
+    if not settings.smtp_url and not counts.waiting:
+        return []
+    sentence = f"{counts.waiting} waiting"
+    if counts.waiting:
+        sentence += f" (the oldest for {duration(counts.oldest_s)})"
+    sentence += f"; {counts.sent} sent and {counts.failed} failed in the last day"
+    if counts.error is not None:
+        sentence += f"; the last error: {counts.error}"
+    if not settings.smtp_url:
+        return [warning(name, sentence, "set CONTENTSVC_SMTP_URL to the server that sends them")]
+    if counts.oldest_s > _LONG_S:
+        return [warning(name, sentence, "see 'mail' above, and 'mails not sent' in the log of 'serve'")]
+    if counts.failed:
+        advice = "a failed mail is not sent again; if the address is wrong, delete it: contentsvc subscriber remove"
+        return [warning(name, sentence, advice)]
+    return [ok(name, sentence)]
