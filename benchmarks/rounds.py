@@ -37,6 +37,12 @@ class Contest:
     #: Why some could not.
     missing: Mapping[str, str]
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Contest]") -> "Contest":
+        """Return the contest of all rounds of several contests of the same sides."""
+        turns = {name: [turn for part in parts for turn in part.turns[name]] for name in parts[0].turns}
+        return cls(turns=turns, missing=parts[0].missing)
+
     def fault(self, *names: str) -> str | None:
         """Return why figures of some sides are invalid; ``None``: they are valid."""
         for name in names:

@@ -52,6 +52,8 @@ class Growth:
     bound: float | None = 0.9
     #: Whether rounds are as long as the plan's; else they are as short as those of a plot.
     thorough: bool = False
+    #: The length of a round with a goal, in seconds, if rounds are not thorough.
+    seconds: float = 2.0
     #: How long filling takes, about, in microseconds a unit.
     fill_us: float = 0.0
 
@@ -98,6 +100,8 @@ GROWTHS: Final = (
         short_sizes=(1_000,),
         furnish=_organizations,
         change=_to_all,
+        # In rounds of two seconds, most deliveries would be the first ones of their organizations.
+        seconds=5.0,
         fill_us=100,
     ),
     Growth(
@@ -200,7 +204,7 @@ def _size(plan: Plan, growth: Growth) -> tuple[int, float]:
         return plan.rounds, plan.seconds
     if growth.thorough:
         return plan.rounds, plan.seconds
-    return _PLOT_ROUNDS if growth.bound is None else _GOAL_ROUNDS, _PLOT_S
+    return (_PLOT_ROUNDS, _PLOT_S) if growth.bound is None else (_GOAL_ROUNDS, growth.seconds)
 
 
 def estimate(plan: Plan) -> float:

@@ -185,6 +185,12 @@ async def test_the_page_to_leave_asks_first_and_works_while_the_changelog_is_off
         assert office.reader.state.subscribers == {}
 
 
+async def test_pages_of_links_without_a_token_are_not_there() -> None:
+    async with Office.opened() as office:
+        for page in ("confirm", "leave"):
+            assert (await office.reader.world.send("GET", f"{HOME}/subscribe/{page}")).status_code == 404
+
+
 async def test_known_and_unknown_addresses_get_the_same_answer() -> None:
     async with Office.opened() as office:
         await office.subscribed("ann@example.org")

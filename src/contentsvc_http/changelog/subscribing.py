@@ -86,6 +86,7 @@ def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ROOT}/{{slug:str}}/subscribe/confirm", http_method=_READ)
     async def ask(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
+        _wanted_token(request)
         text = f"Get new posts of {view.changelog.title} by e-mail."
         return _own(mail_page("Confirm your subscription", text, action="Subscribe", back=view.links.home))
 
