@@ -42,7 +42,7 @@ async def backlog(database: Database, now: datetime) -> Backlog:
 @final
 @frozen(kw_only=True)
 class MailBacklog:
-    """The mails to subscribers that wait, and those that ended since a time."""
+    """Numbers of waiting mails to subscribers, and of mails that ended since a time."""
 
     waiting: int
     #: The age of the oldest waiting mail, in seconds; 0: none waits.

@@ -32,7 +32,7 @@ async def mail(settings: Settings) -> Findings:
 
 
 async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
-    """Check that mails to subscribers are sent: those that wait, and those of the last day."""
+    """Check the waiting mails to subscribers, and the outcomes of the last day."""
     name = "mails"
     now = datetime.now(UTC)
     counts = await database.mails(now, since=now - _DAY)
