@@ -40,7 +40,11 @@ def test_it_is_set_by_options_shown_and_reset() -> None:
         ["links", "no", "set"],
         ["details", "yes", "default"],
     ]
+    shown = invoke("style", "show", *MINE, "--json").output
     assert style("reset") is None
+    assert style("set", "--file", "-", stdin=shown) == {"links": False}
+    assert style("reset") is None
+    assert style("set", "--file", "-", stdin=invoke("style", "show", *MINE, "--json").output) is None
     assert style("show") is None
 
 

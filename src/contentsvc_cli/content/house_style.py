@@ -92,7 +92,10 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
 @_TRIGGER
 @_SCHEDULE
 @click.option(
-    "--file", "file", type=click.File(), help="JSON file with the complete house style; '-' for standard input."
+    "--file",
+    "file",
+    type=click.File(),
+    help="JSON file with the complete house style, such as the output of 'style show --json'; '-' for standard input.",
 )
 @click.option(
     "--unset",
@@ -248,10 +251,13 @@ def _headings(texts: tuple[str, ...]) -> dict[str, str]:
 
 def _read(file: IO[str]) -> object:
     try:
-        return json.load(file)
+        read: Any = json.load(file)
     except (ValueError, RecursionError) as exc:
         message = f"the file is not valid JSON: {exc}"
         raise click.ClickException(message) from exc
+    # The output of 'style show --json', which has the effective style beside it.
+    whole: Any = cast("Any", read) if isinstance(read, Mapping) else {}
+    return whole.get("houseStyle", read)
 
 
 def _check_one(trigger_id: str | None, schedule_id: str | None) -> None:
