@@ -109,10 +109,10 @@ class Sqlite(Value, frozen=True, kw_only=True):
         return await ReaderConnection(lambda: opened)
 
     def _open(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> sqlite3.Connection:
-        # SQLite would create an empty file.
         file.check()
         connection = sqlite3.connect(
-            self.path,
+            file.uri,
+            uri=True,
             isolation_level=None,
             timeout=self.busy_timeout_ms / 1000,
             # The connection is opened in one thread and then used in one other thread only.
@@ -209,6 +209,11 @@ class _OpenFile:
         self._path = path
         self._opened: os.stat_result | None = None
 
+    @property
+    def uri(self) -> str:
+        """The address for SQLite, which must not create the file again after it was opened."""
+        return f"{self._path.absolute().as_uri()}?mode={'rwc' if self._opened is None else 'rw'}"
+
     def opened(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         if self._opened is None:
             self._opened = self._path.stat()
@@ -217,7 +222,7 @@ class _OpenFile:
     def check(self) -> None:
         if self._opened is None:
             return
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             if os.path.samestat(self._opened, self._path.stat()):
                 return
         message = (
