@@ -96,12 +96,16 @@ async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
     with pytest.raises(StoreUnavailable, match="was removed or replaced"):
         await database.write(_pragmas)
     # Reads that need another connection must not create an empty file, not even if it is removed after the check.
-    monkeypatch.setattr("contentsvc_adapters.sql.dialects.sqlite._OpenFile.check", lambda _: None)
+    monkeypatch.setattr("contentsvc_adapters.sql.dialects.sqlite._OpenFile.check", _check_nothing)
     await asyncio.gather(*(database.read(_pragmas) for _ in range(20)), return_exceptions=True)
     assert file.exists() is is_replaced
 
     away.replace(file)
     assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.AS_DECIDED
+
+
+def _check_nothing(_: object) -> None:
+    pass
 
 
 async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None:
