@@ -257,6 +257,21 @@ def test_the_subscribe_page_is_accessible(
         looking.shot(f"changelog-subscribe-{scheme}")
 
 
+def test_an_address_that_is_none_is_marked_and_can_be_corrected_at_once(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, scheme="dark", size=NARROW, signed_in=False) as looking:
+        page = looking.page
+        page.goto(f"{_HOME}/subscribe")
+        # Valid for a browser, but not for the service.
+        page.get_by_label("Your e-mail address").fill("ann@localhost")
+        page.get_by_role("button", name="Subscribe").click()
+        field = page.get_by_label("Your e-mail address")
+        expect(field).to_have_accessible_description(re.compile("^That is no e-mail address"))
+        expect(field).to_have_value("ann@localhost")
+        expect(field).to_be_focused()
+        assert looking.barriers() == []
+        looking.shot("changelog-subscribe-fault")
+
+
 def test_without_scripts_the_addresses_are_text(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, scripts=False, signed_in=False) as looking:
         looking.page.goto(f"{_HOME}/subscribe")
