@@ -339,6 +339,47 @@ def test_it_can_be_used_by_keyboard(looking: Looking) -> None:
     expect(page.locator("#main")).to_be_focused()
 
 
+def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/triggers/new")
+    page.get_by_role("checkbox", name="Releases").press("Space")
+    page.get_by_role("button", name="Create the trigger").press("Enter")
+    # The first of two fields at fault.
+    expect(page.locator(".fault")).to_have_count(2)
+    expect(page.locator("[name=all_repositories]").first).to_be_focused()
+
+    looking.go("/triggers")
+    page.get_by_role("button", name=re.compile("^Switch off")).first.press("Enter")
+    expect(page.get_by_role("status").first).to_have_text("Switched off.")
+    expect(page.get_by_role("status").first).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="New trigger")).to_be_focused()
+    page.get_by_role("button", name=re.compile("^Switch on")).first.press("Enter")
+    expect(page.get_by_role("status").first).to_have_text("Switched on.")
+
+
+def test_a_part_that_is_renewed_keeps_the_focus(looking: Looking) -> None:
+    page = looking.page
+    looking.go("")
+    focused = page.locator(".chart a").last
+    focused.evaluate("(it) => { it.focus(); it.dataset.old = 'yes' }")
+    expect(focused).to_be_focused()
+    expect(page.locator("[data-old]")).to_have_count(0)
+    expect(page.locator(".chart a").last).to_be_focused()
+
+
+def test_the_focus_in_a_chart_is_drawn_around_its_column(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser) as looking:
+        page = looking.page
+        looking.go("")
+        page.get_by_role("link", name="1 failed").or_(page.locator("#all-failed")).first.press("Tab")
+        column = page.locator(".chart a:focus-visible")
+        expect(column).to_have_css("outline-style", "none")
+        expect(column.locator(".ghost")).to_have_css("vector-effect", "non-scaling-stroke")
+        expect(column.locator(".ghost")).not_to_have_css("stroke", "none")
+        looking.shot("focus-in-chart")
+
+
 def _questions(page: Page, *, stays: bool) -> list[str]:
     """Note each question that the page asks when it is left, and answer it."""
     questions: list[str] = []

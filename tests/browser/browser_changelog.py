@@ -4,11 +4,14 @@ import re
 from collections.abc import Generator
 from typing import Final
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.browser.looking import WIDE, Looking, Scheme
 from tests.browser.story import Story
+from tests.server_process import PATIENCE_S
 
+from contentsvc_cli.start.sample import REPOSITORY
 from contentsvc_core.content.public.links import ROOT
 
 _HOME: Final = "/changelog/acme"
@@ -105,3 +108,36 @@ def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -
         expect(refused.content_frame.locator("article")).to_have_count(0)
         # The browser says why.
         looking.faults[:] = [fault for fault in looking.faults if "frame-ancestors" not in fault]
+
+
+#: A table of many columns, and a line that does not end.
+_WIDE: Final = (
+    f"| {' | '.join(['Setting'] * 9)} |\n|{'---|' * 9}\n| {' | '.join(['`beam_rotation_speed_maximum`'] * 9)} |\n\n"
+    f"```\n{'x' * 300}\n```\n"
+)
+
+
+@pytest.mark.parametrize("size", _SIZES)
+def test_wide_tables_and_lines_are_reached_by_keyboard_and_printed_whole(
+    story: Story, browser: Browser, size: str
+) -> None:
+    body = {"title": f"Wide things, {size}", "markdown": _WIDE, "repository": REPOSITORY, "status": "published"}
+    headers = {"Authorization": f"Bearer {story.key}"}
+    made = httpx.post(f"{story.url}/v1/posts", json=body, headers=headers, trust_env=False, timeout=PATIENCE_S)
+    assert made.status_code == 201, made.text
+    with Looking.at(story, browser, size=_SIZES[size]) as looking:
+        page = looking.page
+        for path in (f"/dashboard/posts/{made.json()['post']['id']}", _HOME):
+            page.goto(path)
+            if path == _HOME:
+                page.get_by_role("link", name=body["title"], exact=True).click()
+            expect(page.get_by_role("heading", level=1)).to_have_text(body["title"])
+            expect(page.locator("table[tabindex]").first).to_be_visible()
+            assert looking.barriers() == []
+            assert not looking.overflows()
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 700, "height": 990})
+        assert page.locator("table").evaluate("(it) => it.scrollWidth <= it.clientWidth")
+        assert not looking.overflows()
+        expect(page.get_by_role("navigation", name="More posts")).to_be_hidden()
+        looking.shot(f"changelog-wide-print-{size}")

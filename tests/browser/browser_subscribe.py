@@ -157,6 +157,81 @@ def test_the_widget_mounts_at_its_target_and_works_without_storage(story: Story,
         assert refused == []
 
 
+#: Styles of a site that would show in the widget: inherited ones, and such for every element.
+_RESET: Final = (
+    "<style>* { margin: 0; line-height: 3; text-transform: uppercase; letter-spacing: 1em; opacity: .4 }"
+    " body > div { position: static !important; display: none; width: 100% } html { font-size: 40px; color: red }"
+    "</style>"
+)
+_SITE_POLICY: Final = "default-src 'none'; script-src {0}; connect-src {0}; style-src 'unsafe-inline'"
+
+
+def test_the_styles_of_a_site_do_not_change_the_widget(story: Story, browser: Browser) -> None:
+    read = """(it) => ['opacity', 'fontSize', 'lineHeight', 'letterSpacing', 'textTransform', 'color']
+        .map((name) => getComputedStyle(it)[name])"""
+    found: list[Any] = []
+    for styles in ("", _RESET):
+        with (
+            _site(_SITE_POLICY.format(story.url), styles + _snippet(story)) as url,
+            _visiting(browser) as (page, refused),
+        ):
+            page.goto(url)
+            page.get_by_role("button").click()
+            panel = page.get_by_role("region", name="Acme Lighthouses")
+            expect(panel).to_be_visible()
+            host = page.locator("body > div")
+            found.append([host.evaluate(read), panel.evaluate(read), page.get_by_role("button").bounding_box()])
+            assert refused == []
+    assert found[0] == found[1]
+
+
+def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
+    second = _snippet(story, ' data-label="Lamps"').replace("acme", "lamps")
+    with (
+        _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url,
+        _visiting(browser) as (page, refused),
+    ):
+        page.goto(url)
+        # Each can be clicked: none covers another one.
+        page.get_by_role("button", name=re.compile("^Lamps")).click()
+        expect(page.get_by_role("region", name="Lamps for developers")).to_be_visible()
+        page.get_by_role("button", name=re.compile("^What's new")).click()
+        expect(page.get_by_role("region", name="Acme Lighthouses")).to_be_visible()
+        # An open panel is above the other buttons, and the other panel is closed.
+        page.get_by_role("region", name="Acme Lighthouses").get_by_role("link").last.click(trial=True)
+        expect(page.get_by_role("region", name="Lamps for developers")).to_be_hidden()
+        assert page.get_by_role("button").count() == 2
+        assert refused == []
+
+
+@pytest.mark.parametrize("place", ["left", "center", "right"])
+def test_an_open_widget_is_in_sight_wherever_its_button_is(story: Story, browser: Browser, place: str) -> None:
+    snippet = f'<center><p id="news" align="{place}"></p></center>' + _snippet(story, ' data-target="#news"')
+    with _site(_POLICY.format(story.url), snippet) as url, _visiting(browser) as (page, refused):
+        page.set_viewport_size({"width": 360, "height": 640})
+        page.goto(url)
+        page.get_by_role("button").click()
+        panel = page.get_by_role("region", name="Acme Lighthouses").bounding_box()
+        assert panel is not None
+        assert panel["x"] >= 0
+        assert panel["x"] + panel["width"] <= 360
+        assert refused == []
+
+
+def test_a_widget_without_posts_says_so(story: Story, browser: Browser) -> None:
+    with (
+        _site(_POLICY.format(story.url), _snippet(story).replace("acme", "horns")) as url,
+        _visiting(browser) as (page, refused),
+    ):
+        page.goto(url)
+        page.get_by_role("button", name="What's new", exact=True).click()
+        panel = page.get_by_role("region", name="Horns")
+        expect(panel.get_by_text("Nothing has been published yet.")).to_be_visible()
+        assert panel.get_by_role("list").count() == 0
+        page.screenshot(path="build/screens/widget-empty.png")
+        assert refused == []
+
+
 def test_a_site_that_blocks_the_widget_shows_no_button_and_logs_the_refusal(story: Story, browser: Browser) -> None:
     # That the tests above would notice a refusal.
     with _site("default-src 'none'", _snippet(story)) as url, _visiting(browser) as (page, refused):
@@ -180,6 +255,21 @@ def test_the_subscribe_page_is_accessible(
         assert looking.barriers() == []
         assert not looking.overflows()
         looking.shot(f"changelog-subscribe-{scheme}")
+
+
+def test_an_address_that_is_none_is_marked_and_can_be_corrected_at_once(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, scheme="dark", size=NARROW, signed_in=False) as looking:
+        page = looking.page
+        page.goto(f"{_HOME}/subscribe")
+        # Valid for a browser, but not for the service.
+        page.get_by_label("Your e-mail address").fill("ann@localhost")
+        page.get_by_role("button", name="Subscribe").click()
+        field = page.get_by_label("Your e-mail address")
+        expect(field).to_have_accessible_description(re.compile("^That is no e-mail address"))
+        expect(field).to_have_value("ann@localhost")
+        expect(field).to_be_focused()
+        assert looking.barriers() == []
+        looking.shot("changelog-subscribe-fault")
 
 
 def test_without_scripts_the_addresses_are_text(story: Story, browser: Browser) -> None:

@@ -176,6 +176,11 @@ async def test_a_script_gets_the_figures_alone(acme: Caller, browsing: Browsing)
 
     assert not page.heading
     assert "1 delivery in 14 days" in page.text
+    # The part is renewed every few seconds, and the focus stays at an element with an id.
+    links = [attrs.get("id") for tag, attrs in page.elements if tag == "a" and "href" in attrs]
+    assert len(links) > 4
+    assert all(links)
+    assert len(set(links)) == len(links)
 
 
 async def test_nothing_of_another_organization_is_counted(world: ApiWorld, browsing: Browsing) -> None:

@@ -158,6 +158,16 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert page.heading == "Mondays"
 
 
+async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing, repositories=[], hour="24")
+
+    assert (page.status, await schedules(acme)) == (422, [])
+    # Above the form, and at the fields.
+    assert "A schedule needs a repository. Hour must be from 0 to 23." in page.text
+    pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
+    assert [each for each in pointing if "-fault" in each] == ["times-fault", "repositories-fault"]
+
+
 async def test_a_second_schedule_that_does_the_same_is_refused_in_words(browsing: Browsing) -> None:
     await made(browsing)
 

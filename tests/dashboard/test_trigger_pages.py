@@ -170,6 +170,20 @@ async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
     assert sent.get("repositories", []) == ([chosen] if isinstance(chosen, str) else chosen)
 
 
+async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing, repositories=[], events=[], tags="!")
+
+    assert (page.status, await triggers(acme)) == (422, [])
+    # Above the form, and at the fields.
+    assert "A trigger needs a repository. Choose an event, or all events. Tags has an empty pattern." in page.text
+    pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
+    assert [each for each in pointing if "-fault" in each] == [
+        "repositories-fault",
+        "events-fault",
+        "tags-hint tags-fault",
+    ]
+
+
 async def test_a_second_trigger_that_does_the_same_is_refused_in_words(acme: Caller, browsing: Browsing) -> None:
     await made(browsing, name="one")
 

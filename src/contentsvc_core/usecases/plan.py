@@ -21,6 +21,7 @@ from contentsvc_core.workflows.schedules import (
     due_from,
 )
 
+NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repository", "repository_ids")
 #: The most attempts under concurrent changes of the organization's time zone.
 _TURNS: Final = 5
 
@@ -98,7 +99,7 @@ class Planner:
         if "repository_ids" in fields:
             repository_ids: Sequence[int] = fields["repository_ids"]
             if not repository_ids:
-                return Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repository", "repository_ids")
+                return NO_REPOSITORY
             connected = {
                 source.repository_id for source in sources_of(await self._directory.integrations(organization_id))
             }

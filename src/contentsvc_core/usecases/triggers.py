@@ -30,6 +30,7 @@ SEVERAL_PROVIDERS: Final = Refusal(
     "the repositories are connected at different providers: a trigger is one provider's",
     "repository_ids",
 )
+NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
 #: The most attempts of a change under concurrent changes of the trigger's repositories.
 _TURNS: Final = 5
 
@@ -143,7 +144,7 @@ class TriggerEditor:
     ) -> str | Refusal:
         # A repository that is removed concurrently starts no runs any more, so that the trigger stays valid.
         if not repository_ids:
-            return Refusal(RefusalKind.UNSUITABLE, "a trigger needs a repository", "repository_ids")
+            return NO_REPOSITORY
         connected = {
             (integration.provider, repository.id)
             for integration in await self._directory.integrations(organization_id)

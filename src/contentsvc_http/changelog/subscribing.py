@@ -107,9 +107,8 @@ def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
         _wanted_token(request)
-        return _own(
-            mail_page("Unsubscribe", "You get no more mails, and your address is deleted.", action="Unsubscribe")
-        )
+        text = "After you press the button, you get no more mails, and your address is deleted."
+        return _own(mail_page("Unsubscribe", text, action="Unsubscribe"))
 
     @post(f"{ROOT}/{{slug:str}}/subscribe/leave", request_max_body_size=_MAX_FORM)
     async def leave(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
@@ -139,7 +138,7 @@ def _recipient_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     @route(f"{ALERTS_ROOT}/leave", http_method=_READ)
     async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
         _wanted_token(request)
-        text = "Your address gets no more alerts, and cannot be entered again."
+        text = "After you press the button, your address gets no more alerts, and cannot be entered again."
         return _own(mail_page("Get no more alerts", text, action="Remove my address"))
 
     @post(f"{ALERTS_ROOT}/leave", request_max_body_size=_MAX_FORM)

@@ -10,6 +10,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.plan import NO_REPOSITORY
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     ChangeSchedule,
@@ -59,7 +60,7 @@ class _Typed(TypedForm):
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
     times: TypedTimes = field(factory=TypedTimes)
 
-    def values(self, cron: Cron) -> dict[str, Any]:
+    def values(self, cron: Cron | Refusal) -> dict[str, Any]:
         return {
             **self.settings,
             "cron": cron,
@@ -94,6 +95,7 @@ class _Schedules(FormSection[Schedule, _Typed]):
     change = ChangeSchedule
     settings = ScheduleSettings
     name_limit = NAME_LIMIT
+    no_repository = NO_REPOSITORY
 
     async def stored(self, organization_id: str) -> Sequence[Schedule]:
         return await self.dashboard.app.stores.schedules.schedules(organization_id)
@@ -115,11 +117,11 @@ class _Schedules(FormSection[Schedule, _Typed]):
             return _typed(form)
         return _Typed() if stored is None else _typed_of(stored)
 
-    def values(self, typed: _Typed, stored: Schedule | None) -> dict[str, Any] | Refusal:
+    def values(self, typed: _Typed, stored: Schedule | None) -> tuple[dict[str, Any], list[Refusal]]:
         cron = read_times(typed.times)
-        if isinstance(cron, Refusal):
-            return cron
-        return typed.values(cron) if stored is None else differing(typed.values(cron), stored)
+        fields = typed.values(cron)
+        refused = [cron] if isinstance(cron, Refusal) else []
+        return fields if stored is None else differing(fields, stored), refused
 
     def title(self, stored: Schedule, has: FormSources) -> str:
         del has

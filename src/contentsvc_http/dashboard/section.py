@@ -52,6 +52,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     change: ClassVar[type[Struct]]
     settings: ClassVar[type[Struct]]
     name_limit: ClassVar[int]
+    #: The core's refusal of a resource without a repository, so that a form shows it together with other faults.
+    no_repository: ClassVar[Refusal]
 
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self.dashboard = dashboard
@@ -76,8 +78,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         """Read a form; ``None``: the values of a form that is opened."""
 
     @abstractmethod
-    def values(self, typed: _Typed, stored: _Stored | None) -> dict[str, Any] | Refusal:
-        """Return the fields of the command; of a stored resource, only the fields that differ."""
+    def values(self, typed: _Typed, stored: _Stored | None) -> tuple[dict[str, Any], list[Refusal]]:
+        """Return the fields of the command, and their faults; of a stored resource, only the fields that differ."""
 
     @abstractmethod
     def title(self, stored: _Stored, has: FormSources) -> str: ...
@@ -108,19 +110,21 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     async def save(self, session: DashboardSession, form: Form, id_: str | None) -> Response[Any]:
         stored = await self._stored(session, id_)
         typed = self.read(form, stored)
-        values = self.values(typed, stored)
-        if isinstance(values, Refusal):
-            return await self._form(session, stored, typed, refused=values)
+        values, refused = self.values(typed, stored)
+        if values.get("repository_ids") == () and not values.get("all_repositories"):
+            refused = [self.no_repository, *refused]
         style = read_style(typed.style)
         if isinstance(style, Refusal):
-            return await self._form(session, stored, typed, bad_style=style)
+            return await self._form(session, stored, typed, refused=refused, bad_style=style)
+        if refused:
+            return await self._form(session, stored, typed, refused=refused)
         styled = {} if stored is not None and style == stored.house_style else {"house_style": style}
         command = read_command(self.create if stored is None else self.change, values, **styled)
         if isinstance(command, Refusal):
-            return await self._form(session, stored, typed, refused=command)
+            return await self._form(session, stored, typed, refused=[command])
         saved = await self.apply(session.organization_id, id_, command)
         if isinstance(saved, Refusal):
-            return await self._form(session, stored, typed, refused=saved)
+            return await self._form(session, stored, typed, refused=[saved])
         return go(f"{self.path}/{saved.id}", notice="created" if stored is None else "saved")
 
     async def switch(self, session: DashboardSession, form: Form, id_: str) -> Response[Any]:
@@ -157,11 +161,12 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         stored: _Stored | None,
         typed: _Typed,
         *,
-        refused: Refusal | None = None,
+        refused: Sequence[Refusal] = (),
         bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
     ) -> Response[Any]:
-        error = fault_of(bad_style) if bad_style else None if refused is None else self.refusals.sentence(refused)
+        sentences = [self.refusals.sentence(each) for each in refused] + ([fault_of(bad_style)] if bad_style else [])
+        error = " ".join(sentences) or None
         has = await connected(self.dashboard, session.organization_id)
         context: dict[str, Any] = {
             self.name: stored,
@@ -174,7 +179,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
             "boxes": boxes_of(self.settings),
             "name_limit": self.name_limit,
             "error": error,
-            "faults": {} if refused is None else self.refusals.faults(refused),
+            "faults": {name: text for each in refused for name, text in self.refusals.faults(each).items()},
             "style": shown_override(session, typed.style, refused=bad_style, preview=style_preview),
         }
         title = f"New {self.name}" if stored is None else self.title(stored, has)

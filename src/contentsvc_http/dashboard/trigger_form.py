@@ -56,11 +56,10 @@ class TypedTrigger(TypedForm):
             "provider": self.providers[0] if len(self.providers) == 1 else None,
         }
 
-    def refused(self) -> Refusal | None:
-        """Return the refusal of a choice that only the form can tell from another one."""
-        if len(self.providers) > 1:
-            return SEVERAL_PROVIDERS
-        return None if self.every_event or self.events else _NO_EVENT
+    def refused(self) -> list[Refusal]:
+        """Return the refusals of choices that only the form can tell from others."""
+        found = [SEVERAL_PROVIDERS] if len(self.providers) > 1 else []
+        return found if self.every_event or self.events else [*found, _NO_EVENT]
 
 
 def read_trigger_form(form: Form) -> TypedTrigger:

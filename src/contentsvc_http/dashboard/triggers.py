@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.triggers import provider_of
+from contentsvc_core.usecases.triggers import NO_REPOSITORY, provider_of
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions, options_fault
 from contentsvc_core.workflows.triggers import (
@@ -75,6 +75,7 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
     change = ChangeTrigger
     settings = TriggerSettings
     name_limit = NAME_LIMIT
+    no_repository = NO_REPOSITORY
 
     async def stored(self, organization_id: str) -> Sequence[Trigger]:
         return await self.dashboard.app.stores.directory.triggers(organization_id)
@@ -96,10 +97,10 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
             return read_trigger_form(form)
         return TypedTrigger() if stored is None else typed_of(stored)
 
-    def values(self, typed: TypedTrigger, stored: Trigger | None) -> dict[str, Any] | Refusal:
-        if (refused := typed.refused()) is not None:
-            return refused
-        return typed.values() if stored is None else changes_to(typed, stored)
+    def values(self, typed: TypedTrigger, stored: Trigger | None) -> tuple[dict[str, Any], list[Refusal]]:
+        fields = typed.values() if stored is None else changes_to(typed, stored)
+        pattern = options_fault(fields)
+        return fields, typed.refused() + ([] if pattern is None else [pattern])
 
     def title(self, stored: Trigger, has: FormSources) -> str:
         return _title(stored, has)

@@ -18,18 +18,22 @@ _VERSION: Final = 30
 _CHARACTER: Final = 7
 _NAME: Final = "changelog"
 _NOTHING: Final = "nothing yet"
-#: For a shadow root. The system's colours follow the colour scheme of the embedding page.
+#: For a shadow root. The system's colours follow the colour scheme of the embedding page. Styles of that page apply to
+#: the host, and override `:host`, unless these rules are important.
 _STYLE: Final = """\
-:host{font:15px/1.5 system-ui,sans-serif;position:relative;display:inline-block}
-:host(.float){position:fixed;right:16px;bottom:16px;z-index:9999}
+:host{all:initial!important;color-scheme:inherit!important;visibility:inherit!important;
+font:15px/1.5 system-ui,sans-serif!important;position:relative!important;display:inline-block!important}
+:host([data-changelog]){position:fixed!important;right:16px!important;bottom:calc(16px + 50px*var(--below,0))!important;
+z-index:9999!important}:host(:focus-within){z-index:10000!important}
 *{box-sizing:border-box}[hidden]{display:none!important}
 button{font:inherit;font-weight:600;color:#fff;background:#ACCENT;border:0;border-radius:99px;padding:8px 16px;
 cursor:pointer}button:focus-visible,a:focus-visible{outline:3px solid Highlight;outline-offset:2px}
 span{margin-left:8px;background:#fff;color:#ACCENT;border-radius:99px;padding:0 7px}
 section{position:absolute;right:0;z-index:9999;width:320px;max-width:90vw;max-height:70vh;overflow:auto;padding:16px;
 background:Canvas;color:CanvasText;border:1px solid GrayText;border-radius:10px}
-:host(.float) section{bottom:52px}h2{font-size:17px;margin:0}ul{list-style:none;padding:0}li{margin:0 0 12px}
-time{display:block;font-size:13px}a{color:LinkText}
+:host([data-changelog]) section{bottom:52px}h2{font-size:17px;margin:0}ul{list-style:none;padding:0}li{margin:0 0 12px}
+li,h2{overflow-wrap:anywhere}
+time{display:block;font-size:13px}a{color:LinkText}@media print{:host([data-changelog]){display:none!important}}
 """
 _BADGE: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{name}: {value}">

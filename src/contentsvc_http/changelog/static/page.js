@@ -4,6 +4,10 @@ for (const time of document.querySelectorAll("time[datetime*=T]")) {
   const local = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   time.title = time.title ? `${local} (${time.title})` : local;
 }
+// A table that is wider than its page scrolls by the keyboard, too.
+for (const table of document.querySelectorAll(".prose table")) {
+  if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+}
 // Adds a copy button beside each address. Without scripts, the address is text that can be selected.
 for (const field of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");

@@ -2,7 +2,7 @@
 (() => {
   const own = document.currentScript, base = own.src.split("/widget.js")[0], key = "changelog " + base;
   const { label = "What's new", target } = own.dataset;
-  // The embedding site may forbid storage: then everything stays unread.
+  // The site may forbid storage: then all stays unread.
   const seen = (time) => {
     try {
       if (time) localStorage.setItem(key, time);
@@ -11,7 +11,7 @@
   };
   const make = (tag, text, ...within) => {
     const made = document.createElement(tag);
-    if (text) made.textContent = text;
+    made.textContent = text;
     made.append(...within);
     return made;
   };
@@ -21,7 +21,8 @@
     const host = make("div"), root = host.attachShadow({ mode: "open" });
     const count = make("span"), button = make("button", label, count);
     const day = (time) => new Date(time).toLocaleDateString(document.documentElement.lang || undefined, { dateStyle: "medium" });
-    const list = make("ul", "", ...posts.map((post) => make("li", "", make("time", day(post.at)), link(post.title, post.url))));
+    const items = posts.map((post) => make("li", "", make("time", day(post.at)), link(post.title, post.url)));
+    const list = items[0] ? make("ul", "", ...items) : make("p", "Nothing has been published yet.");
     const panel = make("section", "", make("h2", title), list, link("All updates", home));
     const mark = () => {
       const unread = posts.filter((post) => post.published > seen()).length;
@@ -35,27 +36,32 @@
       if (open) {
         seen(Math.max(1, ...posts.map((post) => post.published)));
         mark();
+        // Not cut at the left.
+        panel.style.translate = Math.max(0, 8 + panel.offsetWidth - host.getBoundingClientRect().right) + "px";
         panel.focus();
       }
     };
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(style);
     root.adoptedStyleSheets = [sheet];
-    panel.id = "panel";
-    panel.tabIndex = -1;
-    panel.ariaLabel = title;
-    button.type = "button";
+    Object.assign(panel, { id: "panel", tabIndex: -1, ariaLabel: title });
     button.setAttribute("aria-controls", "panel");
     button.onclick = () => show(panel.hidden);
     host.onkeydown = (event) => {
       if (event.key == "Escape" && !panel.hidden) { show(false); button.focus(); }
     };
     document.addEventListener("click", (event) => event.composedPath().includes(host) || show(false));
-    host.className = target ? "" : "float";
     show(false);
     mark();
     root.append(button, panel);
-    (target && document.querySelector(target) || document.body).append(host);
+    const place = target && document.querySelector(target);
+    if (!place) {
+      // Above others, and once.
+      if (document.querySelector(`[data-changelog="${base}"]`)) return;
+      host.style.setProperty("--below", document.querySelectorAll("[data-changelog]").length);
+      host.dataset.changelog = base;
+    }
+    (place || document.body).append(host);
   };
   const quiet = () => start().catch(() => {});
   document.body ? quiet() : addEventListener("DOMContentLoaded", quiet);

@@ -106,10 +106,24 @@ function showLocalTimes(root) {
   }
 }
 
+// What is wider than its place scrolls by the keyboard, too.
+function reachWide() {
+  for (const wide of document.querySelectorAll(".reading :is(table, pre)")) {
+    if (wide.scrollWidth > wide.clientWidth) {
+      wide.tabIndex = 0;
+    }
+  }
+}
+
 function complete(root) {
   showCopyButtons(root);
   showLocalTimes(root);
+  reachWide();
 }
+
+// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation.
+const faulty = document.querySelector('main [aria-invalid="true"], main .at-fault :is(input, select, textarea)');
+(faulty || document.querySelector("main > .notice"))?.focus();
 
 complete(document);
 document.addEventListener("htmx:load", (event) => complete(event.target));
