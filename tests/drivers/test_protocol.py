@@ -235,23 +235,25 @@ async def test_a_late_head_and_a_late_body_share_one_time_limit() -> None:
 
 
 async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
-    protocol, connection = connected(no_app, bounds=HURRIED)
-    protocol.data_received(b"POST / HTTP/1.1\r\n")
-    await ended(connection)
-    assert not connection.aborted
+    with MadeUpTime() as clock:
+        protocol, connection = connected(no_app, bounds=HURRIED)
+        protocol.data_received(b"POST / HTTP/1.1\r\n")
+        while not connection.closed:
+            await clock.passes(0.01)
+        assert not connection.aborted
 
-    async with asyncio.timeout(5):
-        while not connection.aborted:
-            await asyncio.sleep(0.01)
-    protocol.connection_lost(None)
+        await clock.passes(0.2)
 
-    # Nor for who does not read the end of an answer, however little that is.
-    protocol, connection = connected(no_app, bounds=HURRIED)
-    connection.unread = 100
-    connection.close()
-    async with asyncio.timeout(5):
-        while not connection.aborted:
-            await asyncio.sleep(0.01)
+        assert connection.aborted
+        protocol.connection_lost(None)
+
+        # A client that does not read the end of an answer is disconnected, too, however little is left.
+        protocol, connection = connected(no_app, bounds=HURRIED)
+        connection.unread = 100
+        connection.close()
+        await clock.passes(0.2)
+
+        assert connection.aborted
     protocol.connection_lost(None)
 
 
