@@ -81,7 +81,7 @@ class SettlementQueue:
         self._size_of = size_of
         self._limits = _Limits(items=max_items, size=max_size, batch_items=batch_items, batch_size=batch_size)
         self._waiting: Final[deque[_Entry]] = deque()
-        #: Entries that wait for an entry in a lane, by what they share with it: its claim's key or its log entry's id.
+        #: Entries that wait for an entry in a lane, by the key or the id of the log entry that both have.
         self._followers: Final[dict[Hashable, list[_Entry] | None]] = {}
         self._entries: Final[set[_Entry]] = set()
         self._size = 0
