@@ -24,14 +24,10 @@ from contentsvc_core.workflows.filters import (
     filter_of,
 )
 from contentsvc_core.workflows.globs import Effort
-from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType, ascending_ids
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
 EVENT_TYPES: Final = ("push", "release")
-
-
-def _ascending_ids(ids: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(set(ids)))
 
 
 def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -62,7 +58,7 @@ class Trigger(Output):
     source_type: str = field(validator=_check_source_type)
     enabled: bool = True
     #: The repositories whose events match, in ascending order; empty: all, if the options say so.
-    repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
+    repository_ids: tuple[int, ...] = field(converter=ascending_ids)
     #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_check_event_types)
     options: TriggerOptions = NO_OPTIONS
