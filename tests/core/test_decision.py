@@ -364,15 +364,21 @@ def test_the_strategy_generates_accepted_deliveries_of_any_address(provider: str
 
 
 @pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
-def test_the_strategy_generates_broken_bodies_of_known_kinds_with_capital_letters_in_headers(provider: str) -> None:
+def test_the_strategy_generates_broken_bodies_of_known_kinds(provider: str) -> None:
     at = address(provider)
 
     def found(delivery: Delivery) -> bool:
         known = delivery.headers.sole[at.dialect.kind_name].decode("latin-1") in at.dialect.readers
-        capital = (b"Content-Type", b"application/json") in delivery.headers.fields
-        return known and capital and isinstance(decided(delivery, evolve(ENDPOINT, address=at)), Rejected)
+        return known and isinstance(decided(delivery, evolve(ENDPOINT, address=at)), Rejected)
 
     assert find(ours.deliveries(at=at), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
+
+
+def test_the_strategy_generates_names_of_headers_with_capital_letters() -> None:
+    def found(delivery: Delivery) -> bool:
+        return (b"Content-Type", b"application/json") in delivery.headers.fields
+
+    assert find(ours.deliveries(), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
 
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
