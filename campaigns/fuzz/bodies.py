@@ -124,8 +124,7 @@ class Fuzzer:
 
     def _headers(self, at: Address, event: bytes, body: bytes) -> Iterable[tuple[bytes, bytes]]:
         rng = self._rng
-        provider = at.speaks
-        assert provider is not None
+        provider = at.dialect
         event_header, delivery_header = (
             header.lower().encode() for header in (provider.event_header, provider.delivery_header)
         )

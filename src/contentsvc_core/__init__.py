@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from contentsvc_core.outgoing.messages import Message
     from contentsvc_core.refusals import Refusal as Refusal
     from contentsvc_core.refusals import RefusalKind as RefusalKind
+    from contentsvc_core.timestamps import from_ms, to_ms
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
     from contentsvc_core.usecases.briefs import Briefs
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
         answer,
     )
     from contentsvc_core.webhooks.providers import PROVIDERS, Provider
-    from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
+    from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held, settlement
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
     from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
     from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BODY_TOO_LARGE",
+    "DEDUPE_WINDOW",
     "MAX_BODY",
     "PROVIDERS",
     "SIGNATURE_HEADER",
@@ -216,7 +218,9 @@ __all__ = [
     "WriterUnavailable",
     "admit",
     "answer",
+    "claim_is_held",
     "decide",
+    "from_ms",
     "locate",
     "log_body",
     "matching",
@@ -229,6 +233,7 @@ __all__ = [
     "refusal_headers",
     "settlement",
     "sign",
+    "to_ms",
     "verify",
     "window_at",
 ]
@@ -255,6 +260,7 @@ _HOMES: Final = {
     "outgoing.events": "EventType",
     "outgoing.messages": "Message",
     "refusals": "Refusal RefusalKind",
+    "timestamps": "from_ms to_ms",
     "usecases.authenticate": "Authenticator",
     "usecases.brands": "BrandEditor",
     "usecases.briefs": "Briefs",
@@ -283,7 +289,7 @@ _HOMES: Final = {
     "events.normalized": "Author Commit Event HeadCommit Push Release",
     "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
     "webhooks.providers": "PROVIDERS Provider",
-    "webhooks.settlement": "Claim Settled Settlement settlement",
+    "webhooks.settlement": "DEDUPE_WINDOW Claim Settled Settlement claim_is_held settlement",
     "webhooks.signature": "SIGNATURE_HEADER sign verify",
     "workflows.causes": "Delivered Generation SiteReading Source",
     "workflows.bodies": "ScheduleBody TriggerBody",

@@ -115,7 +115,7 @@ class HostDelivery:
 @final
 @frozen(kw_only=True)
 class HostDeliveries:
-    attempts: tuple[HostDelivery, ...] = field(converter=tuple)
+    attempts: tuple[HostDelivery, ...] = field(converter=tuple[HostDelivery, ...])
     #: False: the list was cut, and the oldest attempts are missing.
     complete: bool
 
@@ -134,7 +134,7 @@ class CommitRange:
 @frozen(kw_only=True)
 class HostCommits:
     #: Oldest first.
-    found: tuple[Commit, ...] = field(converter=tuple, factory=tuple)
+    found: tuple[Commit, ...] = field(converter=tuple[Commit, ...], factory=tuple)
     #: True: there are more than the limit, and the oldest ones are absent.
     is_cut: bool = False
     #: Why the reading failed, so that nothing was found; ``None``: it did not.
@@ -145,7 +145,7 @@ class HostCommits:
 @frozen(kw_only=True)
 class HostPullRequests:
     #: Numbers that are unknown, name an issue, or belong to another repository are absent.
-    found: tuple[PullRequest, ...] = field(converter=tuple, factory=tuple)
+    found: tuple[PullRequest, ...] = field(converter=tuple[PullRequest, ...], factory=tuple)
     #: Why the reading stopped early; ``None``: all were read.
     refusal: HostRefusal | None = None
 

@@ -209,7 +209,7 @@ class FailureBudget(Value, frozen=True, kw_only=True):
     #: The beginning of the minute; ``None``: there was no failure.
     since: datetime | None = None
     written: int = 0
-    #: Failures that were not logged, and that no row has counted yet.
+    #: Failures that were not logged, and that no row has reported yet.
     left_out: int = 0
 
     def spend(self, now: datetime) -> "tuple[FailureBudget, bool]":
@@ -228,6 +228,6 @@ class FailureBudget(Value, frozen=True, kw_only=True):
             return None
         return evolve(self, written=written, described=self.described + 1)
 
-    def told(self, count: int) -> "FailureBudget":
-        """Return the budget after a row has counted ``count`` omitted failures."""
+    def reported(self, count: int) -> "FailureBudget":
+        """Return the budget after a row has reported ``count`` omitted failures; negative: so many more are omitted."""
         return evolve(self, left_out=self.left_out - count)

@@ -25,6 +25,8 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
         setattr(sys.modules[package], name, value)
         return value
 
+    # For help() and completion.
+    vars(sys.modules[package])["__dir__"] = lambda: sorted({*vars(sys.modules[package]), *home_of})
     return get
 
 

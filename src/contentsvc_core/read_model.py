@@ -5,7 +5,7 @@ from attrs import field, frozen
 
 from contentsvc_core.journal import LogLine, LogOutcome, LogStatus
 from contentsvc_core.text import storable
-from contentsvc_core.values import Value, as_tuple
+from contentsvc_core.values import Value
 
 #: The lengths of the stretches of time for counts of log entries.
 COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
@@ -19,9 +19,9 @@ _SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") +
 class LogSearch:
     """A filter of log entries; empty fields do not restrict the list."""
 
-    integration_ids: tuple[str, ...] = field(converter=as_tuple, default=())
-    statuses: tuple[LogStatus, ...] = field(converter=as_tuple, default=())
-    outcomes: tuple[LogOutcome, ...] = field(converter=as_tuple, default=())
+    integration_ids: tuple[str, ...] = field(converter=tuple[str, ...], default=())
+    statuses: tuple[LogStatus, ...] = field(converter=tuple[LogStatus, ...], default=())
+    outcomes: tuple[LogOutcome, ...] = field(converter=tuple[LogOutcome, ...], default=())
     since: datetime | None = None
     #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Any
 
+from attrs import evolve
 from hypothesis import strategies as st
 
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import from_ms
-from contentsvc_core.webhooks.delivery import Address, Delivery
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.providers.native import Reading
 from contentsvc_core.webhooks.providers.provider import Provider
@@ -30,7 +31,7 @@ __all__ = [
 
 
 def foreign_text(*, max_size: int = 200) -> st.SearchStrategy[str]:
-    """Text as a code host may send it, after it went through the sanitizer: anything but U+0000 and surrogates."""
+    """Return texts as events have them, after the sanitizer: any characters but U+0000 and surrogates."""
     return st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=max_size)
 
 
@@ -39,13 +40,13 @@ def repository_ids() -> st.SearchStrategy[int]:
 
 
 def delivery_ids() -> st.SearchStrategy[str]:
-    """Delivery ids: mostly UUIDs, sometimes any token that is allowed."""
+    """Return delivery ids: UUIDs, and any other valid ids."""
     token = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255)
     return st.uuids().map(str) | token
 
 
 def instants() -> st.SearchStrategy[datetime]:
-    """Whole milliseconds from 1970 to 2100, in UTC."""
+    """Return points in time from 1970 to 2100: UTC, whole milliseconds."""
     return st.integers(0, 4_102_444_800_000).map(from_ms)
 
 
@@ -124,7 +125,7 @@ def _with_repository(body: dict[str, Any], value: object) -> dict[str, Any]:
 
 
 def bodies(*, repository_id: int = 1) -> st.SearchStrategy[bytes | dict[str, Any]]:
-    """Bodies: well-formed ones of ``codehost`` and ``github``, JSON of other shapes, and arbitrary bytes."""
+    """Return bodies: well-formed ones of ``codehost`` and ``github``, JSON of other shapes, and arbitrary bytes."""
     json_values = st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
         lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=8), children, max_size=3),
@@ -167,11 +168,15 @@ def _push(branch: str, *, commits: tuple[Commit, ...]) -> Push:
 
 @st.composite
 def deliveries(draw: st.DrawFn, *, at: Address | None = None, secret: str = "secret") -> Delivery:  # noqa: S107
-    """Deliveries with a valid signature: pushes and releases in the form of ``at``'s provider, and any other body."""
+    """Return deliveries to ``at``, signed with ``secret``: to a hook with another secret, they are forged.
+
+    Half of them are pushes and releases as the provider of ``at`` writes them; the others have any body. The names of
+    headers are in lower case, capitalized or in upper case.
+    """
     at = address() if at is None else at
-    of_any_kind = st.tuples(
-        st.sampled_from(["push", "release", "ping", "issues"]), bodies(repository_id=at.repository_id)
-    )
-    written = st.nothing() if at.speaks is None else _written(at.speaks, at.repository_id)
-    event, body = draw(of_any_kind | written)
-    return signed(body, at=at, secret=secret, event=event, delivery_id=draw(delivery_ids()))
+    kinds = st.sampled_from([*at.dialect.readers, "ping", "issues"])
+    of_any_kind = st.tuples(kinds, bodies(repository_id=at.repository_id))
+    event, body = draw(of_any_kind | _written(at.dialect, at.repository_id))
+    delivery = signed(body, at=at, secret=secret, event=event, delivery_id=draw(delivery_ids()))
+    spelled = draw(st.sampled_from([bytes.lower, bytes.title, bytes.upper]))
+    return evolve(delivery, headers=Headers.of((spelled(name), value) for name, value in delivery.headers))

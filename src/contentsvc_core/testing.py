@@ -1,7 +1,8 @@
-"""Helpers for tests of services that use the core: signed deliveries, a manual clock, repeatable ids."""
+"""For tests of services that use the core: signed deliveries, a clock, repeatable ids, and a check of stores."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import count
@@ -9,11 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from attrs import evolve
 
+from contentsvc_core.events.normalized import Push
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
+from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement, settlement
 
 if TYPE_CHECKING:
+    from contentsvc_core.ports import DeliveryStore
     from contentsvc_core.workflows.triggers import Trigger
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +26,7 @@ START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 @final
 class ManualClock:
-    """A clock that only :meth:`advance` moves; times are cut to whole milliseconds."""
+    """A clock that only :meth:`advance` moves, by a negative time backwards; times are cut to whole milliseconds."""
 
     def __init__(self, now: datetime = START) -> None:
         self._now = whole_ms(now)
@@ -35,7 +40,10 @@ class ManualClock:
 
 @final
 class CountingIds:
-    """Ids and tokens that count from 1, so that they are the same in each run."""
+    """Ids and tokens that count from 1, so that they are the same in each run.
+
+    Use one source for each store, also for several receivers: to a store, a repeated id is a repeated settlement.
+    """
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -81,12 +89,13 @@ def signed(
     delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
     headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> Delivery:
-    """Return a delivery as the code host would send it; ``headers`` are added, such as a second one of a name."""
+    """Return a delivery as the code host would send it; ``headers`` are added, such as a second one of a name.
+
+    ``event`` is the value of the provider's event header, such as ``Push Hook`` at GitLab. The provider's ``write``
+    returns it together with a body.
+    """
     raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
-    provider = at.speaks
-    if provider is None:
-        message = f"unknown provider {at.provider!r}"
-        raise ValueError(message)
+    provider = at.dialect
     proof = provider.scheme.value(raw, secret).encode("utf-8", "surrogatepass")
     return Delivery(
         address=at,
@@ -155,3 +164,69 @@ def release_body(
         },
         "repository": {"id": repository_id, "full_name": repository},
     }
+
+
+async def check_store(
+    store: "DeliveryStore", address: Address, *, log_ids: Callable[[], Awaitable[Collection[str]]]
+) -> None:
+    """Check the guarantees of a store: its answers, and the log entries that it writes.
+
+    Args:
+        store: A store without claims, with a hook at ``address``. The check leaves rows of every kind in the store.
+        address: The address of the hook.
+        log_ids: Returns the ids of the stored log entries.
+
+    Raises:
+        AssertionError: The store breaks a guarantee; the message names the guarantee.
+    """
+    hook = await store.configuration(address, START)
+    _expect("configuration returns the hook at its address", hook, holds=hook is not None and hook.address == address)
+    assert hook is not None
+    unknown = await store.configuration(evolve(address, integration_id="int_unknown"), START)
+    _expect("configuration returns None for an unknown integration", unknown, holds=unknown is None)
+    ids, moment = CountingIds(), timedelta(milliseconds=1)
+    new, claimed, stale = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED, Settled.STALE
+    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
+
+    def made(outcome: Outcome, after: timedelta = timedelta()) -> Settlement:
+        settling = settlement(outcome, hook, at=START + after, new_id=ids.new_id)
+        assert settling is not None
+        return settling
+
+    def take(delivery_id: str = "taken", after: timedelta = timedelta()) -> Settlement:
+        number = address.repository_id
+        return made(Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a"), after)
+
+    async def settle(guarantee: str, settling: Settlement, answer: Settled, *, writes: bool = True) -> None:
+        before = set(await log_ids())
+        settled = await store.settle(settling)
+        _expect(guarantee, settled, holds=settled is answer)
+        written = set(await log_ids()) ^ before
+        _expect(f"{guarantee}: the log", written, holds=written == ({settling.id} if writes else set()))
+
+    first, copy = take(), take()
+    old = evolve(first, hook=evolve(hook, version=hook.version + 1))
+    await settle("a settlement of another version is STALE, and nothing is written", old, stale, writes=False)
+    await settle("a new delivery is AS_DECIDED, also after a stale settlement", first, new)
+    await settle("a repeated settlement returns the first answer, and nothing is written", first, new, writes=False)
+    await settle("a repeated settlement is never STALE", old, new, writes=False)
+    await settle("a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written", copy, claimed)
+    await settle("a repeated copy returns the first answer, and nothing is written", copy, claimed, writes=False)
+    await settle("Claim.CHECK is ALREADY_CLAIMED if the claim is held", made(Pong(delivery_id="taken")), claimed)
+    refused = Rejected(fault=Fault.INVALID_SIGNATURE, error="forged", delivery_id="taken")
+    await settle("Claim.NONE is AS_DECIDED even if the claim is held", made(refused), new)
+    await settle("Claim.CHECK is AS_DECIDED if the claim is free", made(Pong(delivery_id="checked")), new)
+    await settle("Claim.CHECK does not take the claim", take("checked"), new)
+    await settle("a claim is held if the clock was stepped back", take(after=-moment), claimed)
+    await settle("a claim is held for 24 hours", take(after=DEDUPE_WINDOW - moment), claimed)
+    await settle("a claim is free after exactly 24 hours", take(after=DEDUPE_WINDOW), new)
+    await settle("a claim that is taken again is held for 24 hours", take(after=2 * DEDUPE_WINDOW - moment), claimed)
+    answers = await asyncio.gather(*(store.settle(take("at once")) for _ in range(8)))
+    only = [answers.count(new), answers.count(claimed)]
+    _expect("of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", answers, holds=only == [1, 7])
+
+
+def _expect(guarantee: str, got: object, *, holds: bool) -> None:
+    if not holds:
+        message = f"the store breaks a guarantee: {guarantee} (got {got})"
+        raise AssertionError(message)

@@ -27,10 +27,12 @@ def read_iso(text: str) -> datetime | None:
 
 
 def to_ms(at: datetime) -> int:
+    """Return the milliseconds since the epoch, for a store."""
     return (at - _EPOCH) // _MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:
+    """Return the point in time that :func:`to_ms` has encoded."""
     return _EPOCH + ms * _MILLISECOND
 
 

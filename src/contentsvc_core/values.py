@@ -1,20 +1,13 @@
 """Values whose class or instances must be cheap: each delivery creates some, and each command imports others."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-_Item = TypeVar("_Item")
-
-
-def as_tuple(items: "Iterable[_Item]") -> "tuple[_Item, ...]":
-    """Return a tuple of the items: a converter whose signature attrs reads at no cost, other than that of ``tuple``."""
-    return tuple(items)
+    from collections.abc import Sequence
 
 
 def nothing(*_values: object) -> None:

@@ -12,25 +12,21 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ROOT
-from contentsvc_core.ports import Offload
-from contentsvc_core.usecases.receive import run_inline
 from contentsvc_http.agents import agent_routes
-from contentsvc_http.body_budget import CAPACITY, CAPACITY_ELSEWHERE, Bodies, BodyBudget
+from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, Bodies, BodyBudget
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route
-from contentsvc_http.deliveries import Receiving
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import refuse
 from contentsvc_http.heads import Heads
 from contentsvc_http.health import health_routes, status_route
-from contentsvc_http.logs import AnswerObserver, RequestLog, Requests
+from contentsvc_http.logs import RequestLog, Requests
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
 from contentsvc_http.routing import FreshOptions
 from contentsvc_http.v1.routes import api_routes
-from contentsvc_http.webhooks import Webhooks
 
 _MAX_API_BODY = 1024 * 1024
 
@@ -38,15 +34,12 @@ _MAX_API_BODY = 1024 * 1024
 @final
 @frozen(kw_only=True)
 class Front:
-    receiver: Receiving
     app: Application
     limits: RateLimits
     hosted: bool = False
     dashboard: Dashboard | None = None
     public: PublicReading | None = None
     agents: bool = False
-    offload: Offload = run_inline
-    capacity: int = CAPACITY
 
 
 @final
@@ -57,7 +50,6 @@ class Services:
     #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
     for_operators: Sequence[HTTPRouteHandler] = ()
-    answered: AnswerObserver | None = None
 
 
 @final
@@ -67,15 +59,6 @@ class _Application(FreshOptions, Litestar):
     @staticmethod
     def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
         return [*plugins, MsgspecDIPlugin(), AttrsSchemaPlugin()]
-
-
-def create_app(services: Services) -> ASGIApp:
-    requests = Requests(services.answered)
-    served = create_application(services, requests)
-    front = services.front
-    if front is None:
-        return served
-    return Webhooks(front.receiver, served, offload=front.offload, budget=BodyBudget(front.capacity), requests=requests)
 
 
 def create_application(services: Services, requests: Requests) -> ASGIApp:

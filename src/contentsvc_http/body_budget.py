@@ -61,7 +61,7 @@ class BodyBudget:
         One owner, an integration or a sender, reserves at most half of a budget.
 
         Raises:
-                Refused: The body is announced as large, and not even its beginning fits (503).
+            Refused: The body is announced as large, and not even its beginning fits (503).
         """
         # Other bodies may release their memory before this one needs all that it announces.
         if announced > LARGE_BODY and self.large.lacks(owner, LARGE_BODY + 1):
@@ -215,7 +215,7 @@ class Reservation:
 
 @final
 class Bodies:
-    """ASGI middleware that limits the memory and the time of bodies by an budget."""
+    """ASGI middleware that limits the memory and the time of bodies by a budget."""
 
     def __init__(self, app: ASGIApp, budget: BodyBudget) -> None:
         self._app = app

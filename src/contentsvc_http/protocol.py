@@ -12,6 +12,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.server import ServerState
 
+from contentsvc_core.values import nothing
 from contentsvc_http.bounds import (
     AHEAD,
     ANSWERED,
@@ -274,7 +275,7 @@ class BoundedHttp(ExchangingHttp):
         if isinstance(cycle, Exchange):
             cycle.protocol = None
         else:
-            cycle.on_response = _nothing
+            cycle.on_response = nothing
 
     def _stop(self, end: End) -> NoReturn:
         self._stopped = end
@@ -359,10 +360,6 @@ class BoundedHttp(ExchangingHttp):
         if self._in_body:
             return _Stage.BODY
         return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
-
-
-def _nothing() -> None:
-    pass
 
 
 _logged_at_s = 0.0

@@ -37,13 +37,15 @@ _MARK: Final = b"/webhooks/"
 _ALLOWED: Final = (b"allow", b"POST, OPTIONS")
 _JSON: Final = ((b"content-type", b"application/json"),)
 _JSON_AND_CLOSE: Final = (*_JSON, (b"connection", b"close"))
-#: The refusals of an budget that are logged, by status. A disconnected sender is not logged.
+#: The refusals of a budget that are logged, by status. A disconnected sender is not logged.
 _LOGGED: Final = {fault.status: fault for fault in (Fault.BODY_LATE, Fault.BODY_TOO_LARGE, Fault.UNAVAILABLE)}
-_FIRST: Final = frozenset({b"expect", b"content-encoding"})
+#: Headers of deliveries that ASGI receives: their answer may come before the body.
+_BEFORE_BODY: Final = frozenset({b"expect", b"content-encoding"})
 #: Longer paths, in characters, are not cached.
 _USUAL_LENGTH: Final = 256
-#: A Content-Length with more digits exceeds any small body; and any size.
+#: A Content-Length with more digits exceeds any small body.
 _SMALL_DIGITS: Final = len(str(LARGE_BODY))
+#: A Content-Length with more digits exceeds any body.
 _LENGTH_DIGITS: Final = 20
 
 
@@ -73,14 +75,14 @@ class Webhooks:
     def find(self, target: bytes, headers: Headers) -> tuple[Address, str] | None:
         """Return the hook address and the path of a request target; ``None``: the request goes through ASGI.
 
-        Only a small body with a Content-Length and without ``Expect`` is received here.
+        Only a small body with a Content-Length, and without ``Expect`` and ``Content-Encoding``, is received here.
         """
         length = headers.sole.get(b"content-length", b"")
         if not length.isdigit() or len(length) > _SMALL_DIGITS or not 0 < int(length) <= LARGE_BODY:
             return None
-        if len(target) > _USUAL_LENGTH or not _FIRST.isdisjoint(headers.names) or self._deliveries is None:
+        if len(target) > _USUAL_LENGTH or not _BEFORE_BODY.isdisjoint(headers.names) or self._deliveries is None:
             return None
-        return _target_again(target)
+        return _cached_target(target)
 
     def take(self, exchange: Exchange) -> None:
         deliveries, delivery = self._deliveries, exchange.delivery
@@ -135,7 +137,7 @@ class Webhooks:
             await self._elsewhere(scope, receive, send)
             return
         path: str = scope["path"]
-        address = _address_of(path) if len(path) > _USUAL_LENGTH else _address_again(path)
+        address = _address_of(path) if len(path) > _USUAL_LENGTH else _cached_address(path)
         if address is None:
             await self._elsewhere(scope, receive, send)
             return
@@ -212,8 +214,8 @@ def _target(target: bytes) -> tuple[Address, str] | None:
 
 
 #: Cached: code hosts use few addresses.
-_address_again: Final = lru_cache(maxsize=1024)(_address_of)
-_target_again: Final = lru_cache(maxsize=4096)(_target)
+_cached_address: Final = lru_cache(maxsize=1024)(_address_of)
+_cached_target: Final = lru_cache(maxsize=4096)(_target)
 
 
 def _answering(outcome: Outcome, body: bytes) -> _Answer:

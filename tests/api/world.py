@@ -12,6 +12,7 @@ from attrs import fields
 from litestar.types import ASGIApp, Receive, Send
 from litestar.types import Scope as AsgiScope
 from tests.performing import performer_over
+from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.offload import SingleThreadExecutor
@@ -23,7 +24,7 @@ from contentsvc_core.application import no_hosts
 from contentsvc_core.ports import CodeHost, Shares, SiteReader, Stores
 from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.read_site import BrandReader
-from contentsvc_http.app import Services, create_app
+from contentsvc_http.app import Services
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
@@ -79,7 +80,7 @@ def _shared_app(settings: Settings) -> ASGIApp:
     pages = cast("Any", _Forward("rendered_pages"))
     app = compose(settings, stores, clock=clock, ids=ids, notify=notify, hosts=hosts, shares=shares)
     front = front_of(settings, app, receiver, pages)
-    return create_app(Services(front=front, why_not_ready=_ready))
+    return with_webhooks(receiver, Services(front=front, why_not_ready=_ready))
 
 
 async def _ready() -> str | None:

@@ -24,7 +24,7 @@ from contract_values import (
 from tests.golden import delivered
 
 from contentsvc_core.received import Match, Received
-from contentsvc_core.testing import START, switched
+from contentsvc_core.testing import START, check_store, switched
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
 from contentsvc_core.workflows.context import custom_id
@@ -287,3 +287,10 @@ async def test_a_delivery_id_is_claimed_for_one_address_alone(stores: Stores) ->
 
     assert (await zenith.left()).counts == (1, 2, 2)
     assert (await acme.left()).counts == (3, 2, 6)
+
+
+async def test_the_published_check_passes(acme: Tenant) -> None:
+    async def log_ids() -> list[str]:
+        return [entry.id for entry in await acme.stores.journal.entries(acme.id)]
+
+    await check_store(acme.stores.deliveries, (await acme.processed("d")).hook.address, log_ids=log_ids)

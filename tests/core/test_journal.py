@@ -167,7 +167,7 @@ def test_a_budget_grants_its_limit_a_minute_and_counts_the_rest() -> None:
 
     assert granted == [True, True, False, False, True]
     assert budget.left_out == 2
-    assert budget.told(2).left_out == 0
+    assert budget.reported(2).left_out == 0
 
 
 def test_the_facts_of_a_row_cost_as_much_as_some_rows() -> None:

@@ -36,6 +36,7 @@ def test_a_name_comes_from_where_type_checkers_find_it(package: str) -> None:
 
     assert homes == _for_types(package)
     assert sorted(homes) == sorted(module.__all__)
+    assert set(homes) <= set(dir(module))
     for name, home in homes.items():
         assert getattr(module, name) is getattr(importlib.import_module(home), name)
 

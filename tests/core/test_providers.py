@@ -187,7 +187,7 @@ class TestEveryProvider:
     def test_its_names_are_fit_for_paths_headers_and_variables(self, provider: Provider) -> None:
         assert re.fullmatch(r"[a-z]+", provider.slug)
         assert provider_named(provider.slug) is provider
-        assert address(provider=provider.slug).speaks is provider
+        assert address(provider=provider.slug).dialect is provider
         headers = (provider.event_header, provider.delivery_header, provider.scheme.header)
         assert all(re.fullmatch(r"[A-Za-z0-9-]+", header) for header in headers)
         assert len(set(headers)) == len(headers)

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contentsvc_core import sign, verify
+from contentsvc_core import Belonging, HookConfiguration, sign, verify
+from contentsvc_core.testing import address
 from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256, Scheme, SharedToken
 
 SECRET = "It's a Secret to Everybody"
@@ -73,6 +75,18 @@ def test_a_malformed_header_is_refused_without_the_secrets() -> None:
         yield SECRET
 
     assert verify(BODY, b"sha256=abc", untouched()) is False
+
+
+def test_one_text_is_not_several_secrets() -> None:
+    # Otherwise, a signature keyed with one of its letters would be valid.
+    with pytest.raises(TypeError, match="one text instead of several secrets") as raised:
+        verify(BODY, sign(BODY, "s").encode(), SECRET)
+    assert SECRET not in str(raised.value)
+    hook = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+    with pytest.raises(TypeError, match="one text instead of several secrets"):
+        evolve(hook, secrets=SECRET)
+    with pytest.raises(TypeError, match="one text instead of several secrets"):
+        evolve(hook, former_secrets=SECRET)
 
 
 def test_a_secret_that_is_no_whole_text_signs_like_any_other() -> None:

@@ -49,7 +49,7 @@ TRIGGERS = st.builds(
     build,
     st.integers(),
     st.sampled_from(["org_1", "org_2"]),
-    st.sampled_from(["codehost_webhook", "github_webhook", "cron"]),
+    st.sampled_from(["codehost_webhook", "github_webhook", "gitlab_webhook"]),
     st.booleans(),
     st.frozensets(st.integers(1, 3)),
     st.frozensets(st.sampled_from(EVENT_TYPES)),
@@ -152,6 +152,8 @@ def test_a_trigger_matches_events_of_its_repositories_and_types(changes: dict[st
 def test_an_unknown_event_type_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown event type 'ping': a trigger takes push or release"):
         evolve(TRIGGER, event_types=("push", "ping"))
+    with pytest.raises(ValueError, match="'github' matches no delivery: a trigger takes 'github_webhook' or 'any_webh"):
+        evolve(TRIGGER, source_type="github")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any, cast
 import httpx
 import pytest
 from tests.api.world import ApiWorld
+from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -36,7 +37,7 @@ from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.refusals import wire_name
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.app import Front, Services
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog, configure_logging
@@ -79,8 +80,8 @@ class World:
         app = compose(Settings(), stores, clock=self.clock, ids=self.ids)
         limits = RateLimits(app.limiter, app.authenticator, Proxies.read(""))
         receiver = Receiver(self.store, stores.journal, self.clock, self.ids)
-        front = Front(receiver=receiver, app=app, limits=limits)
-        self.app = create_app(Services(front=front, why_not_ready=self.why_not_ready))
+        services = Services(front=Front(app=app, limits=limits), why_not_ready=self.why_not_ready)
+        self.app = with_webhooks(receiver, services)
         self.routes = [
             *api_routes(app, limits, hosted=False),
             *health_routes(self.why_not_ready),

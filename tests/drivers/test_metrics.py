@@ -21,6 +21,7 @@ from sqlalchemy import Connection as SqlConnection
 from tests import postgres
 from tests.docs.pages import code, read, rows, section
 from tests.server_process import PLAIN, prepare, serving, until
+from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -45,7 +46,7 @@ from contentsvc_core.outgoing.letters import Posting
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
-from contentsvc_http.app import Front, Services, create_app
+from contentsvc_http.app import Front, Services
 from contentsvc_http.bounds import Cause
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.deliveries import Deliveries
@@ -99,18 +100,12 @@ class World:
         metrics = self.scrape.metrics
         receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
         app = compose(Settings(), self.stores, clock=self.clock, ids=RandomIds())
-        self.app = create_app(
-            Services(
-                front=Front(
-                    receiver=Deliveries(receiver, observers=[metrics]),
-                    app=app,
-                    limits=RateLimits(app.limiter, app.authenticator, Proxies.read("")),
-                ),
-                why_not_ready=self.why_not_ready,
-                for_operators=[metrics_route(self.scrape, local=local)],
-                answered=metrics.answered,
-            )
+        services = Services(
+            front=Front(app=app, limits=RateLimits(app.limiter, app.authenticator, Proxies.read(""))),
+            why_not_ready=self.why_not_ready,
+            for_operators=[metrics_route(self.scrape, local=local)],
         )
+        self.app = with_webhooks(Deliveries(receiver, observers=[metrics]), services, metrics.answered)
 
     async def why_not_ready(self) -> str | None:
         return None

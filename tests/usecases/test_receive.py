@@ -222,6 +222,37 @@ async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
+async def test_a_store_that_does_not_answer_with_a_settled_is_a_fault(world: World) -> None:
+    class Silent(ChangingStore):
+        async def settle(self, settlement: Settlement) -> Settled:
+            await super().settle(settlement)
+            return None  # pyright: ignore[reportReturnType]  # the fault
+
+    receiver = Receiver(Silent(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
+
+    with pytest.raises(ReceivingFailed) as raised:
+        await receiver.receive(push(world))
+    assert "must answer a settlement with a Settled, and returned NoneType" in str(raised.value.__cause__)
+
+
+async def test_a_failing_source_of_ids_is_a_fault_like_any_other(world: World) -> None:
+    class Exhausted:
+        def new_id(self, prefix: str) -> str:
+            raise ZeroDivisionError(prefix)
+
+        def token(self, length: int) -> str:
+            raise ZeroDivisionError(length)
+
+    receiver = Receiver(world.stores.deliveries, world.stores.journal, world.clock, Exhausted())
+    large = evolve(push(world), headers=Headers.of([(b"content-length", b"99999999")]))
+
+    with pytest.raises(ReceivingFailed) as raised:
+        await receiver.receive(push(world))
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    assert isinstance(await receiver.preflight(large), Rejected)
+    assert await entries(world) == []
+
+
 async def test_a_signature_by_an_unreadable_secret_is_a_fault_of_our_own_and_logged(world: World) -> None:
     class Unreadable(ChangingStore):
         async def configuration(

@@ -20,7 +20,7 @@ _LONG_S: Final = 0.05
 #: The longest interval of polling the ledger, as a multiple of the shortest.
 _RARELY: Final = 4
 #: The number of heartbeats between two searches for orphaned runs: taken by this process, but not in progress.
-_STRAYS_EVERY: Final = 5
+_ORPHANS_EVERY: Final = 5
 #: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
 
@@ -58,6 +58,7 @@ class Worker:
         #: The runs that the ledger listed last as running in this process, without a task here: id and take.
         self._orphans: set[tuple[str, int]] = set()
         self._beats = 0
+        #: Whether due runs may wait for a free place: the end of a run then wakes the worker.
         self._held_up = False
         self._able = True
         #: Why the last heartbeat failed; ``None``: it was stored.
@@ -205,8 +206,8 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             return
-        # A orphaned run is given back when two looks have found it: the second look follows with the next heartbeat.
-        if self._orphans or self._beats % _STRAYS_EVERY == 0:
+        # An orphaned run is given back when two searches have found it; the second follows with the next heartbeat.
+        if self._orphans or self._beats % _ORPHANS_EVERY == 0:
             await self._reconcile()
         self._beats += 1
 

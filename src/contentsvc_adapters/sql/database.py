@@ -15,6 +15,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
 from contentsvc_adapters.sql.dialects.writer_thread import Bare
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
+from contentsvc_core.values import nothing
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,7 +59,7 @@ class Database:
         self._closed = False
         self._compiled: Final[dict[ClauseElement, SQLCompiler]] = {}
         #: Called after each write of this process, unless the write is quiet.
-        self.on_written: Callable[[], None] = _nothing
+        self.on_written: Callable[[], None] = nothing
 
     def connections(self) -> tuple[int, int]:
         """Return the number of open connections in use and the maximum number, in this process."""
@@ -235,10 +236,6 @@ class Database:
                 _raise_for_any_database(exc)
             case _:
                 assert_never(fault)
-
-
-def _nothing() -> None:
-    pass
 
 
 def _fetched(calls: Sequence[tuple[str, Sequence[object]]], driver: "sqlite3.Connection") -> Sequence[Record]:

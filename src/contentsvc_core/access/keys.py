@@ -10,7 +10,6 @@ from typing import Final, final
 from attrs import field, frozen
 
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.values import as_tuple
 
 _FORM: Final = re.compile(r"(csk_[A-Za-z0-9]{10})_[A-Za-z0-9_-]{32,128}", re.ASCII)
 
@@ -46,7 +45,7 @@ class ApiKey:
     name: str
     #: SHA-256 of the whole key, in hexadecimal. A plain hash is enough: the key is random, not a password.
     digest: str = field(repr=False)
-    scopes: tuple[Scope, ...] = field(converter=as_tuple)
+    scopes: tuple[Scope, ...] = field(converter=tuple[Scope, ...])
     created_at: datetime
     #: The prefix of the key that issued this key; ``None``: an operator issued it.
     issued_by: str | None = None

@@ -21,7 +21,7 @@ class Window:
     """The times at which a bucket's requests were admitted; refused requests are not included."""
 
     #: In milliseconds since the Unix epoch, oldest first; no more of them than the limit was, at any time.
-    hits_ms: tuple[int, ...] = field(default=(), converter=tuple)
+    hits_ms: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
 
     def __attrs_post_init__(self) -> None:
         if any(map(gt, self.hits_ms, self.hits_ms[1:])):

@@ -25,7 +25,7 @@ class ChangelogOptions:
     #: Sections, types and scopes of changes that stay out. A breaking or a security change is never hidden.
     hidden: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Patterns of paths (``vendor/*``): changes of such files alone stay out.
-    hidden_paths: tuple[str, ...] = field(default=(), converter=tuple)
+    hidden_paths: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     hidden_authors: frozenset[str] = field(default=frozenset(), converter=_casefolded)
     #: Sections that are counted like upkeep instead of being listed.
     folded: frozenset[Section] = frozenset()

@@ -52,7 +52,7 @@ class SiteFacts:
     locale: str | None = None
     language: str | None = None
     #: ``h1`` to ``h3`` in their order, at most 20.
-    headings: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    headings: tuple[str, ...] = field(converter=tuple[str, ...], factory=tuple)
     #: From structured data (JSON-LD).
     organization_name: str | None = None
     organization_description: str | None = None

@@ -41,7 +41,7 @@ class PullRequest:
     title: str
     #: Markdown without comments, cut after :data:`BODY_LENGTH` characters; may be empty.
     body: str = ""
-    labels: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    labels: tuple[str, ...] = field(converter=tuple[str, ...], factory=tuple)
     #: The account; ``NAME[bot]`` for a bot; ``None``: the account was deleted.
     author: str | None = None
     first_contribution: bool = False
@@ -54,9 +54,9 @@ class PullRequest:
 class NamedPullRequests:
     """The pull requests of a repository to ask a code host about."""
 
-    numbers: tuple[int, ...] = field(converter=tuple, factory=tuple)
+    numbers: tuple[int, ...] = field(converter=tuple[int, ...], factory=tuple)
     #: Hashes of commits whose pull request is requested, newest first.
-    commits: tuple[str, ...] = field(converter=tuple, factory=tuple)
+    commits: tuple[str, ...] = field(converter=tuple[str, ...], factory=tuple)
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.commits)

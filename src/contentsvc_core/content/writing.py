@@ -27,14 +27,14 @@ class Chapter:
     #: ``owner/name``, as the code host spells it.
     repository: str
     #: The events to report, oldest first: one push, or all of a window.
-    events: tuple[Event, ...] = field(converter=tuple)
+    events: tuple[Event, ...] = field(converter=tuple[Event, ...])
     #: The described pull requests by number; empty: the code host was not asked, or did not answer. A pull request that
     #: no subject names is found by its ``merged_sha``.
     pull_requests: "Mapping[int, PullRequest]" = field(factory=dict[int, "PullRequest"])
     #: The tags of the earlier releases that had what reverts among the events undo, by the reverts' hashes.
     undone: Mapping[str, str] = field(factory=dict[str, str])
     #: The packages that its tags name, in order; may be empty.
-    packages: tuple[str, ...] = field(converter=tuple, default=())
+    packages: tuple[str, ...] = field(converter=tuple[str, ...], default=())
 
 
 @final
@@ -53,13 +53,13 @@ class Brief:
 
     content_type: ContentType = ContentType.CHANGELOG
     #: One chapter for each repository with events; at least one.
-    chapters: tuple[Chapter, ...] = field(converter=tuple)
+    chapters: tuple[Chapter, ...] = field(converter=tuple[Chapter, ...])
     #: The announced release. It is not repeated in the events, and the brief has one chapter.
     release: Release | None = None
     previous_tag: str | None = None
     #: Several packages of one repository that were released on one commit, the greatest step first; ``release`` is
     #: ``None`` then.
-    packages: tuple[PackageRelease, ...] = field(converter=tuple, default=())
+    packages: tuple[PackageRelease, ...] = field(converter=tuple[PackageRelease, ...], default=())
     #: The number of earlier events of the window that were too much to read; the content mentions it.
     left_out: int = 0
     window: "LookbackWindow | None" = None

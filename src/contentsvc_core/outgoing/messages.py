@@ -62,7 +62,7 @@ class Message:
     log_id: str | None = None
     logged_at: datetime | None = None
     #: The addresses that have the mail already: a repeated attempt leaves them out.
-    delivered_to: tuple[str, ...] = field(converter=tuple, default=())
+    delivered_to: tuple[str, ...] = field(converter=tuple[str, ...], default=())
 
 
 @final
@@ -73,9 +73,9 @@ class LeasedMessage:
     format: EndpointFormat = EndpointFormat.STANDARD
     description: str = ""
     #: The secrets to sign with, the newest first; empty: no secret could be opened.
-    secrets: tuple[str, ...] = field(converter=tuple, repr=False)
+    secrets: tuple[str, ...] = field(converter=tuple[str, ...], repr=False)
     #: The addresses of the target that were ever asked, if the format is mail.
-    addressees: tuple[Addressee, ...] = field(converter=tuple, default=(), repr=False)
+    addressees: tuple[Addressee, ...] = field(converter=tuple[Addressee, ...], default=(), repr=False)
     is_failing: bool = False
 
 
@@ -119,7 +119,7 @@ class Attempted:
     #: Whether the endpoint works; ``None``: the outcome says nothing about the endpoint.
     succeeded: bool | None
     #: The addresses that have the mail now, earlier attempts included.
-    delivered_to: tuple[str, ...] = field(converter=tuple, default=())
+    delivered_to: tuple[str, ...] = field(converter=tuple[str, ...], default=())
     #: The endpoint accepts no message before this time; ``None``: it has not said so.
     busy_until: datetime | None = None
     at: datetime

@@ -68,7 +68,7 @@ class Announced:
 @frozen(kw_only=True)
 class WaitingPosts:
     organization_id: str
-    posts: tuple[Announced, ...] = field(converter=tuple)
+    posts: tuple[Announced, ...] = field(converter=tuple[Announced, ...])
 
 
 @final

@@ -24,10 +24,10 @@ _Item = TypeVar("_Item")
 class ContextSearch:
     """A filter of context records; empty fields do not restrict the search."""
 
-    terms: tuple[Term, ...] = field(converter=tuple, default=())
+    terms: tuple[Term, ...] = field(converter=tuple[Term, ...], default=())
     #: Only of the repository ``owner/name``, compared without the case of ASCII letters, as code hosts do.
     repository: str = field(converter=folded, default="")
-    event_types: tuple[str, ...] = field(converter=tuple, default=())
+    event_types: tuple[str, ...] = field(converter=tuple[str, ...], default=())
     since: datetime | None = None
 
 
@@ -36,9 +36,9 @@ class ContextSearch:
 class PostSearch:
     """A filter of posts; empty fields do not restrict the search."""
 
-    terms: tuple[Term, ...] = field(converter=tuple, default=())
-    statuses: tuple[PostStatus, ...] = field(converter=tuple, default=())
-    content_types: tuple[ContentType, ...] = field(converter=tuple, default=())
+    terms: tuple[Term, ...] = field(converter=tuple[Term, ...], default=())
+    statuses: tuple[PostStatus, ...] = field(converter=tuple[PostStatus, ...], default=())
+    content_types: tuple[ContentType, ...] = field(converter=tuple[ContentType, ...], default=())
     since: datetime | None = None
 
 

@@ -37,7 +37,7 @@ def _of_default_branch(event: Event) -> bool:
 class BriefSources:
     brief: Brief
     delivery_ids: tuple[str, ...]
-    sources: tuple[Source, ...] = field(converter=tuple)
+    sources: tuple[Source, ...] = field(converter=tuple[Source, ...])
     #: The pushes that a release contains, by the custom ids of their context records.
     pushes: tuple[str, ...] = ()
 

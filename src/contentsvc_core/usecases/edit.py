@@ -55,8 +55,8 @@ class BulkAction(Enum):
 @final
 @frozen(kw_only=True)
 class BulkResult:
-    done: tuple[str, ...] = field(converter=tuple)
-    failed: tuple[tuple[str, Refusal], ...] = field(converter=tuple)
+    done: tuple[str, ...] = field(converter=tuple[str, ...])
+    failed: tuple[tuple[str, Refusal], ...] = field(converter=tuple[tuple[str, Refusal], ...])
 
 
 @final

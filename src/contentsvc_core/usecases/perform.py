@@ -64,7 +64,7 @@ class _Order:
     status: PostStatus
     brand: BrandIdentity | None
     once: str | None
-    companions: tuple[ReleaseRun, ...] = field(converter=tuple, default=())
+    companions: tuple[ReleaseRun, ...] = field(converter=tuple[ReleaseRun, ...], default=())
     occurred_at: datetime
     house_style: HouseStyle | None
     trigger: Trigger | None = None
@@ -77,7 +77,7 @@ class _Written:
     draft: Draft
     writer: str
     gathered: BriefSources
-    warnings: tuple[str, ...] = field(converter=tuple)
+    warnings: tuple[str, ...] = field(converter=tuple[str, ...])
 
 
 @final

@@ -122,7 +122,7 @@ class Receiver:
 
         Raises:
             StoreUnavailable: Answer 503: nothing was stored, or it is unknown, and the claim decides the redelivery.
-            ReceivingFailed: Answer 500: nothing was stored but, where possible, a log entry.
+            ReceivingFailed: Answer 500: nothing was stored but, where possible, a log entry. Log its ``__cause__``.
         """
         return await self._meet_all(self.steps(delivery))
 
@@ -224,25 +224,23 @@ class Receiver:
         if isinstance(outcome, Rejected):
             settling = yield from self._with_facts(settling, delivery)
         settled: Settled = (yield from self._counted(settling, left_out)) if left_out else (yield settling)
-        if settled is _AS_DECIDED and settling.started:
-            self._notify()
-        if settled is _STALE:
+        if self._is_stale(settling, settled):
             return None
         if isinstance(outcome, Processed) and outcome.also and (yield from self._also(outcome, hook, at)):
             return None
         return settling.duplicate.outcome if settled is _ALREADY_CLAIMED else outcome
 
     def _counted(self, settling: Settlement, left_out: int) -> Steps[Settled]:
-        # Counted before the settlement is written: of concurrent deliveries, one reports the count, and only once.
-        self._tell(settling.hook, left_out)
-        told = False
+        # Before the settlement is written: of concurrent deliveries, one reports the count, and only once.
+        self._report(settling.hook, left_out)
+        is_reported = False
         try:
             settled: Settled = yield settling
-            told = settled is _AS_DECIDED
+            is_reported = settled is _AS_DECIDED
             return settled
         finally:
-            if not told:
-                self._tell(settling.hook, -left_out)
+            if not is_reported:
+                self._report(settling.hook, -left_out)
 
     def _also(self, outcome: Processed, hook: HookConfiguration, at: datetime) -> Steps[bool]:
         """Settle the further events of a delivery; return whether one of the settlements is stale."""
@@ -250,12 +248,20 @@ class Receiver:
             # The claim of the first event says nothing of the others: an attempt may have ended between them.
             settling = settlement(other, hook, at=at, new_id=self._ids.new_id)
             assert settling is not None  # a processed event has one
-            settled: Settled = yield settling
-            if settled is _AS_DECIDED and settling.started:
-                self._notify()
-            if settled is _STALE:
+            if self._is_stale(settling, (yield settling)):
                 return True
         return False
+
+    def _is_stale(self, settling: Settlement, settled: object) -> bool:
+        """Return whether a settlement must be decided again; of a written settlement with runs, notify the worker."""
+        if settled is _AS_DECIDED:
+            if settling.started:
+                self._notify()
+        elif settled is not _ALREADY_CLAIMED and settled is not _STALE:
+            # Without an answer, nothing shows that the delivery is stored.
+            message = f"the store must answer a settlement with a Settled, and returned {type(settled).__name__}"
+            raise TypeError(message)
+        return settled is _STALE
 
     def _with_facts(self, refusing: Settlement, delivery: Delivery, *, is_complete: bool = True) -> Steps[Settlement]:
         hook = refusing.hook
@@ -286,9 +292,10 @@ class Receiver:
     def _left_out(self, hook: HookConfiguration) -> int:
         return self._budget(hook).left_out if self._budgets else 0
 
-    def _tell(self, hook: HookConfiguration, left_out: int) -> None:
-        if left_out:
-            self._keep(hook, self._budget(hook).told(left_out))
+    def _report(self, hook: HookConfiguration, count: int) -> None:
+        """Note that a row reports ``count`` refusals that were not logged; negative: a later row has to."""
+        if count:
+            self._keep(hook, self._budget(hook).reported(count))
 
     def _keep(self, hook: HookConfiguration, budget: FailureBudget) -> None:
         if len(self._budgets) >= _BUDGETS_KEPT:
@@ -311,21 +318,25 @@ class Receiver:
         if hook is None:
             return
         left_out = self._left_out(hook)
-        settling = settlement(refused, hook, at=self._clock.now(), new_id=self._ids.new_id, note=_note(left_out))
+        try:
+            settling = settlement(refused, hook, at=self._clock.now(), new_id=self._ids.new_id, note=_note(left_out))
+        except Exception:  # noqa: BLE001  # as below
+            self._report(hook, -1)
+            return
         if settling is None:
             return
         owner = hook.address.organization_id
         if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_OF_ONE:
-            self._tell(hook, -1)
+            self._report(hook, -1)
             return
         if not self._may_write(settling, is_final=True):
             return
-        self._tell(hook, left_out)
+        self._report(hook, left_out)
         self._logging[owner] += 1
         try:
             yield (yield from self._with_facts(settling, delivery, is_complete=is_complete)).log
         except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
-            self._tell(hook, -left_out - 1)
+            self._report(hook, -left_out - 1)
         finally:
             self._logging -= Counter([owner])
 

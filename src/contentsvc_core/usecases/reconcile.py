@@ -44,7 +44,7 @@ class Missed:
 @final
 @frozen(kw_only=True)
 class Reconciled:
-    missed: tuple[Missed, ...] = field(converter=tuple)
+    missed: tuple[Missed, ...] = field(converter=tuple[Missed, ...])
     #: False: the list of attempts was cut, and the oldest ones were not checked.
     complete: bool
 

@@ -98,9 +98,9 @@ class NotReplayed:
 @final
 @frozen(kw_only=True)
 class ReplayedBatch:
-    replayed: tuple[str, ...] = field(converter=tuple, default=())
-    repeated: tuple[str, ...] = field(converter=tuple, default=())
-    refused: tuple[NotReplayed, ...] = field(converter=tuple, default=())
+    replayed: tuple[str, ...] = field(converter=tuple[str, ...], default=())
+    repeated: tuple[str, ...] = field(converter=tuple[str, ...], default=())
+    refused: tuple[NotReplayed, ...] = field(converter=tuple[NotReplayed, ...], default=())
     runs: int = 0
     #: The cursor of the next batch; ``None``: every entry was read.
     next: str | None = None

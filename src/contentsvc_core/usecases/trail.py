@@ -23,7 +23,9 @@ class RecordTrail:
     custom_id: str
     repository: str | None
     #: The first runs, each with its trigger's name and its post, if they exist.
-    runs: tuple[tuple[ListedRun, str, Post | None], ...] = field(converter=tuple)
+    runs: tuple[tuple[ListedRun, str, Post | None], ...] = field(
+        converter=tuple[tuple[ListedRun, str, Post | None], ...]
+    )
     number: int
 
     @property

@@ -36,7 +36,7 @@ _MISMATCH: Final = "Repository does not belong to this integration"
 
 
 def locate(provider: str, organization_id: str, integration_id: str, repository_id: str) -> Address | Rejected:
-    """Read the four parts of a webhook's path, percent-decoded (decisions, receiver, step 1)."""
+    """Read the four parts of a webhook's path, which the driver has percent-decoded."""
     if provider_named(provider) is None:
         return _invalid_parameters(f"unknown provider '{one_line(provider, _KIND_LENGTH)}'")
     number = identifiers.repository_id(repository_id)
@@ -50,14 +50,14 @@ def locate(provider: str, organization_id: str, integration_id: str, repository_
 
 
 def preflight(delivery: Delivery, hook: HookConfiguration | None) -> Rejected | None:
-    """Check what needs no body, so that a driver can refuse a delivery before reading it (steps 2 and 3).
+    """Check what needs no body, so that a driver can refuse a delivery before it reads the body.
 
-    The body is not read; only the length in the headers is checked.
+    Of the body, only the length in the headers is checked.
     """
-    # Step 2. One text for every reason: the answer reveals nothing.
+    # One text for every reason: the answer reveals nothing.
     if hook is None:
         return _NOT_FOUND
-    # Step 3. The announced length may be wrong: a driver counts while it reads, too.
+    # The announced length may be wrong: a driver counts while it reads, too.
     headers = delivery.headers
     announced = headers.sole.get(b"content-length", b"")
     if (
@@ -156,8 +156,7 @@ def _first_of_several(reading: Reading, delivery_id: str, hook: HookConfiguratio
 
 def delivery_id(delivery: Delivery) -> str | None:
     """Return the delivery id in the headers, unverified; ``None``: the headers have no delivery id."""
-    provider = delivery.address.speaks
-    text = _text(delivery.headers.sole.get(provider.id_name)) if provider else ""
+    text = _text(delivery.headers.sole.get(delivery.address.dialect.id_name))
     return text if identifiers.is_delivery_id(text) else None
 
 
@@ -201,8 +200,7 @@ def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: 
 
     ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
-    provider = delivery.address.speaks
-    kind = _text(delivery.headers.sole.get(provider.kind_name)) if provider else ""
+    kind = _text(delivery.headers.sole.get(delivery.address.dialect.kind_name))
     return Rejected(
         fault=fault,
         error=error,

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers import Provider, provider_named
-from contentsvc_core.webhooks.signature import Verifier
+from contentsvc_core.webhooks.signature import Verifier, several
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.triggers import Trigger, matching
@@ -33,9 +33,13 @@ class Address(Value, frozen=True, kw_only=True):
     repository_id: int
 
     @property
-    def speaks(self) -> Provider | None:
-        """Return the provider of that slug."""
-        return provider_named(self.provider)
+    def dialect(self) -> Provider:
+        """Return the provider of that slug; raise ``ValueError`` if no provider has it."""
+        provider = provider_named(self.provider)
+        if provider is None:
+            message = f"unknown provider {self.provider!r}"
+            raise ValueError(message)
+        return provider
 
 
 @final
@@ -50,6 +54,7 @@ class Headers(Value, frozen=True, kw_only=False):
 
     @classmethod
     def of(cls, fields: Iterable[tuple[bytes, bytes]]) -> Self:
+        """Return header fields; names may be in any case."""
         fields = tuple(fields)
         sole = dict(fields)
         if len(sole) == len(fields) and b"".join(sole).islower():
@@ -61,7 +66,7 @@ class Headers(Value, frozen=True, kw_only=False):
         return iter(self.fields)
 
     def values(self, name: bytes) -> tuple[bytes, ...]:
-        """Return every value of the field ``name``, in lower case."""
+        """Return every value of a field; ``name`` is in lower case."""
         return tuple(value for each, value in self if each.lower() == name) if name in self.names else ()
 
 
@@ -70,7 +75,7 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True):
     """One HTTP request to a webhook, from any driver."""
 
     address: Address
-    #: A header that decides must occur once.
+    #: A header that the decision depends on must occur exactly once.
     headers: Headers
     #: The body, exactly as signed.
     body: bytes
@@ -98,14 +103,14 @@ class HookConfiguration:
     address: Address
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
-    secrets: tuple[str, ...] = field(converter=tuple, repr=False)
+    secrets: tuple[str, ...] = field(converter=several, repr=False)
     #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
-    former_secrets: tuple[str, ...] = field(converter=tuple, default=(), repr=False)
+    former_secrets: tuple[str, ...] = field(converter=several, default=(), repr=False)
     #: The number of further secrets that verify now, but cannot be decrypted with the configured keys.
     unreadable: int = 0
     repository: Belonging
     #: The organization's triggers that may match; :func:`~contentsvc_core.workflows.triggers.matching` decides.
-    triggers: tuple[Trigger, ...] = field(converter=tuple, factory=tuple)
+    triggers: tuple[Trigger, ...] = field(converter=tuple[Trigger, ...], factory=tuple)
     #: The change counter of the organization's configuration; a settlement of an older version is stale.
     version: int
     #: The stored branch of the repository, for a provider whose deliveries name no default branch.
@@ -129,21 +134,19 @@ class HookConfiguration:
 
     @cached_property
     def provider(self) -> Provider:
-        provider = self.address.speaks
-        assert provider is not None
-        return provider
+        return self.address.dialect
 
     def claim_key(self, delivery_id: str) -> bytes:
         """Return the key of a claim, 16 bytes (BLAKE2b, RFC 7693).
 
         It includes the hook address: the code host's id identifies the event, not the delivery.
         """
-        key = self._place.copy()
+        key = self._hashed_address.copy()
         key.update(f"{len(delivery_id)}:{delivery_id}".encode())
         return key.digest()
 
     @cached_property
-    def _place(self) -> blake2b:
+    def _hashed_address(self) -> blake2b:
         # With lengths, so that no two keys share an encoding.
         address = self.address
         parts = (address.organization_id, address.integration_id, str(address.repository_id))

@@ -9,8 +9,7 @@ _BODY: Final = b'{"zen":"A test ping, sent by contentsvc itself."}'
 
 def made_ping(address: Address, *, secret: str, delivery_id: str) -> Delivery:
     """Return a signed ping like a code host's: it is received, verified and logged like any delivery."""
-    provider = address.speaks
-    assert provider is not None
+    provider = address.dialect
     headers = {
         "Content-Type": "application/json",
         "Content-Length": str(len(_BODY)),

@@ -28,7 +28,7 @@ class Claim(Enum):
 
     #: Takes the claim: the delivery is processed. If the claim is held, the delivery is a duplicate.
     TAKE = auto()
-    #: Not taken, but a held claim makes a duplicate: so step 2 comes before step 3 without a separate query.
+    #: Checks the claim without taking it: if the claim is held, the delivery is a duplicate.
     CHECK = auto()
     #: Ignores the claim: the delivery is refused before the duplicate check.
     NONE = auto()
@@ -61,9 +61,9 @@ class Settlement(Value, frozen=True, kw_only=True):
     context_id: str | None = None
     #: The creation time of the context record; ``None``: that of the settlement.
     context_at: datetime | None = None
-    #: The triggers that start a run, and the ids of their runs.
+    #: The triggers that start a run, each after the id of its run.
     started: tuple[tuple[str, Trigger], ...] = ()
-    #: What the log entry's reason adds.
+    #: Text that follows the reason in the log entry.
     note: str = ""
     received: Received | None = None
     #: Whether the runs may report an event again.

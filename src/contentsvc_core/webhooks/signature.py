@@ -123,9 +123,19 @@ def verify(body: bytes, signature: bytes | None, secrets: Iterable[str]) -> bool
     return SPECIFIED.is_signed(_keys(secrets), body, signature)
 
 
+def several(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Return the secrets as a tuple; raise ``TypeError`` for one text, whose every letter would be a valid secret."""
+    if isinstance(secrets, str):
+        message = "one text instead of several secrets: pass a tuple, such as (secret,)"
+        raise TypeError(message)
+    return tuple(secrets)
+
+
 def _keys(secrets: Iterable[str]) -> Iterable[bytes]:
     """Return the key of each secret. An empty secret has none: anyone can compute its signature."""
-    return (_bytes(secret) for secret in secrets if secret)
+    for secret in several(secrets):
+        if secret:
+            yield _bytes(secret)
 
 
 def _bytes(secret: str) -> bytes:

@@ -14,7 +14,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import read_iso
-from contentsvc_core.values import Value, as_tuple
+from contentsvc_core.values import Value
 from contentsvc_core.workflows.output_settings import OutputFields
 
 #: The earliest date that counts. Earlier ones come from clocks that were never set, which begin in 1970 or 1980.
@@ -99,7 +99,7 @@ class Generation(OutputFields):
     content_type: ContentType
     lookback: Lookback
     window: LookbackWindow
-    sources: tuple[Source, ...] = field(converter=as_tuple)
+    sources: tuple[Source, ...] = field(converter=tuple[Source, ...])
     include_commits: bool = True
     include_releases: bool = True
 

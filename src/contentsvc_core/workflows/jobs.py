@@ -49,7 +49,7 @@ class JobEvent:
 class Job:
     id: str
     run: WorkflowRun
-    events: tuple[JobEvent, ...] = field(converter=tuple, factory=tuple)
+    events: tuple[JobEvent, ...] = field(converter=tuple[JobEvent, ...], factory=tuple)
 
     @property
     def request(self) -> Generation | SiteReading:

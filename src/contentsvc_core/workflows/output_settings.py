@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
 from attrs import fields, frozen
@@ -12,6 +13,10 @@ AutoPublish: TypeAlias = Annotated[
 ]
 Enabled: TypeAlias = Annotated[bool, Meta(title="Switched on")]
 OutputType: TypeAlias = Annotated[ContentType, Meta(description="Content type.")]
+
+
+def ascending_ids(ids: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(ids)))
 
 
 class OutputSettings(Command, frozen=True, kw_only=True):

@@ -53,8 +53,8 @@ def removed_body(removed: Removed) -> dict[str, Any]:
 @final
 @frozen(kw_only=True)
 class Disabling:
-    triggers: tuple[Trigger, ...] = field(converter=tuple)
-    schedules: tuple[Schedule, ...] = field(converter=tuple)
+    triggers: tuple[Trigger, ...] = field(converter=tuple[Trigger, ...])
+    schedules: tuple[Schedule, ...] = field(converter=tuple[Schedule, ...])
 
     @property
     def removed(self) -> Removed:

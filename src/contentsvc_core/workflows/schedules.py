@@ -19,7 +19,7 @@ from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_a
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.output_settings import Output, OutputSettings
+from contentsvc_core.workflows.output_settings import Output, OutputSettings, ascending_ids
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
 from contentsvc_core.zones import DEFAULT_ZONE
@@ -60,10 +60,6 @@ ChangeSchedule = changes_of(CreateSchedule, "ChangeSchedule", clears=("brand_ide
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 
 
-def _ascending(ids: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(set(ids)))
-
-
 def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None:
     if not value:
         message = "a schedule needs a repository"
@@ -79,7 +75,7 @@ class Schedule(Output):
     name: str
     cron: Cron
     #: The repositories to report, in ascending order; they may belong to different providers.
-    repository_ids: tuple[int, ...] = field(converter=_ascending, validator=_some)
+    repository_ids: tuple[int, ...] = field(converter=ascending_ids, validator=_some)
     enabled: bool = True
     lookback: Lookback = DEFAULT_LOOKBACK
     created_at: datetime

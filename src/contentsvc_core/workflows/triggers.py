@@ -14,6 +14,7 @@ from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.text import one_line
+from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import (
     NO_OPTIONS,
     Batch,
@@ -23,14 +24,10 @@ from contentsvc_core.workflows.filters import (
     filter_of,
 )
 from contentsvc_core.workflows.globs import Effort
-from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType, ascending_ids
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
 EVENT_TYPES: Final = ("push", "release")
-
-
-def _ascending_ids(ids: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(set(ids)))
 
 
 def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -44,6 +41,12 @@ def _check_event_types(_trigger: object, _attribute: object, value: tuple[str, .
         raise ValueError(message)
 
 
+def _check_source_type(_trigger: object, _attribute: object, value: str) -> None:
+    if not value.endswith(source_type("")):
+        message = f"source type {value!r} matches no delivery: a trigger takes {source_type(value)!r} or {ANY_SOURCE!r}"
+        raise ValueError(message)
+
+
 @final
 @frozen(kw_only=True)
 class Trigger(Output):
@@ -52,10 +55,10 @@ class Trigger(Output):
     #: For people; may be empty.
     name: str = ""
     #: ``<provider>_webhook``, or :data:`ANY_SOURCE`.
-    source_type: str
+    source_type: str = field(validator=_check_source_type)
     enabled: bool = True
     #: The repositories whose events match, in ascending order; empty: all, if the options say so.
-    repository_ids: tuple[int, ...] = field(converter=_ascending_ids)
+    repository_ids: tuple[int, ...] = field(converter=ascending_ids)
     #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_check_event_types)
     options: TriggerOptions = NO_OPTIONS

@@ -15,7 +15,6 @@ def front_of(settings: Settings, app: Application, receiver: Receiving, pages: R
     limits = RateLimits(app.limiter, app.authenticator, Proxies.read(settings.trusted_proxies))
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
     return Front(
-        receiver=receiver,
         app=app,
         limits=limits,
         hosted=settings.hosted_client == "on",

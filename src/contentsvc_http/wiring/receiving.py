@@ -14,6 +14,7 @@ from contentsvc_adapters.offload import SingleThreadExecutor, threads
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision, serving_alone
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.receive import Receiver
+from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_http.asgi import ASGIApp
 from contentsvc_http.body_budget import BodyBudget
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 _MIB: Final = 1024 * 1024
 
 
-def _nothing() -> None:
-    pass
-
-
 def _source(proxies: Proxies, delivery: Delivery) -> str | None:
     return None if delivery.peer is None else proxies.client(delivery.peer, delivery.headers)
 
@@ -50,7 +47,7 @@ async def _backlog(database: Database, clock: SystemClock) -> "Backlog":
 class EngineNotifier:
     """Notifies the engine of this process of a new run, once the engine is open. Other processes poll."""
 
-    to: Callable[[], None] = _nothing
+    to: Callable[[], None] = nothing
 
     def __call__(self) -> None:
         self.to()

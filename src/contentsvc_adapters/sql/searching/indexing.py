@@ -34,6 +34,7 @@ from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.read_model import folded
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.timestamps import to_ms
+from contentsvc_core.values import nothing
 from contentsvc_core.workflows.context import ContextRecord
 
 #: The maximum number of documents in a batch, and the maximum size of their events in bytes, as stored.
@@ -89,7 +90,7 @@ class SearchIndexer:
         self._database = database
         self._words = words
         #: Called for each document that is given up.
-        self.on_abandoned: Callable[[AbandonedDocument], None] = _nothing
+        self.on_abandoned: Callable[[AbandonedDocument], None] = nothing
 
     async def index(self, *, limit: int, organization_id: str | None = None) -> int:
         done = 0
@@ -222,10 +223,6 @@ class SearchIndexer:
         ).returning(search_documents.c.id)
         documents = [(connection.execute(keeping, task.row).scalar_one(), task.words) for task in taken if task.row]
         self._words.keep(connection, documents)
-
-
-def _nothing(_document: AbandonedDocument) -> None:
-    pass
 
 
 def _tasks(

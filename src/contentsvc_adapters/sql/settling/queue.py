@@ -13,6 +13,7 @@ from attrs import define
 
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem, BatchWriter
 from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
 #: The maximum number of event loop turns for which a batch is gathered, while each turn adds entries.
@@ -80,7 +81,7 @@ class SettlementQueue:
         self._size_of = size_of
         self._limits = _Limits(items=max_items, size=max_size, batch_items=batch_items, batch_size=batch_size)
         self._waiting: Final[deque[_Entry]] = deque()
-        #: Entries that wait for an entry in a lane, by the names that the latter locks: its key and its log entry.
+        #: Entries that wait for an entry in a lane, by the key or the id of the log entry that both have.
         self._followers: Final[dict[Hashable, list[_Entry] | None]] = {}
         self._entries: Final[set[_Entry]] = set()
         self._size = 0
@@ -89,15 +90,15 @@ class SettlementQueue:
         self._batches: Final[set[asyncio.Future[Sequence[Settled]]]] = set()
         self._closed = False
         self._drained: asyncio.Event | None = None
-        self.on_batch: Callable[[int], object] = _nobody
+        self.on_batch: Callable[[int], object] = nothing
         #: Called with each stale settlement, before its own callback.
-        self.on_stale: Callable[[Settlement], object] = _nobody
+        self.on_stale: Callable[[Settlement], object] = nothing
 
     def put(self, settlement: Settlement, on_settled: OnSettled) -> None:
         """Accept a settlement; call ``on_settled`` once it is durable, or with the exception of :meth:`settle`.
 
         Raises:
-                StoreUnavailable: The queue is full or closed; ``on_settled`` is not called.
+            StoreUnavailable: The queue is full or closed; ``on_settled`` is not called.
         """
         if self._closed:
             message = "the service is stopping"
@@ -305,10 +306,6 @@ def _resolve(entry: _Entry, answer: Settled | Exception) -> None:
         asyncio.get_running_loop().call_exception_handler(
             {"message": "a settlement's callback failed", "exception": exc}
         )
-
-
-def _nobody(_told: object) -> None:
-    pass
 
 
 def _takes(entry: _Entry) -> bool:

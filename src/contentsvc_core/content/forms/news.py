@@ -53,14 +53,14 @@ _INSIDE: Final = re.compile(
 class News:
     voice: Voice
     window: LookbackWindow | None
-    parts: tuple[Part, ...] = field(converter=tuple)
-    items: tuple[Item, ...] = field(converter=tuple)
+    parts: tuple[Part, ...] = field(converter=tuple[Part, ...])
+    items: tuple[Item, ...] = field(converter=tuple[Item, ...])
     #: The first paragraph of the only release's notes: plain, whole sentences; may be empty.
     lead: str
     #: The numbers of changes that are only counted.
     upkeep: Mapping[Section, int]
     left_out: int
-    people: tuple[str, ...] = field(converter=tuple)
+    people: tuple[str, ...] = field(converter=tuple[str, ...])
 
     @property
     def phrases(self) -> Phrasebook:

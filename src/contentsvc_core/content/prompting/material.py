@@ -46,7 +46,7 @@ _ORDER: Final = tuple(Section)
 @final
 @frozen(kw_only=True)
 class Material:
-    lines: tuple[str, ...] = field(converter=tuple)
+    lines: tuple[str, ...] = field(converter=tuple[str, ...])
     omitted: int
 
 

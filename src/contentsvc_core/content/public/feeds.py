@@ -32,7 +32,7 @@ class FeedEntry:
     #: The time of the last change or of the publication, whichever is later.
     updated_at: datetime
     #: Plain words: the type of content, the labels, and the tag of the release.
-    tags: tuple[str, ...] = field(converter=tuple)
+    tags: tuple[str, ...] = field(converter=tuple[str, ...])
 
 
 @final
@@ -45,7 +45,7 @@ class Feed:
     #: ``None``: the feed of all posts.
     label: Label | None = None
     updated_at: datetime
-    entries: tuple[FeedEntry, ...] = field(converter=tuple)
+    entries: tuple[FeedEntry, ...] = field(converter=tuple[FeedEntry, ...])
 
 
 def feed_of(

@@ -19,7 +19,7 @@ class _Block:
     name: str
     start: int
     end: int
-    entries: tuple[int, ...] = field(converter=tuple)
+    entries: tuple[int, ...] = field(converter=tuple[int, ...])
 
 
 def folded(content: str) -> str:

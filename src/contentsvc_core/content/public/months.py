@@ -77,7 +77,7 @@ def months_between(first: Month, last: Month) -> list[Month]:
 @frozen(kw_only=True)
 class MonthOfPosts:
     month: Month
-    posts: tuple[Post, ...] = field(converter=tuple)
+    posts: tuple[Post, ...] = field(converter=tuple[Post, ...])
 
 
 def by_month(posts: Iterable[Post], zone: ZoneInfo = DEFAULT_ZONE) -> list[MonthOfPosts]:

@@ -16,7 +16,7 @@ class ReleaseOfPosts:
 
     tags: tuple[str, ...]
     repository: str
-    posts: tuple[Post, ...] = field(converter=tuple)
+    posts: tuple[Post, ...] = field(converter=tuple[Post, ...])
 
 
 @final

@@ -7,7 +7,6 @@ from typing import TypeAlias, final
 from attrs import field, frozen
 
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.values import as_tuple
 from contentsvc_core.webhooks.providers.native import Reading
 from contentsvc_core.webhooks.signature import Scheme, sent_name
 
@@ -25,7 +24,7 @@ class Setup:
     secret_field: str = "Secret"  # noqa: S105  # the name of a form's field
     #: The content type to choose there; ``None``: the code host offers no choice.
     content_type: str | None = "application/json"
-    events: tuple[str, ...] = field(converter=as_tuple)
+    events: tuple[str, ...] = field(converter=tuple[str, ...])
     said: str = "pushes and releases"
 
 
