@@ -36,8 +36,9 @@ class MailReport:
         self._logged: dict[str, float] = {}
 
     def __call__(self, outcomes: Sequence[Posted]) -> None:
-        for posted in outcomes if self._on_posting else ():
-            self._on_posting(posted.posting)
+        if self._on_posting is not None:
+            for posted in outcomes:
+                self._on_posting(posted.posting)
         now = monotonic()
         self._logged = {known: at for known, at in self._logged.items() if now - at < _QUIET_S}
         for reason, mails in Counter(posted.error for posted in outcomes).items():
