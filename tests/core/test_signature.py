@@ -82,6 +82,8 @@ def test_one_text_is_not_several_secrets() -> None:
     with pytest.raises(TypeError, match="one text instead of several secrets") as raised:
         verify(BODY, sign(BODY, "s").encode(), SECRET)
     assert SECRET not in str(raised.value)
+    with pytest.raises(TypeError, match="one text instead of several secrets"):
+        SharedToken(header="X-Token").verifier(SECRET)
     hook = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
     with pytest.raises(TypeError, match="one text instead of several secrets"):
         evolve(hook, secrets=SECRET)

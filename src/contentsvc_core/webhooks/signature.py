@@ -96,7 +96,7 @@ class SharedToken:
         return secret
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        return partial(self.is_sent, tuple(map(_bytes, secrets)))
+        return partial(self.is_sent, tuple(map(_bytes, several(secrets))))
 
     def is_sent(self, tokens: Iterable[bytes], _body: bytes, sent: bytes | None) -> bool:
         if not sent:
