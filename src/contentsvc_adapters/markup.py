@@ -32,7 +32,7 @@ def commonmark(*, html: bool) -> "MarkdownIt":
     """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
 
-    from contentsvc_core.content.changelog.markdown import INERT_URL  # noqa: PLC0415  # as above
+    from contentsvc_core.content.changelog.markdown import INERT_URL  # noqa: PLC0415  # lists import no writer
 
     parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})

@@ -715,12 +715,12 @@ def test_mails_that_wait_or_have_failed_are_counted(connected: dict[str, Any], m
     assert told().one("mails") == ("ok", "0 waiting; 1 sent and 0 failed in the last day")
 
     mail("failed", created=now - 2, due=now - 1, error="the server answered 550: <…>: no such user")
-    failed = "1 sent and 1 failed in the last day; the last error: the server answered 550: <…>: no such user"
+    failed = "1 sent and 1 failed in the last day; error: the server answered 550: <…>: no such user"
     assert told().one("mails") == ("warning", f"0 waiting; {failed}")
 
     mail("pending", created=now - 3_600_000, due=now + 60_000, error="the server answered 421: come back later")
     waiting = "1 waiting (the oldest for 1 h); 1 sent and 1 failed in the last day"
     found = told().one("mails")
-    assert found == ("warning", f"{waiting}; the last error: the server answered 421: come back later")
+    assert found == ("warning", f"{waiting}; error: the server answered 421: come back later")
     monkeypatch.delenv("CONTENTSVC_SMTP_URL")
     assert told().one("mails") == found

@@ -89,6 +89,8 @@ def test_a_reader_gets_each_post_once_again_after_a_kill_and_none_after_leaving(
         _release(server, hook, "v91.0.0")
         until(lambda: len(mail.mails) == 2, "a mail with the post")
         until(lambda: sent() == 2, "both mails are recorded")
+        metrics = httpx.get(f"{server.url}/metrics", trust_env=False, timeout=PATIENCE_S).text
+        assert 'contentsvc_mail_attempts_total{outcome="sent"} 2.0' in metrics
 
         # The SMTP server accepts the mail, and the sender is killed before it reads the answer.
         mail.on_taken = server.process.kill

@@ -49,7 +49,7 @@ class MailBacklog:
     oldest_s: float
     sent: int
     failed: int
-    #: The last error of a waiting or failed mail, without its address.
+    #: The error of a waiting mail, else of the mail that failed last, without its address; ``None``: no error.
     error: str | None
 
 
@@ -62,8 +62,8 @@ async def mail_backlog(database: Database, now: datetime, *, since: datetime) ->
     pending = select(func.count(), func.min(mails.c.created_at)).where(
         mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
     )
-    # The due time of a mail that waits after an attempt is later than any end.
-    last = select(mails.c.error).where(mails.c.error.is_not(None), mails.c.due_at >= to_ms(since))
+    # A mail that waits after an attempt is due in the future, and a mail that ended was due at its end.
+    errors = select(mails.c.error).where(mails.c.error.is_not(None), mails.c.due_at >= to_ms(since))
 
     def read(connection: Connection) -> MailBacklog:
         numbers = {row.status: row.number for row in connection.execute(ended)}
@@ -73,7 +73,7 @@ async def mail_backlog(database: Database, now: datetime, *, since: datetime) ->
             oldest_s=0 if oldest is None else max(0, to_ms(now) - oldest) / 1000,
             sent=numbers.get(MessageStatus.DELIVERED.value, 0),
             failed=numbers.get(MessageStatus.FAILED.value, 0),
-            error=connection.scalar(last.order_by(mails.c.due_at.desc()).limit(1)),
+            error=connection.scalar(errors.order_by(mails.c.due_at.desc()).limit(1)),
         )
 
     return await database.read(read)

@@ -320,7 +320,7 @@ class Receiver:
         left_out = self._left_out(hook)
         try:
             settling = settlement(refused, hook, at=self._clock.now(), new_id=self._ids.new_id, note=_note(left_out))
-        except Exception:  # noqa: BLE001  # as below
+        except Exception:  # noqa: BLE001  # the driver logs the cause of the refusal
             self._report(hook, -1)
             return
         if settling is None:

@@ -12,7 +12,7 @@ from attrs import field, frozen
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers import Provider, provider_named
-from contentsvc_core.webhooks.signature import Verifier, several
+from contentsvc_core.webhooks.signature import Verifier, secret_tuple
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.triggers import Trigger, matching
@@ -103,9 +103,9 @@ class HookConfiguration:
     address: Address
     enabled: bool
     #: The webhook secrets that verify now, in clear; more than one while a rotation overlaps.
-    secrets: tuple[str, ...] = field(converter=several, repr=False)
+    secrets: tuple[str, ...] = field(converter=secret_tuple, repr=False)
     #: Secrets that a rotation has replaced and that verify no more, as far as they are kept: they explain refusals.
-    former_secrets: tuple[str, ...] = field(converter=several, default=(), repr=False)
+    former_secrets: tuple[str, ...] = field(converter=secret_tuple, default=(), repr=False)
     #: The number of further secrets that verify now, but cannot be decrypted with the configured keys.
     unreadable: int = 0
     repository: Belonging

@@ -96,7 +96,7 @@ class SharedToken:
         return secret
 
     def verifier(self, secrets: Iterable[str]) -> Verifier:
-        return partial(self.is_sent, tuple(map(_bytes, several(secrets))))
+        return partial(self.is_sent, tuple(map(_bytes, secret_tuple(secrets))))
 
     def is_sent(self, tokens: Iterable[bytes], _body: bytes, sent: bytes | None) -> bool:
         if not sent:
@@ -123,7 +123,7 @@ def verify(body: bytes, signature: bytes | None, secrets: Iterable[str]) -> bool
     return SPECIFIED.is_signed(_keys(secrets), body, signature)
 
 
-def several(secrets: Iterable[str]) -> tuple[str, ...]:
+def secret_tuple(secrets: Iterable[str]) -> tuple[str, ...]:
     """Return the secrets as a tuple; raise ``TypeError`` for one text, whose every letter would be a valid secret."""
     if isinstance(secrets, str):
         message = "one text instead of several secrets: pass a tuple, such as (secret,)"
@@ -133,7 +133,7 @@ def several(secrets: Iterable[str]) -> tuple[str, ...]:
 
 def _keys(secrets: Iterable[str]) -> Iterable[bytes]:
     """Return the key of each secret. An empty secret has none: anyone can compute its signature."""
-    for secret in several(secrets):
+    for secret in secret_tuple(secrets):
         if secret:
             yield _bytes(secret)
 

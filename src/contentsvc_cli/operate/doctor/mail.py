@@ -43,7 +43,7 @@ async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
         sentence += f" (the oldest for {duration(counts.oldest_s)})"
     sentence += f"; {counts.sent} sent and {counts.failed} failed in the last day"
     if counts.error is not None:
-        sentence += f"; the last error: {counts.error}"
+        sentence += f"; error: {counts.error}"
     if not settings.smtp_url:
         return [warning(name, sentence, "set CONTENTSVC_SMTP_URL to the server that sends them")]
     if counts.oldest_s > _LONG_S:
