@@ -157,9 +157,9 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     title: str
     content: str
     markdown: str
-    content_type: str
+    content_type: ContentType
     source_metadata: dict[str, Any] | None
-    status: str
+    status: PostStatus
     created_at: str
     updated_at: str
 
@@ -170,9 +170,9 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
             title=post.title,
             content=post.content,
             markdown=post.markdown,
-            content_type=post.content_type.value,
+            content_type=post.content_type,
             source_metadata=post_metadata(post),
-            status=post.status.value,
+            status=post.status,
             created_at=iso_ms(post.created_at),
             updated_at=iso_ms(post.updated_at),
         )

@@ -53,7 +53,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
 def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:
     """Return an OpenAPI operation class (``operation_class``) whose request body is ``shape``."""
     body = RequestBody(
-        content={"application/json": OpenAPIMediaType(schema=_RequestSchema(schema=schema_of(shape)))},
+        content={"application/json": OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)))},
         required=required,
     )
 
@@ -66,7 +66,9 @@ def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operati
 
 
 @dataclass
-class _RequestSchema(Schema):
+class RawSchema(Schema):
+    """A finished JSON Schema in the OpenAPI document."""
+
     schema: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_schema(self) -> dict[str, Any]:

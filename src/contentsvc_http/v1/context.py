@@ -1,5 +1,6 @@
 import asyncio
-from typing import Annotated, Any, Final, NotRequired, TypedDict, final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 
 import msgspec
 from litestar import Request, Response, get
@@ -17,19 +18,25 @@ from contentsvc_core.search.questions import read_context_search, read_limit
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import queried, read_parameters
+from contentsvc_http.v1.pages import Described, queried, read_parameters
 
 #: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
 #: The same of a response with the text of each record.
 MAX_TEXT_BYTES: Final = 8 * 1024 * 1024
-_PARAMETERS: Final = {
+_PARAMETERS: Final[Mapping[str, Described]] = {
     "query": "Words to search for. All words must match. Use `word*` for a prefix, `-word` to exclude a word.",
     "repository": "Only records of this repository (`owner/name`).",
-    "eventType": "Only these event types: a comma-separated list of `push`, `release`.",
+    "eventType": (
+        list[Literal["push", "release"]],
+        "Only these event types: a comma-separated list of `push`, `release`.",
+    ),
     "since": "Only records that arrived at this date or time (ISO 8601) or later.",
-    "content": "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
-    "limit": f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
+    "content": (
+        bool,
+        "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
+    ),
+    "limit": (int, f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}."),
     "before": "Cursor: the `next` of the previous page.",
 }
 

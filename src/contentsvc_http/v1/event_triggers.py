@@ -98,7 +98,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         operation_id="listEventTriggers",
         summary="List event triggers",
         tags=_TAGS,
-        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
         responses=errors(400),
     )
     async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:

@@ -166,6 +166,7 @@ def _ref(name: str) -> dict[str, Any]:
 
 
 _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+_TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
 _TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
@@ -183,7 +184,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
         "includePreReleases": {"type": "boolean"},
         "ignoreCommitPatterns": _list_of(_TEXT),
     },
-    "TriggerBody": {"updatedAt": _TEXT},
+    "TriggerBody": {"updatedAt": _TIME},
     "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": _TEXT}},
     "IntegrationListBody": dict.fromkeys(_OTHER_KINDS, _NOTHING),
     "BrandRemovedBody": _DISABLED,

@@ -12,7 +12,7 @@ from contentsvc_core.content.versions import VersionBody, differences
 from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.conditions import conditional, if_match
+from contentsvc_http.v1.conditions import TAGGED, conditional, if_match
 from contentsvc_http.v1.gate import Gate, errors
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
@@ -110,6 +110,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         description="Gives the post this text again, as a new version. Its state stays.",
         tags=_TAGS,
         operation_class=conditional(["If-Match"]),
+        response_headers=TAGGED,
         responses=errors(400, 404, 412),
     )
     async def restore_post_version(

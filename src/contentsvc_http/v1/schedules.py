@@ -112,7 +112,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         operation_id="listSchedules",
         summary="List schedules",
         tags=_TAGS,
-        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
         responses=errors(400),
     )
     async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:

@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 import msgspec
@@ -10,14 +11,14 @@ from msgspec import to_builtins
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, log_body, read_log_query
+from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, LogStatus, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
 from contentsvc_http.responses import PaginationBody
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import list_errors, paged, queried, read_parameters
+from contentsvc_http.v1.pages import Described, list_errors, paged, queried, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
 
 #: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
@@ -33,10 +34,14 @@ _BULK: Final = (
     "be replayed are named with the reason: the body of a refused delivery is not stored."
 )
 
-_FILTER: Final = {
-    "outcomes": "Only deliveries with these outcomes: a comma-separated list of "
-    f"{', '.join(f'`{outcome.value}`' for outcome in LogOutcome)}.",
-    "statuses": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
+_OUTCOMES: Final = ", ".join(f"`{outcome.value}`" for outcome in LogOutcome)
+_STATUSES: Final = "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`."
+_FILTER: Final[Mapping[str, Described]] = {
+    "outcomes": (
+        list[LogOutcome],
+        f"Only deliveries with these outcomes: a comma-separated list of {_OUTCOMES}.",
+    ),
+    "statuses": (list[LogStatus], _STATUSES),
     "integrationId": "Only entries of this integration or webhook endpoint.",
     "event": "Only entries of this event type, e.g. `push`.",
     "text": "Only entries with this text in title, delivery id, error or reason.",
@@ -86,9 +91,11 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         tags=["webhook logs"],
         operation_class=paged(
             {
-                "integrationId": "Only entries of these integrations and webhook endpoints: a comma-separated list of "
-                "ids.",
-                "status": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
+                "integrationId": (
+                    list[str],
+                    "Only entries of these integrations and webhook endpoints: a comma-separated list of ids.",
+                ),
+                "status": (list[LogStatus], _STATUSES),
             }
         ),
         responses=list_errors(),
