@@ -153,6 +153,21 @@ def integration_routes(
 
 
 def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRouteHandler]:
+    @get(
+        "/v1/integrations/{integration_id:str}",
+        operation_id="getIntegration",
+        summary="Check whether an integration is enabled",
+        tags=_TAGS,
+        # The paths of providers do not support this method.
+        responses=errors(404, 405),
+    )
+    async def get_integration(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationStateBody]:
+        key = await gate.caller(request, Scope.READ)
+        known = is_own_id(integration_id)
+        stored = await directory.integration(key.organization_id, integration_id) if known else None
+        found = accepted(stored or UNKNOWN)
+        return await gate.answer(key, {"id": found.id, "enabled": found.enabled})
+
     @patch(
         "/v1/integrations/{integration_id:str}",
         operation_id="updateIntegration",
@@ -202,7 +217,7 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
             },
         )
 
-    return [change_integration, rotate_secret]
+    return [get_integration, change_integration, rotate_secret]
 
 
 def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
