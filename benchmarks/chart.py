@@ -8,7 +8,7 @@ from benchmarks.report import figure
 from benchmarks.results import Result, Results
 from benchmarks.row import Sense
 
-_WIDTH: Final = 980
+_WIDTH: Final = 1040
 _LABELS: Final = 430
 _LINE: Final = 24
 _TOP: Final = 56
@@ -52,7 +52,7 @@ def share(result: Result, value: float) -> float:
 
 
 def _bars(drawing: Drawing, results: Sequence[Result]) -> float:
-    axis = Axis(low=_LEAST, high=_MOST, begin=_LABELS + 10, end=_WIDTH - 130, logarithmic=True)
+    axis = Axis(low=_LEAST, high=_MOST, begin=_LABELS + 10, end=_WIDTH - 190, logarithmic=True)
     bottom = _TOP + _LINE * len(results)
     drawing.text(16, 24, "Each figure as a share of its goal (bars: median; whiskers: 95 % interval)", size=15)
     for mark in (_LEAST, 0.25, 0.5, 1.0, 2.0, 4.0, _MOST):
@@ -68,7 +68,7 @@ def _bar(drawing: Drawing, axis: Axis, top: float, result: Result) -> None:
     middle = top + _LINE / 2
     finding, interval = result.finding, result.interval
     drawing.text(_LABELS, middle + 4, _shortened(finding.what), anchor="end")
-    right = _WIDTH - 122
+    right = _WIDTH - 182
     if interval is None:
         drawing.text(axis.begin + 4, middle + 4, "not measured", of="faint", size=11)
         return

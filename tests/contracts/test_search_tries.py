@@ -1,5 +1,6 @@
 """A document that kills or fails the indexing process: it is tried alone, and abandoned after three times."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -10,10 +11,14 @@ from structlog.testing import capture_logs
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.sql.searching import indexing
 from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
+from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.lists.terms import Term
+from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch
+from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_http.wiring.searching import log_abandoned
 
 _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
@@ -99,12 +104,37 @@ async def test_a_document_that_was_given_up_is_tried_again_when_it_changes(acme:
     assert await _pending(sql) == []
 
 
-async def test_looks_at_the_same_time_count_once(acme: Tenant, sql: SqlStores) -> None:
-    for _ in range(2 * TRIES):
+async def test_documents_that_another_process_has_begun_are_left_to_it_until_their_lease_ends(
+    acme: Tenant, sql: SqlStores
+) -> None:
+    with pytest.raises(UnreadableRow):
+        await sql.search.catch_up(limit=99)
+
+    for _ in range(TRIES):
+        assert await sql.search.catch_up(limit=99) == 0
+        # A search does not wait for the other process.
         with pytest.raises(UnreadableRow):
-            await sql.search.catch_up(limit=99)
+            await _found(acme, sql)
 
     assert {begun for _, begun in await _pending(sql)} == {1}
+
+
+async def test_two_processes_at_once_index_each_document_once(
+    acme: Tenant, sql: SqlStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed: list[str] = []
+
+    def words(record: ContextRecord) -> tuple[str, ...]:
+        indexed.append(record.delivery_id or "")
+        return record_words(record)
+
+    monkeypatch.setattr(indexing, "record_words", words)
+    await _execute(sql, "UPDATE events SET data = substr(data, 2) WHERE delivery_id = 'D-1'")
+
+    await asyncio.gather(*(SqlSearch(sql.database).catch_up(limit=99) for _ in range(3)))
+
+    assert sorted(indexed) == ["D-0", "D-1", "D-2"]
+    assert (await _found(acme, sql), await _pending(sql)) == ((["D-2", "D-1", "D-0"], 0), [])
 
 
 async def test_a_failed_item_is_retried_alone(acme: Tenant, sql: SqlStores) -> None:

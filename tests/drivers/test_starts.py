@@ -95,7 +95,6 @@ def test_the_version_of_the_command_is_that_of_the_distribution() -> None:
     assert shown.endswith(f", version {version('contentsvc')}\n")
 
 
-@pytest.mark.slow("starts the command")
 @pytest.mark.parametrize("name", _NOT_FOR_LIST)
 def test_a_list_imports_only_what_it_uses(acme: Installation, always: set[str], name: str) -> None:
     found = imported(COMMAND, name, "list", installation=acme) - always
@@ -151,7 +150,6 @@ asyncio.run(receive())
 """
 
 
-@pytest.mark.slow("starts a server")
 def test_deliveries_are_answered_before_the_framework_is_imported(acme: Installation) -> None:
     receiving = [sys.executable, "-c", _RECEIVE]
     done = subprocess.run(

@@ -3,8 +3,9 @@
 The words of a waiting document are computed without a lock. One transaction then deletes its row in ``search_pending``
 if its version is unchanged, and writes the words of the deleted rows only: of two concurrent runs the later one wins.
 
-Before words are computed, the row notes this attempt. A document whose attempt ended its process is indexed alone from
-then on, and given up after :data:`TRIES` attempts until it changes.
+Before words are computed, the row notes this attempt: a lease, during which other processes leave the document out.
+A document whose attempt ended its process is indexed alone from then on, and given up after :data:`TRIES` attempts
+until it changes.
 """
 
 import asyncio
@@ -112,22 +113,29 @@ class SearchIndexer:
                         )
                     )
                 continue
-            tasks = await asyncio.to_thread(_tasks, pending, records, written)
-            await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
+            # A search does not wait for the documents that another process has begun.
+            own = begun if organization_id is None else pending
+            if own:
+                tasks = await asyncio.to_thread(_tasks, own, records, written)
+                await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
         return done
 
     async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
         """Read the next waiting documents: several new ones, or one suspect (two attempts, or an expired lease).
 
-        If batches wait, read them instead: their documents are not noted yet.
+        If batches wait, read them instead: their documents are not noted yet. Only a search of one organization reads
+        documents with a lease as well.
         """
         has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
         suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
         query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
         # After the last attempt, its lease must expire before the document is given up.
-        query = query.where(or_(_BEGUN < TRIES, and_(WAITS, has_expired)))
-        if organization_id is not None:
-            query = query.where(search_pending.c.organization_id == organization_id)
+        if organization_id is None:
+            query = query.where(or_(_BEGUN == 0, and_(WAITS, has_expired)))
+        else:
+            query = query.where(
+                or_(_BEGUN < TRIES, and_(WAITS, has_expired)), search_pending.c.organization_id == organization_id
+            )
         query = query.order_by(*_KEY).limit(limit)
 
         def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], ...]:
@@ -166,7 +174,8 @@ class SearchIndexer:
         if documents:
             connection.execute(noting, documents)
 
-    def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
+    def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> list[rows.AnyRow]:
+        """Note an attempt for each document without a lease, and return these documents."""
         beginning = (
             update(search_pending)
             .where(
@@ -176,8 +185,10 @@ class SearchIndexer:
             .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
         )
         # One by one in the order of keys, the same order as when they are removed.
-        return sum(
-            connection.execute(
+        return [
+            row
+            for row in pending
+            if connection.execute(
                 beginning,
                 {
                     "the_organization_id": row.organization_id,
@@ -186,8 +197,7 @@ class SearchIndexer:
                     "the_version": row.version,
                 },
             ).rowcount
-            for row in pending
-        )
+        ]
 
     def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
         sizes = dict[tuple[str, str], int]()
