@@ -149,7 +149,6 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
     return None if post.source_metadata is None and not additions else {**(post.source_metadata or {}), **additions}
 
 
-@final
 class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     """A post (specification 2.1)."""
 

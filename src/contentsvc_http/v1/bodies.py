@@ -14,6 +14,7 @@ from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
+_Encoded = TypeVar("_Encoded")
 _FAULT_LENGTH: Final = 300
 
 
@@ -48,6 +49,11 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         return decode_struct(cast("object", value), shape)
     except InvalidStruct as exc:
         _refuse(str(exc))
+
+
+def encoded(body: _Encoded) -> _Encoded:
+    """Return a body as JSON, which the response only copies: so a thread can encode large bodies one by one."""
+    return cast("_Encoded", msgspec.Raw(msgspec.json.encode(body)))
 
 
 def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:

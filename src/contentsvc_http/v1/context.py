@@ -2,7 +2,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
@@ -17,6 +16,7 @@ from contentsvc_core.search.excerpts import HitBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
+from contentsvc_http.v1.bodies import encoded
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import Described, queried, read_parameters
 
@@ -85,19 +85,17 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         has_text = accepted(_has_text(parameters.get("content", "")))
         max_bytes = MAX_TEXT_BYTES if has_text else MAX_BYTES
 
-        async def read_hits() -> dict[str, Any]:
+        async def read_hits() -> HitListBody:
             hits = await search.records(
                 key.organization_id, context_search, limit=limit, max_bytes=max_bytes, before=before
             )
 
-            def found(record: ContextRecord) -> dict[str, Any]:
+            def found(record: ContextRecord) -> FoundRecordBody:
                 hit = record_hit_body(record, context_search.terms)
-                return {**hit, "content": record.content} if has_text else hit
+                return {**hit, "content": record.content} if has_text else {**hit}
 
             # Off the event loop: the words of many commits are compared.
-            bodies = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(found(record))) for record in hits.found]
-            )
+            bodies = await asyncio.to_thread(lambda: [encoded(found(record)) for record in hits.found])
             following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
 
@@ -116,11 +114,11 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         key = await gate.caller(request, Scope.READ)
         record_id = custom_id.removeprefix("/")
 
-        async def read_stored() -> dict[str, Any]:
+        async def read_stored() -> RecordAnswer:
             record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})
-            body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(RecordBody.of(record))))
+            body = await asyncio.to_thread(lambda: encoded(RecordBody.of(record)))
             return {"context": body}
 
         return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))

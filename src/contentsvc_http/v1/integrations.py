@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, TypeVar
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Meta, Struct, to_builtins
+from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
@@ -239,7 +239,7 @@ def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
         reconciled = await reconciler.reconcile(
             key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
         )
-        return await gate.answer(key, to_builtins(ReconciledShape.of(accepted(reconciled))))
+        return await gate.answer(key, ReconciledShape.of(accepted(reconciled)))
 
     return reconcile
 

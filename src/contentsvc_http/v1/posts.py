@@ -2,7 +2,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
@@ -31,7 +30,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostListBody
-from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.bodies import encoded, read_body, takes
 from contentsvc_http.v1.conditions import TAGGED, Tags, conditional, if_match, if_none_match
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
@@ -113,14 +112,12 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
         organization_id = key.organization_id
 
-        async def read_page() -> dict[str, Any]:
+        async def read_page() -> PostListBody:
             posts, pagination = accepted(
                 _none(page_request) if found_none else await library.page(organization_id, query, page_request)
             )
             # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
-            bodies = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
-            )
+            bodies = await asyncio.to_thread(lambda: [encoded(gate.answers.post(post)) for post in posts])
             return {"posts": bodies, "pagination": pagination.body}
 
         return await gate.answer(key, await shares.lists(organization_id, read_page))

@@ -100,9 +100,15 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
             posts, total = await editor.chosen(key.organization_id, query)
             ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
         result = await editor.bulk(key.organization_id, action.action, ids, author=key.prefix)
-        failed = [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed]
-        body = {"action": action.action.value, "done": list(result.done), "failed": failed, "remaining": remaining}
-        return await gate.answer(key, body)
+        return await gate.answer(
+            key,
+            {
+                "action": action.action.value,
+                "done": list(result.done),
+                "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
+                "remaining": remaining,
+            },
+        )
 
     return [change_posts]
 
