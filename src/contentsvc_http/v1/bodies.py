@@ -37,6 +37,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if is_encoded([value for name, value in request.scope["headers"] if name == b"content-encoding"]):
         raise Refused(415, {"error": "Content-Encoding is not supported"})
     raw = await request.body()
+    if not raw:
+        _refuse("the body is empty: send a JSON object")
     try:
         # msgspec does not check the UTF-8 of fields that it skips.
         raw.decode()

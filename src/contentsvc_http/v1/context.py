@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
+from msgspec import Meta
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
@@ -36,7 +37,10 @@ _PARAMETERS: Final[Mapping[str, Described]] = {
         bool,
         "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
     ),
-    "limit": (int, f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}."),
+    "limit": (
+        Annotated[int, Meta(ge=1, le=HITS_LIMIT)],
+        f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
+    ),
     "before": "Cursor: the `next` of the previous page.",
 }
 
