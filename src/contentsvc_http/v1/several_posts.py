@@ -92,6 +92,8 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         action = await read_body(request, SeveralPosts)
         if (action.ids is None) is (action.filter is None):
             refuse_request("send either ids or filter")
+        if action.action is BulkAction.DELETE and action.filter == PostFilter():
+            refuse_request("filter: choose the posts to delete by at least one field")
         ids, remaining = action.ids or (), 0
         if action.filter is not None:
             named = zip(action.filter.__struct_encode_fields__, action.filter.__struct_fields__, strict=True)
