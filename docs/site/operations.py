@@ -97,7 +97,7 @@ def _type(schema: _Object) -> str:
         if key in schema:
             return " or ".join(dict.fromkeys(_type(each) for each in schema[key]))
     if "allOf" in schema:
-        return " and ".join(_type(each) for each in schema["allOf"])
+        return ", ".join([" and ".join(_type(each) for each in schema["allOf"]), *_default(schema)])
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
@@ -109,9 +109,11 @@ def _type(schema: _Object) -> str:
     if "format" in schema:
         text += f" ({schema['format']})"
     bounds = [said.format(schema[key]) for key, said in _BOUNDS.items() if key in schema]
-    if "default" in schema and schema["default"] is not None:
-        bounds.append(f"`{schema['default']}` unless given")
-    return ", ".join([text, *bounds])
+    return ", ".join([text, *bounds, *_default(schema)])
+
+
+def _default(schema: _Object) -> list[str]:
+    return [] if schema.get("default") is None else [f"`{schema['default']}` unless given"]
 
 
 def _words(told: _Object) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, Final, final
+from typing import Any, Final, Literal, TypedDict, final
 
 from attrs import asdict, evolve
 
@@ -148,15 +148,40 @@ def left_out(sizes: Sequence[int], room: int) -> set[int]:
     return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), room) :])
 
 
-def log_body(entry: LogEntry) -> dict[str, Any]:
-    """Return the ten fields of a log entry (specification 2.3)."""
-    line = line_body(entry)
-    # The fields keep the order of the specification.
-    created_at = line.pop("createdAt")
-    return {**line, "payload": entry.payload, "createdAt": created_at}
+class _HeadBody(TypedDict):
+    id: str
+    referenceId: str | None
+    title: str
+    integrationType: str
+    direction: Literal["incoming", "outgoing"]
+    status: Literal["success", "failed", "pending"]
+    statusCode: int | None
+    errorMessage: str | None
 
 
-def line_body(entry: LogLine) -> dict[str, Any]:
+@final
+class LogBody(_HeadBody):
+    """An entry of the webhook log (specification 2.3)."""
+
+    payload: dict[str, Any] | None
+    createdAt: str
+
+
+@final
+class LogLineBody(_HeadBody):
+    createdAt: str
+
+
+def log_body(entry: LogEntry) -> LogBody:
+    """Return the ten fields of a log entry, in the order of the specification (2.3)."""
+    return {**_head_body(entry), "payload": entry.payload, "createdAt": iso_ms(entry.created_at)}
+
+
+def line_body(entry: LogLine) -> LogLineBody:
+    return {**_head_body(entry), "createdAt": iso_ms(entry.created_at)}
+
+
+def _head_body(entry: LogLine) -> _HeadBody:
     return {
         "id": entry.id,
         "referenceId": entry.reference_id,
@@ -166,7 +191,6 @@ def line_body(entry: LogLine) -> dict[str, Any]:
         "status": entry.status.value,
         "statusCode": entry.status_code,
         "errorMessage": entry.error_message,
-        "createdAt": iso_ms(entry.created_at),
     }
 
 

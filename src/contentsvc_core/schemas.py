@@ -46,7 +46,12 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # any value of msg
                 beside = cast("dict[str, object]", value)
                 return {**resolved(parts[name]), **{key: beside[key] for key in beside if key != "$ref"}}
             case dict():
-                return {key: resolved(part) for key, part in cast("dict[str, object]", value).items()}
+                keywords = {key: resolved(part) for key, part in cast("dict[str, object]", value).items()}
+                choices = keywords.get("enum")
+                if isinstance(choices, list) and all(isinstance(each, str) for each in cast("list[object]", choices)):
+                    # msgspec omits the type. Generators of clients and some language models need it.
+                    return {"type": "string", **keywords}
+                return keywords
             case list():
                 return [resolved(part) for part in cast("list[object]", value)]
             case _:

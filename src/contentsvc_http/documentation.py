@@ -4,7 +4,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, cast, final
 
 from litestar import Request, Response, Router, get
 from litestar.handlers import HTTPRouteHandler
@@ -39,6 +39,8 @@ _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
 #: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
+#: Keywords of a field that differ from those of its type.
+_OF_FIELDS: Final = ("description", "default")
 _Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -144,14 +146,18 @@ def _hashes(tag: str, page: bytes) -> str:
 
 def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
+    components = document["components"]
+    schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
     for path, item in document["paths"].items():
         operations = dict(item)
-        for method in _METHODS & operations.keys():
+        for method in filter(_METHODS.__contains__, item):
             operation = dict(operations[method])
             operation["parameters"] = [
                 {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
-                for parameter in operation.get("parameters", ())
+                for parameter in _named(operation.get("parameters", []), schemas)
             ]
+            if "requestBody" in operation:
+                operation["requestBody"] = _named(operation["requestBody"], schemas)
             operation["responses"] = {
                 status: answer for status, answer in operation["responses"].items() if not _is_frameworks(answer)
             }
@@ -159,9 +165,43 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
                 operation["security"] = [{_KEY: []}]
             operations[method] = operation
         paths[_camel(path)] = operations
-    components = document["components"]
-    schemas = {**WEBHOOK_SCHEMAS, **components["schemas"]}
     return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
+
+
+def _timed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a body with the format of its times: names that end with "At", "Until" or "since"."""
+    fields = {
+        name: _with_format(field) if name.endswith(("At", "Until", "since")) else field
+        for name, field in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": fields} if fields else schema
+
+
+def _with_format(field: dict[str, Any]) -> dict[str, Any]:
+    if "oneOf" in field:
+        return {**field, "oneOf": [_with_format(each) for each in field["oneOf"]]}
+    return {**field, "format": "date-time"} if field.get("type") == "string" else field
+
+
+def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # JSON
+    """Return a request with its titled objects and choices moved to ``schemas``, so that clients have one type each."""
+    match value:
+        case list():
+            return [_named(part, schemas) for part in cast("list[Any]", value)]
+        case {"title": str(name), "type": "object" | "string" as kind} if kind == "object" or "enum" in value:
+            if name not in schemas:
+                schemas[name] = {key: _named(part, schemas) for key, part in value.items() if key != "default"}
+            known = schemas[name]
+            # A field may have a description and a default of its own.
+            beside = {key: value[key] for key in _OF_FIELDS if key in value and value[key] != known.get(key)}
+            fields = "properties" if kind == "object" else "enum"
+            assert set(known[fields]) == set(value[fields]), f"two types have the name {name}"
+            reference = {"$ref": f"#/components/schemas/{name}"}
+            return {"allOf": [reference], **beside} if beside else reference
+        case dict():
+            return {key: _named(part, schemas) for key, part in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
 
 
 def _hosted(document: dict[str, Any]) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from contentsvc_http.responses import ErrorBody, StatusBody
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
 
-    @get(LIVE, summary="Check liveness: the process responds", tags=["health"])
+    @get(LIVE, operation_id="getLiveness", summary="Check liveness: the process responds", tags=["health"])
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
     @get(
         READY,
+        operation_id="getReadiness",
         summary="Check readiness: the process can settle deliveries, perform runs, or both",
         tags=["health"],
         responses={503: ResponseSpec(ErrorBody, description="The process is not ready. `error` gives the reason.")},

@@ -1,6 +1,7 @@
 from typing import TypedDict, final
 
 from contentsvc_core.content.posts import PostBody
+from contentsvc_core.lists.pagination import PaginationBody
 
 
 @final
@@ -8,18 +9,6 @@ class ErrorBody(TypedDict):
     """The body of every error (specification 7). Some errors have further fields."""
 
     error: str
-
-
-@final
-class PaginationBody(TypedDict):
-    """The position of a page in its list (specification 2.2)."""
-
-    limit: int
-    currentPage: int
-    nextPage: int | None
-    previousPage: int | None
-    totalPages: int
-    totalItems: int
 
 
 @final

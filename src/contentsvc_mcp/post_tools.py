@@ -11,7 +11,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_bo
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
-from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest
+from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, PaginationBody
 from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.timestamps import iso_ms
@@ -108,18 +108,6 @@ class PostLinesBody(TypedDict):
     """The posts of a page."""
 
     posts: list[PostLineBody]
-
-
-@final
-class PaginationBody(TypedDict):
-    """The position of a page in its list."""
-
-    limit: int
-    currentPage: int
-    nextPage: int | None
-    previousPage: int | None
-    totalPages: int
-    totalItems: int
 
 
 @final

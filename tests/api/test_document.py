@@ -12,6 +12,10 @@ from tests.api.world import ApiWorld
 EXAMPLES: Final = 4
 
 
+def _schema(name: str) -> str:
+    return f"#/components/schemas/{name}"
+
+
 @pytest.mark.slow("tries every operation with generated requests")
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_every_answer_is_documented(mode: str) -> None:
@@ -32,6 +36,45 @@ async def test_every_operation_documents_its_refusals(world: ApiWorld) -> None:
         assert ("requestBody" in operation) == ({"413", "415"} <= documented), f"{method} {path}"
         assert ("{" in path) == ("404" in documented), f"{method} {path}"
         assert operation["summary"], f"{method} {path}"
+
+
+async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_type_for_each_value(
+    world: ApiWorld,
+) -> None:
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    schemas = document["components"]["schemas"]
+    operations = [operation for item in document["paths"].values() for operation in item.values()]
+    bodies = [
+        body["schema"]
+        for operation in operations
+        if operation["tags"] != ["webhooks"]
+        for kind, body in operation.get("requestBody", {}).get("content", {}).items()
+        if kind == "application/json"
+    ]
+    parameters = {
+        f"{operation['operationId']} {parameter['name']}": parameter["schema"]
+        for operation in operations
+        for parameter in operation["parameters"]
+    }
+    headers = [
+        header
+        for operation in operations
+        for answer in operation["responses"].values()
+        for header in answer.get("headers", {}).values()
+    ]
+
+    assert len(bodies) >= 20
+    assert all(set(body) == {"$ref"} and body["$ref"].rpartition("/")[2] in schemas for body in bodies)
+    assert schemas["GenerationBody"]["properties"]["contentType"]["allOf"] == [{"$ref": _schema("ContentType")}]
+    assert parameters["listPosts limit"] == {"type": "integer"}
+    assert parameters["listPosts status"] == {"type": "array", "items": {"$ref": _schema("PostStatus")}}
+    assert parameters["searchContext limit"] == {"type": "integer", "minimum": 1, "maximum": 100}
+    source_types = schemas["NewTrigger"]["properties"]["sourceType"]["anyOf"][0]
+    assert source_types["enum"][0] == "codehost_webhook"
+    assert all("schema" in header for header in headers)
+    assert schemas["PostBody"]["properties"]["status"] == {"$ref": _schema("PostStatus")}
+    assert schemas["PostBody"]["properties"]["createdAt"] == {"type": "string", "format": "date-time"}
+    assert all(operation["operationId"][0].islower() for operation in operations)
 
 
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:

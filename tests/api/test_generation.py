@@ -117,7 +117,8 @@ async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller
 async def test_a_body_that_is_not_json_is_refused(acme: Caller, raw: bytes) -> None:
     answer = await acme("POST", PATH, content=raw)
 
-    assert (answer.status_code, answer.json()) == (400, {"error": "Invalid request: the body is not valid JSON"})
+    fault = "the body is not valid JSON" if raw else "the body is empty: send a JSON object"
+    assert (answer.status_code, answer.json()) == (400, {"error": f"Invalid request: {fault}"})
 
 
 async def test_a_body_that_is_announced_as_something_else_is_refused(acme: Caller) -> None:

@@ -109,6 +109,7 @@ async def test_several_posts_are_changed_by_id_and_by_filter(acme: Caller) -> No
     faults: list[dict[str, Any]] = [
         {"action": "publish"},
         {"action": "publish", "ids": [], "filter": {}},
+        {"action": "delete", "filter": {}},
         {"action": "burn", "ids": []},
     ]
     for faulty in faults:

@@ -197,6 +197,9 @@ async def _integrations_and_what_uses_them(tourist: _Tourist, brand: str) -> Non
     codehost, unknown = {"integrationId": created["codehost"]["id"]}, {"integrationId": "int_unknown"}
     change, rotate = "PATCH /v1/integrations/{integrationId}", "POST /v1/integrations/{integrationId}/rotate-secret"
     assert (await call(change, 200, {"enabled": False}, ids=codehost))["enabled"] is False
+    read = "GET /v1/integrations/{integrationId}"
+    assert (await call(read, 200, ids=codehost))["enabled"] is False
+    await tourist.refused(read, unknown=unknown)
     await call(change, 400, {}, ids=codehost)
     await tourist.refused(change, taking={"enabled": True}, unknown=unknown)
     assert (await call(rotate, 200, ids=codehost))["secret"]
@@ -239,7 +242,9 @@ async def _schedules(tourist: _Tourist, targets: dict[str, Any], speaking: dict[
     second = {"scheduleId": (await call(create, 201, other))["schedule"]["id"]}
     listed = (await call("GET /v1/schedules", 200))["schedules"]
     # The whole schedule as it was read, as clients of the hosted product send it.
-    read = next(each for each in listed if each["id"] == first["scheduleId"])
+    read = (await call("GET /v1/schedules/{scheduleId}", 200, ids=first))["schedule"]
+    assert read in listed
+    await tourist.refused("GET /v1/schedules/{scheduleId}", unknown={"scheduleId": "sch_unknown"})
     changed = await call(change, 200, {**new, "outputConfig": read["outputConfig"], "name": "Each day"}, ids=first)
     assert changed["schedule"]["outputConfig"] == read["outputConfig"] != {}
     await call(change, 409, new, ids=second)

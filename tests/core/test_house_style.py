@@ -208,6 +208,7 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
         ({"foldSections": "other"}, "foldSections must be a list of sections"),
         ({"foldSections": ["other"] * (len(FOLDABLE) + 1)}, f"foldSections has more than {len(FOLDABLE)} entries"),
         ({"foldSections": ["security"]}, f"foldSections names 'security', which is not one of {', '.join(FOLDABLE)}"),
+        ({"foldSections": [None]}, f"foldSections names 'None', which is not one of {', '.join(FOLDABLE)}"),
         ({"foldSections": [["other"]]}, f"foldSections names '['other']', which is not one of {', '.join(FOLDABLE)}"),
         ({"headings": ["New"]}, "headings must be an object of headings by section"),
         ({"headings": {"new": "New"}}, f"headings names 'new', which is not one of {', '.join(SECTIONS)}"),

@@ -133,7 +133,7 @@ def test_a_schema_refers_to_nothing() -> None:
         "title": "Bulb",
         "type": "object",
         "properties": {
-            "colour": {"title": "Colour", "enum": ["green", "red"], "description": "How it shines."},
+            "colour": {"title": "Colour", "type": "string", "enum": ["green", "red"], "description": "How it shines."},
             "watts": {"type": "integer", "minimum": 1, "default": 5},
         },
         "required": ["colour"],

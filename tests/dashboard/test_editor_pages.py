@@ -10,7 +10,7 @@ from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted, stored
 from tests.dashboard.tree import tree
 
-from contentsvc_core.content.versions import DiffLine, differences
+from contentsvc_core.content.versions import DiffLineBody, differences
 from contentsvc_http.dashboard.post_versions import MAX_LINES
 
 POSTS = "/dashboard/posts"
@@ -99,7 +99,7 @@ async def test_versions_are_compared_off_the_event_loop(
     assert (await acme("PATCH", f"/v1/posts/{post_id}", {"markdown": "b"})).status_code == 200
     on_the_loop: list[bool] = []
 
-    def compare(before: str, after: str) -> Sequence[DiffLine]:
+    def compare(before: str, after: str) -> Sequence[DiffLineBody]:
         try:
             asyncio.get_running_loop()
         except RuntimeError:

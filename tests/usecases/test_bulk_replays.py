@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
+from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import pushed
 from tests.usecases.test_replays import replayer
@@ -166,3 +167,5 @@ def test_a_filter_reads_as_one_of_query_parameters() -> None:
         refused = read_replay_filter({name: value})
         assert isinstance(refused, Refusal)
         assert refused.field == name
+    unknown = read_replay_filter({"statuses": "failed,lost"})
+    assert message_of(unknown) == "Invalid statuses: 'lost' is not one of success, failed, pending"

@@ -176,7 +176,7 @@ def confirm(endpoint_id: str, *, as_json: bool) -> None:
     An address gets one mail an hour. An organization sends 20 a day. The exit code is 1 if no address was asked.
     """
 
-    async def work(app: Application) -> dict[str, Any]:
+    async def work(app: Application) -> Mapping[str, Any]:
         return confirmations_body(await owned(app, _KIND, endpoint_id, app.endpoint_editor.ask))
 
     body = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/confirmations"))

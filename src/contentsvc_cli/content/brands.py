@@ -115,7 +115,7 @@ def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN40
 def delete(brand_id: str, *, as_json: bool) -> None:
     """Delete a brand identity. The schedules and triggers that use it are disabled."""
 
-    async def work(app: Application) -> dict[str, Any]:
+    async def work(app: Application) -> Mapping[str, Any]:
         return removed_body(await owned(app, _KIND, brand_id, app.stores.brands.remove))
 
     def remote(api: "Api") -> dict[str, Any]:

@@ -79,7 +79,7 @@ def search(
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         hits = await app.stores.search.records(owner, context_search, limit=limit, max_bytes=_MAX_BYTES)
         warn(hits)
-        return [record_hit_body(record, context_search.terms) for record in hits.found]
+        return [dict(record_hit_body(record, context_search.terms)) for record in hits.found]
 
     def remote(api: "Api") -> list[dict[str, Any]]:
         answer = api.get(

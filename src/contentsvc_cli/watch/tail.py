@@ -140,7 +140,7 @@ class _Lines:
 
     async def _rows(self, entries: Sequence[ListedEntry]) -> list[dict[str, Any]]:
         if self._as_json:
-            return [line_body(entry) for entry in entries]
+            return [dict(line_body(entry)) for entry in entries]
         return [log_row(entry) for entry in entries]
 
     async def _name(self, integration_id: str) -> str:

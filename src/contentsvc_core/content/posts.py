@@ -149,7 +149,6 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
     return None if post.source_metadata is None and not additions else {**(post.source_metadata or {}), **additions}
 
 
-@final
 class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     """A post (specification 2.1)."""
 
@@ -157,9 +156,9 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     title: str
     content: str
     markdown: str
-    content_type: str
+    content_type: ContentType
     source_metadata: dict[str, Any] | None
-    status: str
+    status: PostStatus
     created_at: str
     updated_at: str
 
@@ -170,9 +169,9 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
             title=post.title,
             content=post.content,
             markdown=post.markdown,
-            content_type=post.content_type.value,
+            content_type=post.content_type,
             source_metadata=post_metadata(post),
-            status=post.status.value,
+            status=post.status,
             created_at=iso_ms(post.created_at),
             updated_at=iso_ms(post.updated_at),
         )

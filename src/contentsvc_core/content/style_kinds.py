@@ -145,9 +145,9 @@ class Sections:
         sections = cast("list[object]", value)
         if len(sections) > len(FOLDABLE):
             _refuse(f"has more than {len(FOLDABLE)} entries")
-        unknown = next((each for each in sections if each not in FOLDABLE), None)
-        if unknown is not None:
-            _refuse(f"names {_shown(unknown)}, which is not one of {', '.join(FOLDABLE)}")
+        unknown = [each for each in sections if each not in FOLDABLE]
+        if unknown:
+            _refuse(f"names {_shown(unknown[0])}, which is not one of {', '.join(FOLDABLE)}")
         return [name for name in FOLDABLE if name in sections]
 
     def option(self, value: Sequence[str]) -> frozenset[Section]:

@@ -98,25 +98,25 @@ def _fitting(versions: Iterable[PostVersion]) -> Iterator[PostVersion]:
 
 
 @final
-class DiffLine(Struct, frozen=True):
-    """A line of a difference between two texts."""
+class DiffLineBody(Struct, frozen=True):
+    """A line of the difference."""
 
     mark: Mark
     text: str
 
 
-def differences(old: str, new: str) -> list[DiffLine]:
+def differences(old: str, new: str) -> list[DiffLineBody]:
     """Return the lines of both texts in order, each marked as same, added or removed.
 
     Lines that both texts have once are matched, in the longest common order (patience): time n log n.
     """
     a, b = old.split("\n"), new.split("\n")
-    diff: list[DiffLine] = []
+    diff: list[DiffLineBody] = []
     i = j = 0
     for line_a, line_b in [*_anchors(a, b), (len(a), len(b))]:
         diff += _between(a[i:line_a], b[j:line_b])
         if line_a < len(a):
-            diff.append(DiffLine("same", a[line_a]))
+            diff.append(DiffLineBody("same", a[line_a]))
         i, j = line_a + 1, line_b + 1
     return diff
 
@@ -141,7 +141,7 @@ def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     return anchors[::-1]
 
 
-def _between(a: Sequence[str], b: Sequence[str]) -> list[DiffLine]:
+def _between(a: Sequence[str], b: Sequence[str]) -> list[DiffLineBody]:
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
@@ -149,8 +149,8 @@ def _between(a: Sequence[str], b: Sequence[str]) -> list[DiffLine]:
     while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
         end += 1
     return [
-        *(DiffLine("same", line) for line in a[:start]),
-        *(DiffLine("removed", line) for line in a[start : len(a) - end]),
-        *(DiffLine("added", line) for line in b[start : len(b) - end]),
-        *(DiffLine("same", line) for line in a[len(a) - end :]),
+        *(DiffLineBody("same", line) for line in a[:start]),
+        *(DiffLineBody("removed", line) for line in a[start : len(a) - end]),
+        *(DiffLineBody("added", line) for line in b[start : len(b) - end]),
+        *(DiffLineBody("same", line) for line in a[len(a) - end :]),
     ]

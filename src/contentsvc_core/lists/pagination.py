@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, final
+from typing import Final, TypedDict, final
 
 from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -52,6 +52,18 @@ class PageRequest(Value, frozen=True, kw_only=True):
 
 
 @final
+class PaginationBody(TypedDict):
+    """The position of a page in its list."""
+
+    limit: int
+    currentPage: int
+    nextPage: int | None
+    previousPage: int | None
+    totalPages: int
+    totalItems: int
+
+
+@final
 class Pagination(Value, frozen=True, kw_only=True):
     limit: int
     current_page: int
@@ -59,7 +71,7 @@ class Pagination(Value, frozen=True, kw_only=True):
     total_items: int
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> PaginationBody:
         return {
             "limit": self.limit,
             "currentPage": self.current_page,

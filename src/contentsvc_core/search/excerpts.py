@@ -56,9 +56,13 @@ class Excerpt:
     url: str | None = None
 
     @property
-    def body(self) -> dict[str, str]:
-        fields = {"text": self.text, "ref": self.ref, "url": self.url}
-        return {name: value for name, value in fields.items() if value}
+    def body(self) -> ExcerptBody:
+        body = ExcerptBody(text=self.text)
+        if self.ref:
+            body["ref"] = self.ref
+        if self.url:
+            body["url"] = self.url
+        return body
 
 
 def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
@@ -72,7 +76,7 @@ def post_excerpts(markdown: str, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
     return _best((Excerpt(text=line) for line in _lines(plain)), terms)
 
 
-def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> dict[str, Any]:
+def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> HitBody:
     """Return the wire form of a matching context record: its metadata, and excerpts with the searched words."""
     return {
         "customId": record.custom_id,

@@ -1,7 +1,7 @@
 """Consents of recipients: asks the e-mail addresses of endpoints for a confirmation, and records the answers."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, final
+from typing import Final, TypedDict, final
 
 from attrs import frozen
 
@@ -30,9 +30,27 @@ class ConfirmationRequests:
     not_asked: Mapping[str, str]
 
 
-def confirmations_body(requests: ConfirmationRequests) -> dict[str, Any]:
-    not_asked = [{"address": address, "reason": reason} for address, reason in requests.not_asked.items()]
-    return {"asked": list(requests.addresses), "notAsked": not_asked}
+class NotAskedBody(TypedDict):
+    """An address that was not asked."""
+
+    address: str
+    #: Why, in a sentence.
+    reason: str
+
+
+@final
+class AskedBody(TypedDict):
+    """The addresses that get a confirmation mail, and the other ones with reasons."""
+
+    asked: list[str]
+    notAsked: list[NotAskedBody]
+
+
+def confirmations_body(requests: ConfirmationRequests) -> AskedBody:
+    return {
+        "asked": list(requests.addresses),
+        "notAsked": [{"address": address, "reason": reason} for address, reason in requests.not_asked.items()],
+    }
 
 
 @final

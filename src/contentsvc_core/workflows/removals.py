@@ -1,7 +1,7 @@
 """Removed integrations and brand identities: the triggers and schedules that are disabled with them."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Protocol, final
+from typing import Protocol, TypedDict, final
 
 from attrs import evolve, field, frozen
 
@@ -43,7 +43,12 @@ class Removed:
     disabled_schedules: tuple[Disabled, ...] = field(converter=_disabled)
 
 
-def removed_body(removed: Removed) -> dict[str, Any]:
+class RemovedBody(TypedDict):
+    disabledSchedules: list[str]
+    disabledEvents: list[str]
+
+
+def removed_body(removed: Removed) -> RemovedBody:
     return {
         "disabledSchedules": [each.id for each in removed.disabled_schedules],
         "disabledEvents": [each.id for each in removed.disabled_events],

@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.content.editing import entity_tag
-from contentsvc_core.content.versions import DiffLine, PostVersion, differences
+from contentsvc_core.content.versions import DiffLineBody, PostVersion, differences
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard.context import Dashboard
@@ -79,10 +79,10 @@ def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, 
     return {"before": before, "lines": lines[:MAX_LINES], "hidden": max(0, len(lines) - MAX_LINES)}
 
 
-def _near(lines: Sequence[DiffLine]) -> list[DiffLine | None]:
+def _near(lines: Sequence[DiffLineBody]) -> list[DiffLineBody | None]:
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
     shown = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
-    near_lines: list[DiffLine | None] = []
+    near_lines: list[DiffLineBody | None] = []
     for place, line in enumerate(lines):
         if place in shown:
             near_lines.append(line)

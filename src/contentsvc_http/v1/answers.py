@@ -1,12 +1,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from contentsvc_core.content.posts import Post, post_body
+from contentsvc_core.content.posts import Post, PostBody
 from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.workflows.jobs import BrandJobBody, Job
-from contentsvc_core.workflows.removals import Removed, removed_body
+from contentsvc_core.workflows.removals import Removed, RemovedBody, removed_body
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -21,8 +21,8 @@ class Answers:
         _ = organization_id
         return dict(body)
 
-    def post(self, post: Post) -> dict[str, Any]:
-        return post_body(post)
+    def post(self, post: Post) -> PostBody:
+        return PostBody.of(post)
 
     def brand_job(self, job: Job) -> BrandJobBody:
         return BrandJobBody.of(job)
@@ -40,7 +40,7 @@ class Answers:
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
         return dict(by_provider)
 
-    def disabled(self, removed: Removed) -> dict[str, Any]:
+    def disabled(self, removed: Removed) -> RemovedBody:
         return removed_body(removed)
 
 

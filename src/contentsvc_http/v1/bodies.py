@@ -14,6 +14,7 @@ from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
+_Encoded = TypeVar("_Encoded")
 _FAULT_LENGTH: Final = 300
 
 
@@ -36,6 +37,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     if is_encoded([value for name, value in request.scope["headers"] if name == b"content-encoding"]):
         raise Refused(415, {"error": "Content-Encoding is not supported"})
     raw = await request.body()
+    if not raw:
+        _refuse("the body is empty: send a JSON object")
     try:
         # msgspec does not check the UTF-8 of fields that it skips.
         raw.decode()
@@ -50,10 +53,15 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         _refuse(str(exc))
 
 
+def encoded(body: _Encoded) -> _Encoded:
+    """Return a body as JSON, which the response only copies: so a thread can encode large bodies one by one."""
+    return cast("_Encoded", msgspec.Raw(msgspec.json.encode(body)))
+
+
 def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:
     """Return an OpenAPI operation class (``operation_class``) whose request body is ``shape``."""
     body = RequestBody(
-        content={"application/json": OpenAPIMediaType(schema=_RequestSchema(schema=schema_of(shape)))},
+        content={"application/json": OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)))},
         required=required,
     )
 
@@ -66,7 +74,9 @@ def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operati
 
 
 @dataclass
-class _RequestSchema(Schema):
+class RawSchema(Schema):
+    """A finished JSON Schema in the OpenAPI document."""
+
     schema: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_schema(self) -> dict[str, Any]:

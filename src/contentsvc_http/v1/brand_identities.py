@@ -15,6 +15,7 @@ from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import BrandJobBody
+from contentsvc_core.workflows.removals import RemovedBody
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
@@ -66,12 +67,10 @@ class OneBrandBody(TypedDict):
 
 
 @final
-class BrandRemovedBody(TypedDict):
+class BrandRemovedBody(RemovedBody):
     """The deleted brand identity, and the ids of the schedules and triggers that were disabled with it."""
 
     id: str
-    disabledSchedules: list[str]
-    disabledEvents: list[str]
 
 
 @final

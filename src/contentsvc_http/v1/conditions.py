@@ -7,6 +7,7 @@ from typing import Any, Final, final
 
 from attrs import frozen
 from litestar import Request
+from litestar.datastructures import ResponseHeader
 from litestar.openapi.spec import Operation, Parameter, Schema
 from litestar.openapi.spec.enums import OpenAPIType
 
@@ -15,6 +16,12 @@ from contentsvc_http.errors import Refused
 #: Section 8.8.3; header bytes arrive as Latin-1.
 _TAG: Final = re.compile(r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 _SPACE: Final = " \t"
+#: The header of a response with one post. The value only gives the type.
+TAGGED: Final = [
+    ResponseHeader(
+        name="ETag", value="", description="Version of the post. Send it as `If-Match`.", documentation_only=True
+    )
+]
 
 
 @final

@@ -1,10 +1,11 @@
 import asyncio
-from typing import Annotated, Any, Final, NotRequired, TypedDict, final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
+from msgspec import Meta
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
@@ -16,20 +17,30 @@ from contentsvc_core.search.excerpts import HitBody, record_hit_body
 from contentsvc_core.search.questions import read_context_search, read_limit
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
+from contentsvc_http.v1.bodies import encoded
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import queried, read_parameters
+from contentsvc_http.v1.pages import Described, queried, read_parameters
 
 #: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
 #: The same of a response with the text of each record.
 MAX_TEXT_BYTES: Final = 8 * 1024 * 1024
-_PARAMETERS: Final = {
+_PARAMETERS: Final[Mapping[str, Described]] = {
     "query": "Words to search for. All words must match. Use `word*` for a prefix, `-word` to exclude a word.",
     "repository": "Only records of this repository (`owner/name`).",
-    "eventType": "Only these event types: a comma-separated list of `push`, `release`.",
+    "eventType": (
+        list[Literal["push", "release"]],
+        "Only these event types: a comma-separated list of `push`, `release`.",
+    ),
     "since": "Only records that arrived at this date or time (ISO 8601) or later.",
-    "content": "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
-    "limit": f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
+    "content": (
+        bool,
+        "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
+    ),
+    "limit": (
+        Annotated[int, Meta(ge=1, le=HITS_LIMIT)],
+        f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
+    ),
     "before": "Cursor: the `next` of the previous page.",
 }
 
@@ -78,19 +89,17 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         has_text = accepted(_has_text(parameters.get("content", "")))
         max_bytes = MAX_TEXT_BYTES if has_text else MAX_BYTES
 
-        async def read_hits() -> dict[str, Any]:
+        async def read_hits() -> HitListBody:
             hits = await search.records(
                 key.organization_id, context_search, limit=limit, max_bytes=max_bytes, before=before
             )
 
-            def found(record: ContextRecord) -> dict[str, Any]:
+            def found(record: ContextRecord) -> FoundRecordBody:
                 hit = record_hit_body(record, context_search.terms)
-                return {**hit, "content": record.content} if has_text else hit
+                return {**hit, "content": record.content} if has_text else {**hit}
 
             # Off the event loop: the words of many commits are compared.
-            bodies = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(found(record))) for record in hits.found]
-            )
+            bodies = await asyncio.to_thread(lambda: [encoded(found(record)) for record in hits.found])
             following = written_cursor(Cursor.of(hits.found[-1])) if hits.has_more else None
             return {"context": bodies, "next": following, "behind": hits.behind}
 
@@ -109,11 +118,11 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         key = await gate.caller(request, Scope.READ)
         record_id = custom_id.removeprefix("/")
 
-        async def read_stored() -> dict[str, Any]:
+        async def read_stored() -> RecordAnswer:
             record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})
-            body = await asyncio.to_thread(lambda: msgspec.Raw(msgspec.json.encode(RecordBody.of(record))))
+            body = await asyncio.to_thread(lambda: encoded(RecordBody.of(record)))
             return {"context": body}
 
         return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))

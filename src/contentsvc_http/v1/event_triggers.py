@@ -37,6 +37,7 @@ from contentsvc_http.v1.repository_ids import (
 #: Maximum number of repositories of one trigger; more would be a mistake.
 _MOST: Final = 100
 _TAGS: Final = ["event triggers"]
+_SOURCE_TYPES: Final = [*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE]
 _Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 
 
@@ -66,7 +67,7 @@ class NewTrigger(TriggerSettings, rename="camel", frozen=True, kw_only=True):
 
     #: Absent with `allRepositories`.
     targets: TriggerTargets | None = None
-    source_type: str | None = None
+    source_type: Annotated[str, Meta(extra_json_schema={"enum": _SOURCE_TYPES})] | None = None
     source_config: TriggerSource | None = None
     output_config: OutputConfig | None = None
 
@@ -98,7 +99,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         operation_id="listEventTriggers",
         summary="List event triggers",
         tags=_TAGS,
-        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
         responses=errors(400),
     )
     async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
@@ -198,7 +199,7 @@ def _provider(source: str) -> str | None:
         return None
     provider = provider_of(source)
     if provider is None:
-        sources = ", ".join([*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE])
+        sources = ", ".join(_SOURCE_TYPES)
         refuse_request(f"sourceType: '{one_line(source, 64)}' is not one of {sources}")
     return provider
 

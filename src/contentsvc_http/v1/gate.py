@@ -1,8 +1,9 @@
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, cast, final
 
 from litestar import Request, Response
 from litestar.openapi.datastructures import ResponseSpec
+from msgspec import Struct, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.ports import Directory
@@ -27,6 +28,8 @@ _ERRORS: Final = {
     503: "The service is overloaded, or its database is unavailable. Try again after `Retry-After` seconds.",
 }
 
+_Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
+
 
 @final
 class Gate:
@@ -43,9 +46,11 @@ class Gate:
         return key
 
     async def answer(
-        self, key: ApiKey, body: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
-    ) -> Response[Any]:
-        completed = self.answers.completed(key.organization_id, body)
+        self, key: ApiKey, body: _Body, *, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> Response[_Body]:
+        """Return a response whose body has the type that the operation declares."""
+        fields = to_builtins(body) if isinstance(body, Struct) else body
+        completed = cast("_Body", self.answers.completed(key.organization_id, fields))
         return Response(completed, status_code=status, headers=dict(headers or {}))
 
 

@@ -66,6 +66,6 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.
         events = [JobEventBody.of(event) for event in job_events(job)]
-        return Response({"job": GenerationJobBody.of(job), "events": events})  # pyright: ignore[reportReturnType]
+        return Response(GenerationProgressBody(job=GenerationJobBody.of(job), events=events))
 
     return [generate_post, generation_job]

@@ -24,6 +24,8 @@ _WHOLE_DAYS: Final = frozenset({Lookback.CURRENT_DAY, Lookback.YESTERDAY})
 _NO_LINEAR: Final = "Linear cannot be connected here"
 _Base = TypeVar("_Base", bound=Struct)
 _Ids = Annotated[list[ConnectedRepository], Meta(max_length=_MOST)]
+#: Anything: generators of clients need the type of the items, and msgspec omits it.
+_Items = Annotated[list[Any], Meta(extra_json_schema={"items": {}})]
 
 
 def _with(base: type[_Base], name: str, description: str, fields: Sequence[tuple[str, Any, Any]]) -> type[_Base]:
@@ -115,10 +117,10 @@ else:
 class HostedSelection(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """Selected items to write from. Leave it empty: a post covers everything in its window."""
 
-    commit_shas: list[Any] | None = None
-    pull_request_numbers: list[Any] | None = None
-    release_tag_names: list[Any] | None = None
-    linear_issue_ids: list[Any] | None = None
+    commit_shas: _Items | None = None
+    pull_request_numbers: _Items | None = None
+    release_tag_names: _Items | None = None
+    linear_issue_ids: _Items | None = None
 
 
 class HostedGenerationFields(GenerationFields, frozen=True):

@@ -1,16 +1,16 @@
 """Response bodies for clients of the hosted product, and their OpenAPI schemas (decision 0038)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Post, PostBody
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
 from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody, TriggerListBody, TriggerSourceBody, listed
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
-from contentsvc_core.workflows.removals import Disabled, Removed
+from contentsvc_core.workflows.removals import Disabled, Removed, RemovedBody
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 from contentsvc_http.v1.answers import Answers, repository_map
@@ -24,8 +24,19 @@ _KEPT: Final = 10_000
 _OTHER_KINDS: Final = ("slack", "linear")
 #: The operations whose answers have no organization beside the rest.
 _PLAIN: Final = ("getPostGeneration", "getOrganization", "updateOrganization")
-#: Post fields that are always null here. In the hosted product, only image posts have the last three.
-_POST_FIELDS: Final = ("slug", "recommendations", "htmlUrl", "rawHtml")
+
+
+@final
+class _HostedPostBody(PostBody, frozen=True, kw_only=True):
+    """A post with the fields that are always null here. In the hosted product, only image posts have the last three."""
+
+    slug: None = None
+    recommendations: None = None
+    html_url: None = None
+    raw_html: None = None
+
+
+_POST_FIELDS: Final = _HostedPostBody.__struct_encode_fields__[len(PostBody.__struct_encode_fields__) :]
 
 
 @final
@@ -73,8 +84,8 @@ class HostedAnswers(Answers):
         organization = {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "logo": None}
         return {**body, "organization": organization}
 
-    def post(self, post: Post) -> dict[str, Any]:
-        return {**super().post(post), **dict.fromkeys(_POST_FIELDS)}
+    def post(self, post: Post) -> PostBody:
+        return _HostedPostBody.of(post)
 
     def brand_job(self, job: Job) -> BrandJobBody:
         # The id is known in advance. Clients store it and read the brand identity when the job is completed.
@@ -113,11 +124,13 @@ class HostedAnswers(Answers):
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:
         return {**super().integrations(by_provider), **{kind: [] for kind in _OTHER_KINDS}}
 
-    def disabled(self, removed: Removed) -> dict[str, Any]:
-        return {
+    def disabled(self, removed: Removed) -> RemovedBody:
+        named = {
             "disabledSchedules": [_named(disabled) for disabled in removed.disabled_schedules],
             "disabledEvents": [_named(disabled) for disabled in removed.disabled_events],
         }
+        # Objects instead of ids: `_FIELDS` describes them.
+        return cast("RemovedBody", named)
 
 
 def describe(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,6 +179,7 @@ def _ref(name: str) -> dict[str, Any]:
 
 
 _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+_TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
 _TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
@@ -183,7 +197,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
         "includePreReleases": {"type": "boolean"},
         "ignoreCommitPatterns": _list_of(_TEXT),
     },
-    "TriggerBody": {"updatedAt": _TEXT},
+    "TriggerBody": {"updatedAt": _TIME},
     "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": _TEXT}},
     "IntegrationListBody": dict.fromkeys(_OTHER_KINDS, _NOTHING),
     "BrandRemovedBody": _DISABLED,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, TypeVar
 from litestar import Request, Response, delete, get, patch, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Meta, Struct, to_builtins
+from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import connecting_path
@@ -153,6 +153,21 @@ def integration_routes(
 
 
 def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRouteHandler]:
+    @get(
+        "/v1/integrations/{integration_id:str}",
+        operation_id="getIntegration",
+        summary="Check whether an integration is enabled",
+        tags=_TAGS,
+        # The paths of providers do not support this method.
+        responses=errors(404, 405),
+    )
+    async def get_integration(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationStateBody]:
+        key = await gate.caller(request, Scope.READ)
+        known = is_own_id(integration_id)
+        stored = await directory.integration(key.organization_id, integration_id) if known else None
+        found = accepted(stored or UNKNOWN)
+        return await gate.answer(key, {"id": found.id, "enabled": found.enabled})
+
     @patch(
         "/v1/integrations/{integration_id:str}",
         operation_id="updateIntegration",
@@ -202,7 +217,7 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
             },
         )
 
-    return [change_integration, rotate_secret]
+    return [get_integration, change_integration, rotate_secret]
 
 
 def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
@@ -224,7 +239,7 @@ def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
         reconciled = await reconciler.reconcile(
             key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
         )
-        return await gate.answer(key, to_builtins(ReconciledShape.of(accepted(reconciled))))
+        return await gate.answer(key, ReconciledShape.of(accepted(reconciled)))
 
     return reconcile
 

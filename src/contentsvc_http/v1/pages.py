@@ -1,13 +1,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict, final
+from typing import Any, NotRequired, TypeAlias, TypedDict, final
 
 from litestar import Request
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Operation, Parameter, Schema
-from litestar.openapi.spec.enums import OpenAPIType
+from litestar.openapi.spec import Operation, Parameter
 
+from contentsvc_core.schemas import schema_of
+from contentsvc_http.v1.bodies import RawSchema
 from contentsvc_http.v1.gate import errors
+
+#: The description of a text parameter, or the type and the description of a parameter.
+Described: TypeAlias = str | tuple[Any, str]
 
 
 @final
@@ -40,25 +44,34 @@ def read_parameters(request: Request[Any, Any, Any], *lists: str) -> dict[str, s
     }
 
 
-def paged(filters: Mapping[str, str]) -> type[Operation]:
+def paged(filters: Mapping[str, Described]) -> type[Operation]:
     """Return an OpenAPI operation class with ``limit``, ``page`` and ``filters`` (descriptions by name)."""
     return queried(
         {
-            "limit": "Items per page, 1 to 100. Default: 10.",
-            "page": "Page number, starting at 1.",
+            "limit": (int, "Items per page, 1 to 100. Default: 10."),
+            "page": (int, "Page number, starting at 1."),
             **filters,
         }
     )
 
 
-def queried(described: Mapping[str, str]) -> type[Operation]:
+def queried(described: Mapping[str, Described]) -> type[Operation]:
+    """Return an OpenAPI operation class with query parameters. Lists are separated by commas."""
 
     @dataclass
     class Queried(Operation):
         def __post_init__(self) -> None:
             self.parameters = [
-                Parameter(name=name, param_in="query", description=text, schema=Schema(type=OpenAPIType.STRING))
-                for name, text in described.items()
+                _parameter(name, *((str, each) if isinstance(each, str) else each)) for name, each in described.items()
             ]
 
     return Queried
+
+
+def _parameter(name: str, shape: object, description: str) -> Parameter:
+    schema = schema_of(shape)
+    # Only lists have a style: one value or several, separated by commas. A repeated parameter is read as well.
+    explode = False if schema["type"] == "array" else None
+    return Parameter(
+        name=name, param_in="query", description=description, schema=RawSchema(schema=schema), explode=explode
+    )

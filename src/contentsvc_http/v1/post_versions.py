@@ -1,5 +1,5 @@
 import asyncio
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -8,11 +8,11 @@ from litestar.params import Parameter
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
-from contentsvc_core.content.versions import VersionBody, differences
+from contentsvc_core.content.versions import DiffLineBody, VersionBody, differences
 from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.conditions import conditional, if_match
+from contentsvc_http.v1.conditions import TAGGED, conditional, if_match
 from contentsvc_http.v1.gate import Gate, errors
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
@@ -37,14 +37,6 @@ class VersionListBody(TypedDict):
     """The versions of a post, newest first; the first is the current text."""
 
     versions: list[VersionLineBody]
-
-
-@final
-class DiffLineBody(TypedDict):
-    """A line of the difference."""
-
-    mark: Literal["same", "added", "removed"]
-    text: str
 
 
 @final
@@ -74,7 +66,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         key = await gate.caller(request, Scope.READ)
         versions = accepted(await editor.versions(key.organization_id, post_id))
         bodies = map(VersionBody.of, versions)
-        lines = [
+        lines: list[VersionLineBody] = [
             {"number": body.number, "title": body.title, "savedAt": body.saved_at, "author": body.author}
             for body in bodies
         ]
@@ -110,6 +102,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         description="Gives the post this text again, as a new version. Its state stays.",
         tags=_TAGS,
         operation_class=conditional(["If-Match"]),
+        response_headers=TAGGED,
         responses=errors(400, 404, 412),
     )
     async def restore_post_version(

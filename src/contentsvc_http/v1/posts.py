@@ -1,10 +1,8 @@
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, delete, get, patch, post
-from litestar.datastructures import ResponseHeader
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
@@ -23,7 +21,7 @@ from contentsvc_core.content.editing import (
     entity_tag,
 )
 from contentsvc_core.content.posts import ContentType, Post, PostBody, PostStatus
-from contentsvc_core.content.queries import read_post_query
+from contentsvc_core.content.queries import PostOrder, read_post_query
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
@@ -32,8 +30,8 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostListBody
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.conditions import Tags, conditional, if_match, if_none_match
+from contentsvc_http.v1.bodies import encoded, read_body, takes
+from contentsvc_http.v1.conditions import TAGGED, Tags, conditional, if_match, if_none_match
 from contentsvc_http.v1.gate import Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
@@ -43,9 +41,6 @@ from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unk
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
-_TAGGED: Final = [
-    ResponseHeader(name="ETag", description="Version of the post. Send it as `If-Match`.", documentation_only=True)
-]
 
 
 class HostedPostSettings(PostSettings, frozen=True, kw_only=True):
@@ -88,13 +83,21 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         tags=["posts"],
         operation_class=paged(
             {
-                "sort": "Sort order: `asc` or `desc`. Default: `desc`.",
-                "orderBy": "Sort by `createdAt`, or by `occurredAt`, the time of the events that a post is about. "
-                "Default: `createdAt`.",
-                "status": "Only posts with these statuses: a comma-separated list of `draft`, `published`. "
-                f"Default: {'`published`' if gate.hosted else 'all'}.",
-                "contentType": "Only these content types, as a comma-separated list.",
-                "brandIdentityId": "Only posts of these brand identities: a comma-separated list of ids.",
+                "sort": (Literal["asc", "desc"], "Sort order: `asc` or `desc`. Default: `desc`."),
+                "orderBy": (
+                    PostOrder,
+                    "Sort by `createdAt`, or by `occurredAt`, the time of a post's events. Default: `createdAt`.",
+                ),
+                "status": (
+                    list[PostStatus],
+                    "Only posts with these statuses: a comma-separated list of `draft`, `published`. Default: "
+                    + ("`published`." if gate.hosted else "all."),
+                ),
+                "contentType": (list[ContentType], "Only these content types, as a comma-separated list."),
+                "brandIdentityId": (
+                    list[str],
+                    "Only posts of these brand identities: a comma-separated list of ids.",
+                ),
                 **FILTERS,
             }
         ),
@@ -109,14 +112,12 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
         organization_id = key.organization_id
 
-        async def read_page() -> dict[str, Any]:
+        async def read_page() -> PostListBody:
             posts, pagination = accepted(
                 _none(page_request) if found_none else await library.page(organization_id, query, page_request)
             )
             # Off the event loop: a hundred posts may have 200 MiB. The thread releases the GIL between two posts.
-            bodies = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(gate.answers.post(post))) for post in posts]
-            )
+            bodies = await asyncio.to_thread(lambda: [encoded(gate.answers.post(post)) for post in posts])
             return {"posts": bodies, "pagination": pagination.body}
 
         return await gate.answer(key, await shares.lists(organization_id, read_page))
@@ -127,7 +128,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         summary="Get a post",
         tags=["posts"],
         operation_class=conditional(["If-Match", "If-None-Match"]),
-        response_headers=_TAGGED,
+        response_headers=TAGGED,
         responses={
             **errors(400, 404, 412),
             304: ResponseSpec(None, description="The post has not changed (`If-None-Match`)."),
@@ -157,7 +158,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         tags=["posts"],
         operation_class=takes(CreatePost),
         request_max_body_size=_MAX_PATCH_BODY,
-        response_headers=_TAGGED,
+        response_headers=TAGGED,
         responses=errors(400, 413, 415),
     )
     async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
@@ -176,7 +177,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         tags=["posts"],
         operation_class=conditional(["If-Match"], takes(shape)),
         request_max_body_size=_MAX_PATCH_BODY,
-        response_headers=_TAGGED,
+        response_headers=TAGGED,
         responses=errors(400, 404, 412, 413, 415),
     )
     async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:

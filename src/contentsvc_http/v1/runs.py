@@ -41,6 +41,9 @@ class OneRunBody(TypedDict):
     run: RunBody
 
 
+_STATUSES: Final = ", ".join(f"`{status.value}`" for status in RunStatus)
+
+
 def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
     @get(
         "/v1/runs",
@@ -49,10 +52,12 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         tags=_TAGS,
         operation_class=queried(
             {
-                "limit": "Number of runs, 1 to 100. Default: 10.",
+                "limit": (int, "Number of runs, 1 to 100. Default: 10."),
                 "before": "Cursor: the `next` of the previous page.",
-                "status": "Only runs with these statuses: a comma-separated list of "
-                f"{', '.join(f'`{status.value}`' for status in RunStatus)}.",
+                "status": (
+                    list[RunStatus],
+                    f"Only runs with these statuses: a comma-separated list of {_STATUSES}.",
+                ),
             }
         ),
         responses=errors(400),

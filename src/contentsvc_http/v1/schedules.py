@@ -112,7 +112,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         operation_id="listSchedules",
         summary="List schedules",
         tags=_TAGS,
-        operation_class=queried({"repositoryIds": REPOSITORY_FILTER}),
+        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
         responses=errors(400),
     )
     async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
@@ -127,6 +127,18 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         names = repository_map(ids, await directory.integrations(key.organization_id))
         bodies = [gate.answers.schedule(schedule) for schedule in listed]
         return await gate.answer(key, {"schedules": bodies, "repositoryMap": names})
+
+    @get(
+        "/v1/schedules/{schedule_id:str}",
+        operation_id="getSchedule",
+        summary="Get a schedule",
+        tags=_TAGS,
+        responses=errors(404),
+    )
+    async def get_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
+        key = await gate.caller(request, Scope.READ)
+        stored = await schedules.schedule(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
+        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(stored or UNKNOWN_SCHEDULE))})
 
     @post(
         "/v1/schedules",
@@ -174,7 +186,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
             raise refused(UNKNOWN_SCHEDULE)
         return await gate.answer(key, {"id": schedule_id})
 
-    return [list_schedules, create_schedule, change_schedule, delete_schedule]
+    return [list_schedules, get_schedule, create_schedule, change_schedule, delete_schedule]
 
 
 def _cron(fields: SourceConfigFields) -> Cron:

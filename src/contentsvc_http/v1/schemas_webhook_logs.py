@@ -1,8 +1,8 @@
-from typing import Any, Self, final
+from typing import Self, final
 
 from msgspec import Struct
 
-from contentsvc_core.journal import LogEntry, LogOutcome, log_body
+from contentsvc_core.journal import LogBody, LogEntry, LogOutcome, log_body
 from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import Explained
@@ -108,8 +108,7 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
 class OneLogShape(Struct, rename="camel", frozen=True):
     """A log entry with its explanation."""
 
-    #: The ten fields of the list.
-    log: dict[str, Any]
+    log: LogBody
     explanation: ExplainedShape
 
     @classmethod

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response, post
@@ -6,6 +6,7 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import Scope
+from contentsvc_core.content.posts import Label
 from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities
@@ -14,11 +15,15 @@ from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
 from contentsvc_http.errors import accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.pages import Described
 
-FILTERS: Final = {
-    "label": "Only posts with one of these labels: a comma-separated list of `breaking`, `security`, `new`, "
-    "`improved`, `fixed`.",
-    "repository": "Only posts about one of these repositories: a comma-separated list of `owner/name`.",
+_LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
+FILTERS: Final[Mapping[str, Described]] = {
+    "label": (
+        list[Label],
+        f"Only posts with one of these labels: a comma-separated list of {_LABELS}.",
+    ),
+    "repository": (list[str], "Only posts about one of these repositories: a comma-separated list of `owner/name`."),
     "query": "Only posts whose title or text has all these words. Use `word*` for a prefix, `-word` to exclude.",
     "since": "Only posts from this date or time on, by the time that the list is sorted by.",
     "until": "Only posts before this date or time.",
@@ -87,6 +92,8 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         action = await read_body(request, SeveralPosts)
         if (action.ids is None) is (action.filter is None):
             refuse_request("send either ids or filter")
+        if action.action is BulkAction.DELETE and action.filter == PostFilter():
+            refuse_request("filter: choose the posts to delete by at least one field")
         ids, remaining = action.ids or (), 0
         if action.filter is not None:
             named = zip(action.filter.__struct_encode_fields__, action.filter.__struct_fields__, strict=True)
@@ -95,9 +102,15 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
             posts, total = await editor.chosen(key.organization_id, query)
             ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
         result = await editor.bulk(key.organization_id, action.action, ids, author=key.prefix)
-        failed = [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed]
-        body = {"action": action.action.value, "done": list(result.done), "failed": failed, "remaining": remaining}
-        return await gate.answer(key, body)
+        return await gate.answer(
+            key,
+            {
+                "action": action.action.value,
+                "done": list(result.done),
+                "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
+                "remaining": remaining,
+            },
+        )
 
     return [change_posts]
 

@@ -15,7 +15,7 @@ from contentsvc_core.outgoing.endpoints import (
     EndpointBody,
 )
 from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.usecases.consents import Consents, confirmations_body
+from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
@@ -46,22 +46,6 @@ class NewSecretBody(TypedDict):
     webhookEndpoint: EndpointBody
     #: Null: the format has no signatures.
     secret: str | None
-
-
-class NotAskedBody(TypedDict):
-    """An address that was not asked."""
-
-    address: str
-    #: Why, in a sentence.
-    reason: str
-
-
-@final
-class AskedBody(TypedDict):
-    """The addresses that get a confirmation mail, and the other ones with reasons."""
-
-    asked: list[str]
-    notAsked: list[NotAskedBody]
 
 
 @final
@@ -156,7 +140,7 @@ def webhook_endpoint_routes(
             raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
 
-    async def _with_secret(created: NewSecret) -> dict[str, Any]:
+    async def _with_secret(created: NewSecret) -> NewSecretBody:
         secret = created.secret if created.endpoint.is_signed else None
         return {"webhookEndpoint": await consents.body(created.endpoint), "secret": secret}
 
@@ -171,7 +155,7 @@ def webhook_endpoint_routes(
 
 
 def _acting_routes(
-    gate: Gate, editor: EndpointEditor, with_secret: Callable[[NewSecret], Awaitable[dict[str, Any]]]
+    gate: Gate, editor: EndpointEditor, with_secret: Callable[[NewSecret], Awaitable[NewSecretBody]]
 ) -> list[HTTPRouteHandler]:
     @post(
         "/v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",

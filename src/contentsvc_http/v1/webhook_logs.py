@@ -1,23 +1,21 @@
 import asyncio
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypedDict, final
 
-import msgspec
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import to_builtins
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, log_body, read_log_query
-from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus, log_body, read_log_query
+from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
-from contentsvc_http.responses import PaginationBody
-from contentsvc_http.v1.bodies import read_body, takes
+from contentsvc_http.v1.bodies import encoded, read_body, takes
 from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import list_errors, paged, queried, read_parameters
+from contentsvc_http.v1.pages import Described, list_errors, paged, queried, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
 
 #: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
@@ -33,31 +31,19 @@ _BULK: Final = (
     "be replayed are named with the reason: the body of a refused delivery is not stored."
 )
 
-_FILTER: Final = {
-    "outcomes": "Only deliveries with these outcomes: a comma-separated list of "
-    f"{', '.join(f'`{outcome.value}`' for outcome in LogOutcome)}.",
-    "statuses": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
+_OUTCOMES: Final = ", ".join(f"`{outcome.value}`" for outcome in LogOutcome)
+_STATUSES: Final = "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`."
+_FILTER: Final[Mapping[str, Described]] = {
+    "outcomes": (
+        list[LogOutcome],
+        f"Only deliveries with these outcomes: a comma-separated list of {_OUTCOMES}.",
+    ),
+    "statuses": (list[LogStatus], _STATUSES),
     "integrationId": "Only entries of this integration or webhook endpoint.",
     "event": "Only entries of this event type, e.g. `push`.",
     "text": "Only entries with this text in title, delivery id, error or reason.",
     "since": "Only entries of this date or time (ISO 8601) or later.",
 }
-
-
-@final
-class LogBody(TypedDict):
-    """An entry of the webhook log (specification 2.3)."""
-
-    id: str
-    referenceId: str | None
-    title: str
-    integrationType: str
-    direction: Literal["incoming", "outgoing"]
-    status: Literal["success", "failed", "pending"]
-    statusCode: int | None
-    errorMessage: str | None
-    payload: dict[str, Any] | None
-    createdAt: str
 
 
 @final
@@ -86,9 +72,11 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         tags=["webhook logs"],
         operation_class=paged(
             {
-                "integrationId": "Only entries of these integrations and webhook endpoints: a comma-separated list of "
-                "ids.",
-                "status": "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`.",
+                "integrationId": (
+                    list[str],
+                    "Only entries of these integrations and webhook endpoints: a comma-separated list of ids.",
+                ),
+                "status": (list[LogStatus], _STATUSES),
             }
         ),
         responses=list_errors(),
@@ -99,14 +87,12 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         query = accepted(read_log_query(parameters))
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
 
-        async def listed() -> dict[str, Any]:
+        async def listed() -> LogListBody:
             entries, pagination = accepted(
                 await journal.page(key.organization_id, query, page_request, max_bytes=MAX_BYTES)
             )
             # Off the event loop: a hundred deliveries may hold two hundred thousand commits.
-            logs = await asyncio.to_thread(
-                lambda: [msgspec.Raw(msgspec.json.encode(log_body(entry))) for entry in entries]
-            )
+            logs = await asyncio.to_thread(lambda: [encoded(log_body(entry)) for entry in entries])
             return {"logs": logs, "pagination": pagination.body}
 
         return await gate.answer(key, await shares.lists(key.organization_id, listed))
@@ -147,7 +133,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
             return await asyncio.to_thread(lambda: OneLogShape.of(entry, explained))
 
         shape = accepted(await shares.heavy(owner, shown) or UNKNOWN_LOG)
-        return await gate.answer(key, to_builtins(shape))
+        return await gate.answer(key, shape)
 
     @post(
         "/v1/webhook-logs/replay",
@@ -163,7 +149,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         key = await gate.caller(request, Scope.WRITE)
         command = await read_body(request, ReplayDeliveries)
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
-        return await gate.answer(key, to_builtins(ReplayedBatchShape.of(batch)), status=202)
+        return await gate.answer(key, ReplayedBatchShape.of(batch), status=202)
 
     @get(
         "/v1/webhook-logs/replay",
@@ -177,6 +163,6 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         key = await gate.caller(request, Scope.READ)
         command = accepted(read_replay_filter(read_parameters(request, "outcomes", "statuses")))
         counted = accepted(await app.bulk_replayer.count(key.organization_id, command))
-        return await gate.answer(key, to_builtins(ReplayCountShape.of(counted)))
+        return await gate.answer(key, ReplayCountShape.of(counted))
 
     return [list_webhook_logs, get_webhook_log, count_replay, replay_webhook_logs, replay_webhook_log]

@@ -48,14 +48,14 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
     repositories: (
         Annotated[
             tuple[str, ...],
-            Meta(description="Show only posts about these repositories; '' for all."),
+            Meta(description="Show only posts about these repositories; empty: all."),
         ]
         | UnsetType
     ) = UNSET
     scopes: (
         Annotated[
             tuple[str, ...],
-            Meta(description="Show only posts with these commit scopes or packages; '' for all."),
+            Meta(description="Show only posts with these commit scopes or packages; empty: all."),
         ]
         | UnsetType
     ) = UNSET
