@@ -207,13 +207,18 @@ def examine_settings() -> Examined:
                 raise
             else:
                 unusable.update(named)
-    set_ = [name for name in os.environ if name.startswith(ENV_PREFIX)]
     return Examined(
         settings=settings,
         faults=faults,
-        in_use=tuple(name for name in names if name in set_ and name not in unusable),
-        unknown=tuple(sorted(set(set_).difference(names))),
+        in_use=tuple(name for name in names if name in os.environ and name not in unusable),
+        unknown=unknown_variables(),
     )
+
+
+def unknown_variables() -> tuple[str, ...]:
+    """Return the names of environment variables that have our prefix, but are not settings."""
+    known = {*_variables(), *_api_variables().values()}
+    return tuple(sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known))
 
 
 def _read(*, without: Collection[str]) -> Settings:
