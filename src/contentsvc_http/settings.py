@@ -105,7 +105,9 @@ class Settings:
     #: The clients that may read ``/metrics``: those on this machine, all, or none.
     metrics: str = field(default="local", converter=checks.lowered, validator=checks.one_of("local", "on", "off"))
     #: The export of traces: none, or OTLP to the endpoint in the standard variables ``OTEL_*``.
-    traces: str = field(default="off", converter=checks.lowered, validator=checks.one_of("off", "otlp"))
+    traces: str = field(
+        default="off", converter=checks.lowered, validator=[checks.one_of("off", "otlp"), checks.traces]
+    )
 
     @property
     def database_file(self) -> Path:

@@ -16,7 +16,9 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check CONTENTSVC_DATABASE_URL, and that PostgreSQL runs; for a SQLite file, see the check 'file'",
+    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs, and that its limits on connections allow for all "
+    "nodes and a few commands; for a SQLite file, see the check 'file'",
+    "schema": "if the role lacks a permission, let it own all tables and schemas; otherwise try again",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
