@@ -16,6 +16,7 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
 from contentsvc_http.deliveries import Deliveries, Passage
+from contentsvc_http.webhooks import TEMPLATE
 
 if TYPE_CHECKING:
     from contentsvc_core.outgoing.letters import Posting
@@ -139,6 +140,7 @@ class Metrics:
             for event in ("push", "release"):
                 self._deliveries.labels(provider.slug, event, "processed", "200")
             self._deliveries.labels(provider.slug, _OTHER, "failed", "500")
+        self._requests.labels("POST", TEMPLATE, "503")
         self._observed: Deliveries | None = None
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}

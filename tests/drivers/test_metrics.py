@@ -243,6 +243,10 @@ async def test_a_store_that_is_away_and_a_fault_of_our_own_are_counted_apart(wor
 
 
 async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_is_a_label(world: World) -> None:
+    webhooks = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
+    requests = "contentsvc_http_requests_total"
+    # Refused before they become a delivery; the alert needs the counter from the start.
+    assert (await world.numbers()).get(requests, method="POST", route=webhooks, status="503") == 0
     await world.request("GET", "/v1/posts?limit=5")
     await world.request("GET", "/a/path/of/my/own")
     await world.request("BREW", "/v1/status")
@@ -250,11 +254,9 @@ async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_i
     await world.request("POST", "/api/webhooks/invented-provider/o/i/1")
 
     numbers = await world.numbers()
-    requests = "contentsvc_http_requests_total"
     assert numbers.get(requests, method="GET", route="/v1/posts", status="401") == 1
     assert numbers.get(requests, method="GET", route="other", status="404") == 1
     assert numbers.get(requests, method="other") == 1
-    webhooks = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
     assert numbers.get(requests, method="POST", route=webhooks, status="200") == 1
     assert numbers.get(requests, method="POST", route=webhooks, status="400") == 1
     for foreign in ("invented", "BREW", "my/own", world.address.organization_id, world.address.integration_id):
