@@ -216,6 +216,7 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
     found = told()
 
     assert (found.one("database")[0], found.one("file")[0]) == ("fault", "fault")
+    assert found.all("database")[0]["advice"] == "see the check 'file'"
     assert found.one("schema")[0] == "skipped"
 
 
