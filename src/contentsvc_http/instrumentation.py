@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 #: Timeout for sending the last spans at shutdown, in seconds.
 _LAST_SPANS_S: Final = 1.0
-_NO_EXTRA: Final = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
 
 
 @final
@@ -128,14 +127,12 @@ async def _measuring(
 
 @contextlib.asynccontextmanager
 async def _tracing() -> AsyncGenerator[Instrumentation]:
-    try:
-        from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra
-            DeliveryTraces,
-            TracedWorkflow,
-            Traces,
-        )
-    except ImportError as exc:
-        raise InvalidSetting(_NO_EXTRA) from exc
+    from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra; the settings check them
+        DeliveryTraces,
+        TracedWorkflow,
+        Traces,
+    )
+
     try:
         traces = Traces(_version())
     except ValueError as exc:

@@ -12,9 +12,11 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Steps, Workflow
 from contentsvc_core.webhooks.outcomes import Outcome
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
 from contentsvc_http.deliveries import Deliveries, Passage
+from contentsvc_http.webhooks import TEMPLATE
 
 if TYPE_CHECKING:
     from contentsvc_core.outgoing.letters import Posting
@@ -134,6 +136,11 @@ class Metrics:
             self._sent.labels(result.name.lower())
         for posting in _POSTINGS:
             self._posted.labels(posting)
+        for provider in PROVIDERS:
+            for event in ("push", "release"):
+                self._deliveries.labels(provider.slug, event, "processed", "200")
+            self._deliveries.labels(provider.slug, _OTHER, "failed", "500")
+        self._requests.labels("POST", TEMPLATE, "503")
         self._observed: Deliveries | None = None
         # Caches: looking up a counter by its labels costs four times an increment.
         self._by_ending: dict[tuple[str, str, str, int], Counter] = {}

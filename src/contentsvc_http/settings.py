@@ -105,7 +105,9 @@ class Settings:
     #: The clients that may read ``/metrics``: those on this machine, all, or none.
     metrics: str = field(default="local", converter=checks.lowered, validator=checks.one_of("local", "on", "off"))
     #: The export of traces: none, or OTLP to the endpoint in the standard variables ``OTEL_*``.
-    traces: str = field(default="off", converter=checks.lowered, validator=checks.one_of("off", "otlp"))
+    traces: str = field(
+        default="off", converter=checks.lowered, validator=[checks.one_of("off", "otlp"), checks.traces]
+    )
 
     @property
     def database_file(self) -> Path:
@@ -207,13 +209,18 @@ def examine_settings() -> Examined:
                 raise
             else:
                 unusable.update(named)
-    set_ = [name for name in os.environ if name.startswith(ENV_PREFIX)]
     return Examined(
         settings=settings,
         faults=faults,
-        in_use=tuple(name for name in names if name in set_ and name not in unusable),
-        unknown=tuple(sorted(set(set_).difference(names))),
+        in_use=tuple(name for name in names if name in os.environ and name not in unusable),
+        unknown=unknown_variables(),
     )
+
+
+def unknown_variables() -> tuple[str, ...]:
+    """Return the names of environment variables that have our prefix, but are not settings."""
+    known = {*_variables(), *_api_variables().values()}
+    return tuple(sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known))
 
 
 def _read(*, without: Collection[str]) -> Settings:

@@ -225,10 +225,17 @@ def engine(settings: _Settings, _attribute: object, value: str) -> None:
     raise InvalidSetting(message)
 
 
+def traces(_settings: object, _attribute: object, value: str) -> None:
+    """Check that the packages of traces are installed."""
+    if value == "otlp" and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
+        message = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
+        raise InvalidSetting(message)
+
+
 def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
-    except ValueError:
+    except (ImportError, ValueError):
         return False
 
 

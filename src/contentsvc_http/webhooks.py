@@ -28,7 +28,7 @@ _Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
 #: Status, headers and body.
 _Answer: TypeAlias = tuple[int, _Headers, bytes]
 
-_TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
+TEMPLATE: Final = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
 _START: Final = ["api", "webhooks"]
 _PARTS: Final = 6
 _NO_CONTENT: Final = 204
@@ -130,7 +130,7 @@ class Webhooks:
 
     def _log(self) -> None:
         answered, self._answered = self._answered, []
-        self._requests.end_together("POST", _TEMPLATE, answered)
+        self._requests.end_together("POST", TEMPLATE, answered)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -149,7 +149,7 @@ class Webhooks:
             status, headers, body = await self._answer(address, scope, receive)
             await send_answer(scope, send, status, headers, request_id, body)
         finally:
-            route = _TEMPLATE if method == "POST" else None
+            route = TEMPLATE if method == "POST" else None
             self._requests.end(method, route, request_id, path, status, began_s)
 
     async def _answer(self, address: Address | Rejected, scope: HTTPScope, receive: Receive) -> _Answer:

@@ -125,6 +125,22 @@ def test_stepped_forward_a_day_and_a_bit_the_same_delivery_counts_anew_and_work_
     assert installation.count("SELECT max(kills) FROM workflow_runs") == 0
 
 
+def test_a_clock_far_ahead_of_the_databases_deletes_no_claim_and_no_log_entry(
+    prepared: Prepared, clock: SteppedClock
+) -> None:
+    installation = prepared.installation
+    with serving_by(clock, installation) as server:
+        assert deliver(prepared, server, "d-1") == PROCESSED
+    clock.step_to(40 * 24 * HOUR_S)
+    with serving_by(clock, installation) as server:
+        until(lambda: "nothing expired is deleted" in server.log(), "the sweep was left out")
+    clock.step_to(0)
+
+    assert len(installation.rows("SELECT * FROM log_entries")) == 1
+    with serving_by(clock, installation) as server:
+        assert deliver(prepared, server, "d-1") == DUPLICATE
+
+
 def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_up_and_new_ones_do_not(
     on_file: Prepared, clock: SteppedClock
 ) -> None:

@@ -161,6 +161,10 @@ def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
     service = unit()["Service"]
     assert int(service["timeoutstopsec"]) > STOP_S
     assert service["user"] == "contentsvc"
+    # The commands make what the unit needs.
+    folder = f"/var/lib/{service['statedirectory']}"
+    assert f"useradd --system --home-dir {folder} --shell /usr/sbin/nologin {service['user']}\n" in README
+    assert f"install --mode 0600 /dev/null {service['environmentfile'].removeprefix('-')} " in README
 
 
 #: By the name that an operator may set: the image that is used where it is not set.

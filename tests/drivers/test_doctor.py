@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import pytest
 from attrs import evolve
 from click.testing import Result
+from sqlalchemy.engine import make_url
 from tests import postgres
 from tests.code_host_server import CodeHostServer
 from tests.drivers.commands import command, invoke
@@ -215,6 +216,7 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
     found = told()
 
     assert (found.one("database")[0], found.one("file")[0]) == ("fault", "fault")
+    assert found.all("database")[0]["advice"] == "see the check 'file'"
     assert found.one("schema")[0] == "skipped"
 
 
@@ -642,6 +644,15 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         found = told()
         assert found.one("engine")[1].startswith("dbos: the database answers; its tables have version ")
         assert found.exit_code == 0
+        # As after a restore by another role.
+        postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO pg_read_all_data')
+        state, output = told().one("schema")
+        number = len(postgres.rows(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))
+        assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {number} tables")
+        refused = invoke("organization", "create", "Acme")
+        assert refused.stderr == (
+            "Error: the database role lacks a permission: permission denied for table organizations\n"
+        )
 
 
 def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,6 +175,19 @@ def test_a_file_is_not_served_in_parts(tmp_path: Path, arguments: tuple[str, str
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("arguments", [("serve", "--port", "0", "--workers", "2"), ("migrate",)])
+def test_a_misspelt_setting_is_named(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    url = "postgresql+asyncpg://u:hunter2@h/d"
+
+    done = Installation(tmp_path).run(*arguments, CONTENTSVC_DATABSE_URL=url, CONTENTSVC_WEBHOOK_SECRET="hunter2")
+
+    first = done.stderr.splitlines()[0]
+    assert "CONTENTSVC_DATABSE_URL" in first
+    assert "did you mean CONTENTSVC_DATABASE_URL?" in first
+    assert "WEBHOOK_SECRET" not in done.stderr
+    assert "hunter2" not in done.stderr
+
+
 def test_a_second_server_on_a_file_is_refused_and_commands_are_not(tmp_path: Path) -> None:
     installation = Installation(tmp_path)
     installation.command("organization", "create", "Acme", "--slug", "acme")

@@ -119,7 +119,7 @@ def test_the_engine_goes_with_the_database(database: str, engine: str, tables: s
     assert Settings(database_url=database, engine="inline").engine_in_force == "inline"
 
 
-def test_an_engine_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dbos", None)
     postgresql = "postgresql+asyncpg://u@db/one"
 
@@ -127,6 +127,9 @@ def test_an_engine_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPa
         Settings(database_url=postgresql)
     with pytest.raises(InvalidSetting, match=r"^CONTENTSVC_ENGINE .*'contentsvc\[postgresql\]'$"):
         Settings(engine="dbos")
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter", None)
+    with pytest.raises(InvalidSetting, match=r"^CONTENTSVC_TRACES=otlp .*'contentsvc\[otel\]'$"):
+        Settings(traces="otlp")
 
     assert Settings().engine_in_force == "inline"
     assert Settings(database_url=postgresql, engine="inline").engine_in_force == "inline"

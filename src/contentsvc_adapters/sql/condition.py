@@ -64,6 +64,23 @@ def _server(connection: Connection) -> DatabaseServer:
     )
 
 
+async def forbidden(database: Database) -> Sequence[str]:
+    """Return the names of tables that the role of the connection may not read or may not change."""
+    return await database.read(_forbidden)
+
+
+def _forbidden(connection: Connection) -> Sequence[str]:
+    if connection.dialect.name == "sqlite":
+        return ()
+    # A list of privileges in one call asks for any of them.
+    question = text(
+        "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+        " AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
+        " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname"
+    )
+    return connection.scalars(question).all()
+
+
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
     """Return at most ``limit`` sealed values of each kind, newest first; a database of an older version lacks some."""
     secrets = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(limit)

@@ -6,7 +6,7 @@ from contentsvc_cli.servers import local_port
 from contentsvc_cli.terminal.output import JSON, show
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.roles import Role
-from contentsvc_http.settings import Settings, load_settings
+from contentsvc_http.settings import Settings, load_settings, unknown_variables
 from contentsvc_http.sockets import listen, reserve
 
 
@@ -44,6 +44,8 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
     port = local_port(settings.base_url) if port is None else port
     configure_logging(level=settings.log_level, style=settings.log_format)
     log = structlog.get_logger("contentsvc")
+    if advice := _advice_for_unknown(settings):
+        log.warning("these are not settings", **advice)
     _refuse_to_split_a_file(settings, Role(role), workers)
 
     def ready() -> None:
@@ -75,6 +77,8 @@ def migrate(*, as_json: bool) -> None:
     from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # `--help` does not need it
 
     settings = load_settings()
+    for name, advice in _advice_for_unknown(settings).items():
+        click.echo(f"Warning: {name} is set, but is not a setting: {advice}", err=True)
     with waiting("bringing the schema up to date"):
         revision = asyncio.run(bring_up_to_date(settings))
     show({"revision": revision}, as_json=as_json)
@@ -85,6 +89,16 @@ def migrate(*, as_json: bool) -> None:
 def settings(*, as_json: bool) -> None:
     """Print the current settings. Secrets are masked."""
     show(load_settings().masked(), as_json=as_json)
+
+
+def _advice_for_unknown(settings: Settings) -> dict[str, str]:
+    """Return an advice for each misspelt setting: with its default, the command may use another database."""
+    unknown = unknown_variables()
+    if not unknown:
+        return {}
+    from contentsvc_cli.operate.doctor.settings import misspelt  # noqa: PLC0415  # most installations do not need it
+
+    return misspelt(unknown, settings.masked())
 
 
 def _refuse_to_split_a_file(settings: Settings, role: Role, workers: int) -> None:

@@ -15,7 +15,15 @@ from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, MailBacklog, abandoned_documents, backlog, mail_backlog
-from contentsvc_adapters.sql.condition import DatabaseServer, dangling, heartbeats, providers, sealed_secrets, server
+from contentsvc_adapters.sql.condition import (
+    DatabaseServer,
+    dangling,
+    forbidden,
+    heartbeats,
+    providers,
+    sealed_secrets,
+    server,
+)
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
 from contentsvc_core.errors import SecretUnreadable
@@ -74,6 +82,9 @@ class DatabaseInspector:
     async def revision(self) -> str | None:
         """Return the schema's revision; ``None``: there is no schema yet."""
         return await revision(self._database)
+
+    async def forbidden(self) -> Sequence[str]:
+        return await forbidden(self._database)
 
     async def keys(self) -> Keys:
         sealed = await sealed_secrets(self._database, limit=_TRIED)

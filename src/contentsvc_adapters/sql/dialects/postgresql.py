@@ -196,6 +196,8 @@ class Postgresql:
         match self.fault(exc):
             case DatabaseFault.VALUE:
                 return f"the database refuses the value: {text or type(cause).__name__}"
+            case DatabaseFault.STATEMENT if isinstance(cause, asyncpg.InsufficientPrivilegeError):
+                return f"the database role lacks a permission: {text}"
             case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {text}"
             case _ if isinstance(cause, TimeoutError):

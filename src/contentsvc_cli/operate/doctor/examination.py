@@ -16,10 +16,13 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check CONTENTSVC_DATABASE_URL, and that PostgreSQL runs; for a SQLite file, see the check 'file'",
+    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs, and that its limits on connections allow for all "
+    "nodes and a few commands",
+    "schema": "if the role lacks a permission, let it own all tables and schemas; otherwise try again",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
+_FILE: Final = "see the check 'file'"
 _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
 _CLOSE_S: Final = 1.0
 
@@ -87,9 +90,10 @@ class _Examination:
 
     async def _check(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
         self._under_way.append(name)
+        advice = _FILE if name == "database" and self._settings.is_sqlite else _ADVICE.get(name, _OTHERWISE)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
-            return await within(name, check, limit_s=limit_s, advice=_ADVICE.get(name, _OTHERWISE))
+            return await within(name, check, limit_s=limit_s, advice=advice)
         finally:
             self._under_way.remove(name)
             self._report(f"checking {', '.join(self._under_way) or 'the rest'}")

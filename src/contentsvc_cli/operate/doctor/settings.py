@@ -1,4 +1,5 @@
 import difflib
+from collections.abc import Iterable
 from typing import Final
 
 from contentsvc_cli.operate.doctor.findings import Finding, fault, ok, warning
@@ -12,17 +13,25 @@ _OF_TESTS: Final = "CONTENTSVC_TEST_"
 _NAME: Final = "settings"
 
 
+def misspelt(unknown: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return an advice for each unknown variable that no command and no test uses."""
+    known = [*known]
+    advice: dict[str, str] = {}
+    for name in unknown:
+        if name not in _OF_COMMANDS and not name.startswith(_OF_TESTS):
+            near = difflib.get_close_matches(name, known, n=1)
+            advice[name] = f"did you mean {near[0]}?" if near else "'contentsvc settings' lists all settings"
+    return advice
+
+
 def settings_found(examined: Examined) -> list[Finding]:
     shown = examined.settings.masked()
     findings = [
         fault(_NAME, text if text.startswith(name) else f"{name}: {text}", f"correct {name}, or unset it")
         for name, text in sorted(examined.faults.items())
     ]
-    for name in examined.unknown:
-        if name not in _OF_COMMANDS and not name.startswith(_OF_TESTS):
-            near = difflib.get_close_matches(name, shown, n=1)
-            advice = f"did you mean {near[0]}?" if near else "'contentsvc settings' lists all settings"
-            findings.append(warning(_NAME, f"{name} is set, but is not a setting", advice))
+    for name, advice in misspelt(examined.unknown, shown).items():
+        findings.append(warning(_NAME, f"{name} is set, but is not a setting", advice))
     used = [f"{name}={shown[name]}" for name in examined.in_use]
     if used:
         sentence = f"{len(used)} of {len(shown)} are set: {', '.join(used)}"
