@@ -19,6 +19,7 @@ from contentsvc_adapters.sql.schema import (
     webhook_secrets,
     workflow_runs,
 )
+from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_core.timestamps import from_ms
 
 
@@ -72,13 +73,14 @@ async def forbidden(database: Database) -> Sequence[str]:
 def _forbidden(connection: Connection) -> Sequence[str]:
     if connection.dialect.name == "sqlite":
         return ()
-    # A list of privileges in one call asks for any of them.
+    # The schema may have tables of other programs. A list of privileges in one call asks for any of them.
     question = text(
         "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+        " AND relname = ANY(:names)"
         " AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
         " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname"
     )
-    return connection.scalars(question).all()
+    return connection.scalars(question, {"names": list(metadata.tables)}).all()
 
 
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:
