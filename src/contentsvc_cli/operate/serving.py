@@ -1,4 +1,5 @@
 import asyncio
+from pathlib import Path
 
 import click
 
@@ -71,17 +72,38 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
 
 
 @click.command()
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Also copy this SQLite file into the empty PostgreSQL database. Stop its server first.",
+)
 @JSON
-def migrate(*, as_json: bool) -> None:
+def migrate(source: Path | None, *, as_json: bool) -> None:
     """Create the database if needed, and upgrade its schema."""
-    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # `--help` does not need it
+    from contentsvc_http.wiring.stores import copy_from  # noqa: PLC0415  # `--help` does not need it
+    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # as above
 
     settings = load_settings()
     for name, advice in _advice_for_unknown(settings).items():
         click.echo(f"Warning: {name} is set, but is not a setting: {advice}", err=True)
+    if source is not None and settings.is_sqlite:
+        message = "--from copies into PostgreSQL: set CONTENTSVC_DATABASE_URL to postgresql+asyncpg://…"
+        raise click.UsageError(message)
     with waiting("bringing the schema up to date"):
         revision = asyncio.run(bring_up_to_date(settings))
-    show({"revision": revision}, as_json=as_json)
+    if source is None:
+        show({"revision": revision}, as_json=as_json)
+        return
+    with waiting(f"copying {source}") as shown:
+
+        def on_table(table: str, done: int, total: int) -> None:
+            shown.say(f"copying {table}")
+            shown.count(done, total)
+
+        copied = asyncio.run(copy_from(settings, source, on_table))
+    rows = dict(copied) if as_json else f"{sum(copied.values())} rows of {source}"
+    show({"revision": revision, "copied": rows}, as_json=as_json)
 
 
 @click.command()

@@ -1,10 +1,20 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, any_sealed, make_ready, sql_stores, upgrade
+from contentsvc_adapters.sql import (
+    HEAD,
+    Database,
+    SqlStores,
+    any_sealed,
+    make_ready,
+    serving_alone,
+    sql_stores,
+    upgrade,
+)
 from contentsvc_http.settings import Settings
 
 if TYPE_CHECKING:
@@ -12,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The time for which a stop waits for the database, in seconds.
 _CLOSE_S: Final = 3.0
+#: The number of stored secrets of each kind that a key must open before a file is copied.
+_TRIED: Final = 1000
 #: The error for a missing key that only the operator can provide.
 NO_KEY: Final = (
     "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: set it to the key of your other nodes or of your "
@@ -82,6 +94,31 @@ async def _in_time(closing: Coroutine[None, None, None]) -> None:
     with contextlib.suppress(TimeoutError):
         # A lock of another process must not prevent the stop.
         await asyncio.wait_for(closing, _CLOSE_S)
+
+
+async def copy_from(settings: Settings, file: Path, on_table: Callable[[str, int, int], object]) -> Mapping[str, int]:
+    """Copy a SQLite file into the empty PostgreSQL database of the settings; return the number of rows by table.
+
+    The schema of the file is migrated first, as by any other command. ``on_table``: see
+    :func:`~contentsvc_adapters.sql.copying.copy_file`.
+    """
+    from contentsvc_adapters.sealing import FernetSealer, UnusableKey  # noqa: PLC0415  # only this needs it
+    from contentsvc_adapters.sql.condition import sealed_secrets  # noqa: PLC0415  # as above
+    from contentsvc_adapters.sql.copying import copy_file  # noqa: PLC0415  # as above
+
+    if not settings.secret_key:
+        raise UnusableKey(NO_KEY)
+    source, target = Database(f"sqlite+aiosqlite:///{file}"), Database(settings.database_url)
+    try:
+        with serving_alone(file):
+            await make_ready(source)
+            sealer = FernetSealer(settings.secret_key)
+            for sealed in await sealed_secrets(source, limit=_TRIED):
+                sealer.open(sealed)
+            return await copy_file(file, target, on_table)
+    finally:
+        await source.dispose()
+        await target.dispose()
 
 
 async def migrate(settings: Settings) -> str:
