@@ -100,7 +100,7 @@ def test_all_lines_of_one_list_are_bold_or_none_is() -> None:
     explained = "feat: close the lid\n\nAdds a spring that closes it once the kettle tilts."
     long = "feat: sing at noon\n\n" + "x " * 900
     markdown = written(_BLOG, long, explained, "feat: ring at noon", "fix: the drip", "fix: the drop").markdown
-    assert "- **Close the lid.** Adds a spring" in markdown
+    assert "- **Closes the lid.** Adds a spring" in markdown
     assert "- **Ring at noon.**" in markdown
     assert "- The drip." in markdown
     assert "- The drop." in markdown

@@ -43,9 +43,9 @@ def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete() -> None:
     assert "incomplete" not in written(_UPDATE, push(*commits[:2])).markdown
 
 
-def test_fixes_are_told_in_the_past_with_their_authors_explanation() -> None:
+def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
-    assert "- Avoided false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
+    assert "- Avoids false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
 
 
 def test_a_breaking_change_alone_is_not_called_maintenance() -> None:

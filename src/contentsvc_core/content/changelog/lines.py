@@ -22,38 +22,67 @@ _NOTES_SHOWN: Final = 10
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
-_REGULAR: Final = """
-    accept add adjust align allow apply avoid centralize clarify consider consolidate constrain convert correct create
-    deduplicate define delegate deprecate derive detect disable disallow downgrade eliminate enable enforce enhance
-    ensure escalate exclude expand expose extend extract finalize fix formalize generate harden honor ignore implement
-    improve include increase initialize integrate introduce lower migrate modernize normalize optimize parameterize
-    patch perform preserve prevent propagate protect provide raise reduce refine reimplement reject relax relocate
-    remove rename replace require resolve respect restore restrict retain sanitize serialize simplify specify stabilize
-    standardize streamline suppress tighten tolerate truncate unify validate verify widen
+#: Verbs of deeds: posts tell them in the past, "Added a lid".
+_DEEDS: Final = """
+    add adjust align apply centralize clarify consolidate convert correct create deduplicate define deprecate disable
+    downgrade eliminate enable enhance escalate expand expose extend extract finalize fix formalize harden implement
+    improve increase initialize integrate introduce lower migrate modernize normalize optimize overhaul parameterize
+    patch redesign reduce refine reimplement relax relocate remove rename replace resolve restore restrict revamp rework
+    simplify stabilize standardize streamline tighten tweak unify widen
 """
-_PAST: Final = {
-    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
-} | {
-    "bring": "brought", "emit": "emitted", "hide": "hid", "make": "made", "omit": "omitted", "permit": "permitted",
-    "rewrite": "rewrote", "speed": "sped",
+#: Verbs of behaviour: posts tell them in the present, "Requires a lid".
+_BEHAVIOUR: Final = """
+    accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate honor
+    ignore include omit perform permit preserve prevent propagate protect provide raise reject require respect retain
+    sanitize serialize specify suppress tolerate truncate validate verify
+"""
+
+
+def _present(verb: str) -> str:
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'x', 'z', 'o')) else 's'}"
+
+
+_TOLD: Final = {
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
+} | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
+    "bring": "brought", "hide": "hid", "make": "made", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
-_PAST_OR_NOUN: Final = {
-    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handled", "keep": "kept", "limit": "limited",
-    "move": "moved", "port": "ported", "skip": "skipped", "stop": "stopped", "support": "added support for",
-    "switch": "switched", "update": "updated", "upgrade": "upgraded",
+_TOLD_OR_NOUN: Final = {
+    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handles", "keep": "keeps", "limit": "limits",
+    "move": "moved", "port": "ported", "show": "shows", "skip": "skips", "stop": "stopped",
+    "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
+    "upgrade": "upgraded", "use": "uses",
 }  # fmt: skip
+#: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
+_BEFORE_ARTICLE: Final = """
+    check close display escape exit load log parse pass prefer prefix print read render report return reuse send store
+    treat write
+"""
+_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+_ARTICLE: Final = late(
+    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple"
+    r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
+    re.IGNORECASE,
+)
 #: First words of subjects that name the deed: no label is needed.
-_DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
+_DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
 _FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
+_USE_CASE: Final = late(r"use cases?\b", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
-#: Another imperative in the same subject: it would keep the present tense.
-_AND_VERB: Final = late(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
+#: Another imperative in the same subject, and the word before it.
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
+#: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
+_SUBORDINATE: Final = late(
+    r"\b(?:to|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b", re.IGNORECASE
+)
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
@@ -150,19 +179,44 @@ def _is_technical(audience: str) -> bool:
     return _TECHNICAL.search(audience) is not None or _LAY.search(audience) is None
 
 
-def in_past(text: str) -> str:
-    """Return an English subject in the past tense, or unchanged unless its first word is surely an imperative."""
+def narrated(text: str) -> str:
+    """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
+
+    Deeds are in the past ("Added a lid"), what the software does is in the present ("Requires a lid").
+    """
     first = _FIRST.match(text)
-    if first is None or _AFTER_NOUN.match(first[3]):
+    if first is None or _AFTER_NOUN.match(first[3]) or _USE_CASE.match(text):
         return text
     word = first[1].casefold()
-    past = _PAST.get(word)
-    if past is None and not _FINITE.search(text):
-        past = _PAST_OR_NOUN.get(word)
-    verbs = (found[1].casefold() for found in _AND_VERB.finditer(text))
-    if past is None or any(verb in _PAST or verb in _PAST_OR_NOUN for verb in verbs):
+    told = _TOLD.get(word)
+    if told is None and not _FINITE.search(text):
+        told = _TOLD_OR_NOUN.get(word)
+    if told is None and _ARTICLE.match(first[3]):
+        told = _TOLD_BEFORE_ARTICLE.get(word)
+    rest = text[first.end(1) :]
+    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[4])]
+    if told is None or (further and not _are_imperatives(further, text)):
         return text
-    return f"{past.capitalize() if first[1][0].isupper() else past}{text[first.end(1) :]}"
+    if further:
+        rest = _AND_VERB.sub(_retold, text)[first.end(1) :]
+    return f"{told.capitalize() if first[1][0].isupper() else told}{rest}"
+
+
+def _is_verb(word: str) -> bool:
+    return word.casefold() in _TOLD or word.casefold() in _TOLD_OR_NOUN
+
+
+def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
+    """Check that verbs after a conjunction are orders of their own, not nouns or parts of a clause."""
+    return (
+        all(found[4].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
+        and _SUBORDINATE.search(text, 0, further[-1].start(4)) is None
+    )
+
+
+def _retold(found: "re.Match[str]") -> str:
+    told = _TOLD.get(found[4].casefold(), found[4])
+    return f"{found[1]}{found[2]}{found[3]}{told.capitalize() if found[4][0].isupper() else told}"
 
 
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
