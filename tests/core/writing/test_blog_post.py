@@ -19,6 +19,8 @@ _BLOG = ContentType.BLOG_POST
         ("The lid stays open until somebody closes it.", ""),
         ("Adds a spring that currently nobody can buy.", ""),
         ("Adds a lid by itself.", ""),
+        ("Closes the lid by itself when it is in the lid's own way.", ""),
+        ("This change closes lids by a lid that supports the spring by itself, if it can.", ""),
         ("Adds a spring that I tried out at home.", ""),
         ("This PR adds a spring that closes it gently.", ""),
         ("Adds a spring, see https://evil.example for it.", ""),
