@@ -8,7 +8,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import NAMES, VERBS
+from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -239,13 +239,22 @@ def headline(change: Change, phrases: Phrasebook) -> str:
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     """Return a change as titles name it among others: plain, without the capital.
 
-    ``marked``: with the label of a breaking or security change.
+    ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
     """
     small = _REFERENCE.sub("", plain(_continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
-    known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None
-    return small if known is None or known.match(small) else phrases.title_leads[change.section].format(text=small)
+    if change.section in {Section.BREAKING, Section.SECURITY}:
+        marked = marked and not _SAYS[change.section].match(small)
+    else:
+        marked = marked and change.section is Section.FIXED and _states_fault(small)
+    return phrases.title_leads[change.section].format(text=small) if marked else small
+
+
+def _states_fault(text: str) -> bool:
+    """Check that a fix only says what was wrong: a title would announce the fault."""
+    first = text.partition(" ")[0].casefold()
+    return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
 
 
 def _continued(text: str) -> str:

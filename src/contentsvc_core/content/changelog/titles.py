@@ -80,15 +80,16 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[st
     leads: list[str] = []
     last: Section | None = None
     for change in leading:
-        # One label counts for the following changes of its section.
+        # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
+        unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
         size = len(text) + 2 * bool(leads)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         weighty = not is_minor(change) or is_minor(leading[0])
         if size <= room and len(text) <= limit and (not leads or weighty):
             leads.append(text)
             room -= size
-            last = change.section
+            last = last if unmarked else change.section
         if len(leads) == _LEADS:
             break
     return leads or [cut_at_word(lead(change, phrases), room) for change in leading[:1]]
