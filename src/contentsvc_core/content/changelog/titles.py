@@ -249,10 +249,18 @@ def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
 
 def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
     """Return the sentence for a release without content; ``busy``: commits came that are not listed."""
-    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
     said = phrases.maintenance if busy else phrases.no_notes
-    page = release_page(release, phrases.release_page)
-    return said.format(tag=f"{tag}{mark_of(release, phrases)}", page=page)
+    return said.format(tag=_tag_named(release, phrases), page=release_page(release, phrases.release_page))
+
+
+def upkeep_alone(release: Release, counts: str, phrases: Phrasebook) -> str:
+    """Return the sentence for a release of upkeep alone, without the full stop."""
+    return phrases.maintenance_counts.format(tag=_tag_named(release, phrases), counts=counts)
+
+
+def _tag_named(release: Release, phrases: Phrasebook) -> str:
+    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
+    return f"{tag}{mark_of(release, phrases)}"
 
 
 def cut_notes(release: Release, phrases: Phrasebook) -> str:
