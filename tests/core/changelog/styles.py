@@ -253,6 +253,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Ajoute une corne de brume", _CODE, _S.ADDED),
         ("Corrige le plantage au démarrage", _CODE, _S.FIXED),
         ("Mise à jour des dépendances", _CODE, _S.DEPENDENCIES),
+        ("Met à jour les dépendances", _CODE, _S.DEPENDENCIES),
         ("Añadir una sirena", _CODE, _S.ADDED),
         ("Elimina el modo antiguo", _CODE, _S.REMOVED),
         ("Adiciona uma sirene", _CODE, _S.ADDED),
