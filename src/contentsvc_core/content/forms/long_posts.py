@@ -38,11 +38,12 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     lead = news.announced[0] if news.announced and not news.lead else None
     themes = wording.THEMES if len(news.items) > 1 or lead is None else ()
     gaps = [*news.gaps, *wording.as_written(news)]
+    notes = _notes(news, brief.release)
     blocks = [
-        _introduction(news, lead),
+        _introduction(news, lead, "" if notes else news.lead),
         *_upgrade(news, lead),
         *(block for section in themes for block in _section(news, section, lead)),
-        *_notes(news, brief.release),
+        *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
         *_thanks(news),
@@ -51,10 +52,10 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     return Draft(title=wording.post_title(news), markdown=joined(blocks))
 
 
-def _introduction(news: News, lead: Item | None) -> str:
+def _introduction(news: News, lead: Item | None, author_said: str) -> str:
     said = [wording.opening(news)]
     if lead is None:
-        said.append(news.lead)
+        said.append(author_said)
     else:
         said += [with_period(wording.line_of(lead, news)), "" if _shown_notes(lead) else _explanation(lead, news)]
     if len(news.announced) >= _COUNTED_FROM:

@@ -124,8 +124,8 @@ def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
     """Return the beginning of a post for X, and the change that it tells."""
     start = wording.opening(news)
     items = wording.alike(news.announced)
-    said = first_sentence(plain(news.lead))[0]
-    texts: list[tuple[str, list[Item]]] = [(f"{start} {said}", [])] if said else []
+    said = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
+    texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in said]
     for item in items:
         line = with_period(f"{start} {wording.line_of(item, news)}")
         more = wording.explained(item, news)
