@@ -313,6 +313,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     "monorepo": (
         ("fix(lens): focus again", "packages/lens/src/index.ts +.changeset/blue-ships-turn.md", _S.FIXED),
         ("rollup: add a `--watch` mode", "packages/rollup/src/cli.ts +.changeset/red-cats-run.md", _S.ADDED),
+        ("Fixed false success logs", "packages/rollup/src/cli.ts +.changeset/new-brooms-turn.md", _S.FIXED),
         ("Update Rust crate rand to v0.10.2", "Cargo.toml Cargo.lock", _S.DEPENDENCIES),
         ("Update actions/cache action to v5", ".github/workflows/ci.yml", _S.INTERNAL),
         ("lock file maintenance", "pnpm-lock.yaml", _S.DEPENDENCIES),
