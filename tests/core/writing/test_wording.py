@@ -69,6 +69,9 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
         ("feat!: Report kelvin", "Breaking: report kelvin"),
         ("feat!: breaks the old lid", "Breaks the old lid"),
         ("security: patch CVE-2030-1", "Patched CVE-2030-1"),
+        ("fix(deps): update ladle to v2 [security]", "Security: update ladle to v2 (deps)"),
+        ("Behebe den Absturz", "Behebe den Absturz"),
+        ("Supprime la prise", "Supprime la prise"),
     ],
 )
 def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:

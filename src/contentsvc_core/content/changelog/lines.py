@@ -8,7 +8,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS
+from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -222,9 +222,10 @@ def _retold(found: "re.Match[str]") -> str:
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
-    if pattern is None or pattern.search(text):
+    first = text.partition(" ")[0].casefold()
+    if pattern is None or pattern.search(text) or VERBS_ABROAD.get(first) is change.section:
         return text
-    if change.section is Section.FIXED and text.partition(" ")[0].casefold() in _DOES:
+    if change.section is Section.FIXED and first in _DOES:
         return text
     return phrases.title_leads[change.section].format(text=plain(_continued(change.continuation)))
 

@@ -210,6 +210,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if "/" in text:
         text = FOLDER.sub("", text, count=1)
+    # Robots mark the update of a vulnerable dependency; the section says it.
+    text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope
     scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None
