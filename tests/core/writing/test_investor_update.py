@@ -16,7 +16,11 @@ def test_days_of_releases_are_told_where_the_code_host_says_them() -> None:
 
 def test_the_company_is_named_in_the_title() -> None:
     assert written(_UPDATE, *MONTH, brand=brand(company="Acme")).title == "Acme: investor update, 1\u201330 June 2030"
-    assert written(_UPDATE, *MONTH, window=None).title == "kettle: investor update"
+    released = {"window": None, "release": release("v1.2.0")}
+    assert written(_UPDATE, push("feat: ring"), **released).title == "kettle v1.2.0: investor update"
+    named = written(_UPDATE, push("feat: ring"), brand=brand(company="Acme"), **released)
+    assert named.title == "Acme: investor update, kettle v1.2.0"
+    assert written(_UPDATE, push("feat: ring"), window=None).title == "kettle: investor update"
 
 
 def test_every_commit_and_person_counts_once_in_one_sentence() -> None:

@@ -174,7 +174,11 @@ def write_investor_update(news: News) -> Draft:
         *_risks(Section.DEPRECATED, phrases.deprecated, news),
         " ".join([voice.say(phrases.scope), *wording.as_written(news), *news.gaps]),
     ]
-    title = _in_period(news, phrases.investor_title, voice.company)
+    about = "" if news.window else titles.release_names(news.active, phrases)
+    if voice.company and about:
+        title = phrases.say(phrases.investor_title, subject=voice.company, when=f", {about}")
+    else:
+        title = _in_period(news, phrases.investor_title, voice.company or about)
     return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
 
 
