@@ -226,6 +226,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("EFF Burn less oil", _CODE, _S.PERFORMANCE),
         ("[IMP] mast: show the flag", _CODE, _S.CHANGED),
         ("[REM] mast: the flag", _CODE, _S.REMOVED),
+        ("Drop usages of the old encoder", "src/kettle/encode.py", _S.REMOVED),
         ("fix - the flag of the mast", _CODE, _S.FIXED),
         ('Merge "Add the mast"', _CODE, None),
     ),
