@@ -31,6 +31,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Load the lids lazily", "Loads the lids lazily"),
         ("Parse lid.conf", "Parses lid.conf"),
         ("Use case of lids", "Use case of lids"),
+        ("Support minimum Python 3.9", "Support minimum Python 3.9"),
         ("Exit code for open lids", "Exit code for open lids"),
         ("Make rg faster", "Made rg faster"),
         ("Speed up the start", "Sped up the start"),

@@ -75,7 +75,8 @@ _FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
-_USE_CASE: Final = late(r"use cases?\b", re.IGNORECASE)
+#: Beginnings of subjects that are no orders, or whose verb has another meaning.
+_OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
@@ -185,7 +186,7 @@ def narrated(text: str) -> str:
     Deeds are in the past ("Added a lid"), what the software does is in the present ("Requires a lid").
     """
     first = _FIRST.match(text)
-    if first is None or _AFTER_NOUN.match(first[3]) or _USE_CASE.match(text):
+    if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
         return text
     word = first[1].casefold()
     told = _TOLD.get(word)
