@@ -48,6 +48,13 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], ": support for zinc, ring at noon"),
         (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle, stop the drip"),
+        (
+            [
+                "feat: boil two cups",
+                "feat!: remove the handle of the kettle, which is hot, and the plug, which is cold, at once",
+            ],
+            " \u2013 Breaking: remove the handle of the kettle, which is hot, and the plug, which is cold, at once",
+        ),
         (["feat!: remove one handle", "feat!: drop the plug"], " \u2013 Breaking: remove one handle, drop the plug"),
         (["feat: " + "boil " * 60], ": boil " + "boil " * 19 + "boil…"),
         (

@@ -9,7 +9,15 @@ from typing import Final
 from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
-from contentsvc_core.content.changelog.select import IMPORTANCE, UPKEEP, Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.select import (
+    GRAVE,
+    IMPORTANCE,
+    UPKEEP,
+    Change,
+    is_minor,
+    is_news,
+    most_important,
+)
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
@@ -79,6 +87,9 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
     leads: list[str] = []
     last: Section | None = None
+    if leading and leading[0].section in GRAVE and not any(_fits(change, room, phrases) for change in leading):
+        # A long one is cut, but never left out for a smaller change.
+        return [cut_at_word(lead(leading[0], phrases), room)]
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
@@ -93,6 +104,10 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[st
         if len(leads) == _LEADS:
             break
     return leads or [cut_at_word(lead(change, phrases), room) for change in leading[:1]]
+
+
+def _fits(change: Change, room: int, phrases: Phrasebook) -> bool:
+    return change.section in GRAVE and len(lead(change, phrases)) <= min(room, _FIRST_LIMIT)
 
 
 def release_title(release: Release, repository: str, phrases: Phrasebook, changes: Sequence[Change] = ()) -> str:
