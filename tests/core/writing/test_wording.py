@@ -26,6 +26,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("add a spring", "added a spring"),
         ("Avoid false alarms", "Avoids false alarms"),
         ("Require Python 3.9", "Requires Python 3.9"),
+        ("Raise the minimum level to 5", "Raised the minimum level to 5"),
         ("Raise an error when the lid is open", "Raises an error when the lid is open"),
         ("Use the new lid", "Uses the new lid"),
         ("Load the lids lazily", "Loads the lids lazily"),

@@ -32,9 +32,9 @@ _DEEDS: Final = """
 """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
-    accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate honor
-    ignore include omit perform permit preserve prevent propagate protect provide raise reject require respect retain
-    sanitize serialize specify suppress tolerate truncate validate verify
+    accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate hide
+    honor ignore include omit perform permit preserve prevent propagate protect provide raise reject require respect
+    retain sanitize serialize specify suppress tolerate truncate validate verify
 """
 
 
@@ -47,7 +47,7 @@ def _present(verb: str) -> str:
 _TOLD: Final = {
     verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
 } | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
-    "bring": "brought", "hide": "hid", "make": "made", "rewrite": "rewrote", "speed": "sped",
+    "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _TOLD_OR_NOUN: Final = {
@@ -77,6 +77,8 @@ _AFTER_NOUN: Final = late(
 )
 #: Beginnings of subjects that are no orders, or whose verb has another meaning.
 _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
+#: A deed, unlike ``Raise an error``.
+_RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
@@ -189,7 +191,7 @@ def narrated(text: str) -> str:
     if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
         return text
     word = first[1].casefold()
-    told = _TOLD.get(word)
+    told = "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word)
     if told is None and not _FINITE.search(text):
         told = _TOLD_OR_NOUN.get(word)
     if told is None and _ARTICLE.match(first[3]):
