@@ -256,7 +256,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
 
 def _states_fault(text: str) -> bool:
-    """Check that a fix only says what was wrong: a title would announce the fault."""
+    """Check that a fix only names its fault, which a title would announce."""
     first = text.partition(" ")[0].casefold()
     return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
 

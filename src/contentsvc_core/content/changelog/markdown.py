@@ -60,7 +60,7 @@ def without_period(text: str) -> str:
     return _FINAL_PERIOD.sub("", text) if ends else text
 
 
-#: The end of a sentence, behind which emoji may stand.
+#: The end of a sentence, with emoji behind it.
 _ENDED: Final = late(r"[.!?…](?: ?[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff])*\Z")
 
 
