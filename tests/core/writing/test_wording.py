@@ -38,6 +38,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Speed up the start", "Sped up the start"),
         ("Drop support for Python 3.9", "Dropped support for Python 3.9"),
         ("Support zstd", "Added support for zstd"),
+        ("Document the lid", "Documented the lid"),
         ("Fix crash when the file is empty", "Fixed crash when the file is empty"),
         ("Fix for the crash", "Fix for the crash"),
         ("Add lids and remove spouts", "Added lids and removed spouts"),

@@ -51,8 +51,9 @@ _TOLD: Final = {
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _TOLD_OR_NOUN: Final = {
-    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handles", "keep": "keeps", "limit": "limits",
-    "move": "moved", "port": "ported", "show": "shows", "skip": "skips", "stop": "stopped",
+    "bump": "bumped", "change": "changed", "document": "documented", "drop": "dropped", "handle": "handles",
+    "keep": "keeps", "limit": "limits", "move": "moved", "port": "ported", "show": "shows", "skip": "skips",
+    "stop": "stopped",
     "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
     "upgrade": "upgraded", "use": "uses",
 }  # fmt: skip
