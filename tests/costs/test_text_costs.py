@@ -17,7 +17,7 @@ from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.inspection import inert
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.lines import in_past
+from contentsvc_core.content.changelog.lines import narrated
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.forms import social_posts, write_content
@@ -118,7 +118,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "inert for plain text": social_posts.inert,
     "weight": social_posts.weight,
     "text_of": text_of,
-    "in_past": in_past,
+    "narrated": narrated,
     "unfounded": lambda text: unfounded(text, text),
     **{
         f"write_content, {kind.value}": lambda text, kind=kind: write_content(_of_push(kind, text))

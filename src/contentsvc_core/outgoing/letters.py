@@ -166,7 +166,7 @@ def recipient_confirmation(message: Message, addressee: Addressee, token: str, b
     name = defused(one_line(str(message.data.get("organization", "")), _NAME)) or _SENDER
     ask = f"This address was entered as a recipient of alerts from {name}."
     ignore = "If you do not want them, ignore this mail: the link ends after 24 hours, and nothing is sent."
-    never = "To prevent that your address is entered again, open this page:"
+    never = "To keep your address from being entered again, open this page:"
     subject = one_line(f"Confirm that you want alerts from {name}", _SUBJECT)
     return Letter(
         message_id=_message_id(message.id, addressee.recipient.address),

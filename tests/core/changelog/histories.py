@@ -332,6 +332,12 @@ _KINDS: Final[Mapping[str, Brief]] = {
     "vulnerabilities that stay private, folders, and no words": _brief(
         _push("Merge commit from fork", "Fix src/lamp/lens/: focus", "(#4)", "feat: move src/bell/ring.py to noon")
     ),
+    "updates of dependencies that other words name": _brief(
+        _push(
+            *("Stop the drip", "Upgrade the lower bound for jars from 1.1 to 1.4", "Bump to jugs 0.4.1"),
+            *("Bump go version to 1.25", "Update development requirement for mugs from `^0.6` to `^0.7`"),
+        )
+    ),
     "updates of dependencies": _brief(
         _push(
             *("chore(deps): bump oil from 1.0 to 2.0", "chore(deps): bump oil from 2.0 to 3.0", "Bump tea to v3"),

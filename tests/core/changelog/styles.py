@@ -226,6 +226,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("EFF Burn less oil", _CODE, _S.PERFORMANCE),
         ("[IMP] mast: show the flag", _CODE, _S.CHANGED),
         ("[REM] mast: the flag", _CODE, _S.REMOVED),
+        ("Drop usages of the old encoder", "src/kettle/encode.py", _S.REMOVED),
         ("fix - the flag of the mast", _CODE, _S.FIXED),
         ('Merge "Add the mast"', _CODE, None),
     ),
@@ -253,6 +254,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Ajoute une corne de brume", _CODE, _S.ADDED),
         ("Corrige le plantage au démarrage", _CODE, _S.FIXED),
         ("Mise à jour des dépendances", _CODE, _S.DEPENDENCIES),
+        ("Met à jour les dépendances", _CODE, _S.DEPENDENCIES),
         ("Añadir una sirena", _CODE, _S.ADDED),
         ("Elimina el modo antiguo", _CODE, _S.REMOVED),
         ("Adiciona uma sirene", _CODE, _S.ADDED),
@@ -312,6 +314,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     "monorepo": (
         ("fix(lens): focus again", "packages/lens/src/index.ts +.changeset/blue-ships-turn.md", _S.FIXED),
         ("rollup: add a `--watch` mode", "packages/rollup/src/cli.ts +.changeset/red-cats-run.md", _S.ADDED),
+        ("Fixed false success logs", "packages/rollup/src/cli.ts +.changeset/new-brooms-turn.md", _S.FIXED),
         ("Update Rust crate rand to v0.10.2", "Cargo.toml Cargo.lock", _S.DEPENDENCIES),
         ("Update actions/cache action to v5", ".github/workflows/ci.yml", _S.INTERNAL),
         ("lock file maintenance", "pnpm-lock.yaml", _S.DEPENDENCIES),

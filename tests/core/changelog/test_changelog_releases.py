@@ -107,8 +107,11 @@ def test_a_release_without_notes_and_pushes_says_so_and_links_its_page() -> None
 def test_a_release_of_upkeep_alone_says_so() -> None:
     draft = announced(release(), push("ci: run twice"), previous_tag="v1.1.0")
     assert draft.title == "kettle v1.2.0: 1 internal change"
-    assert "\n\nv1.2.0 contains maintenance work only, such as release preparation. See the [" in draft.markdown
-    assert f"[1 commit]({HOST}/compare/v1.1.0...v1.2.0)" in draft.markdown
+    page = f"{HOST}/compare/v1.1.0...v1.2.0"
+    assert draft.markdown.startswith(
+        f"**2 January 2030** · [1 commit]({page})\n\n"
+        f"v1.2.0 contains maintenance work only: 1 internal change ([all commits]({page})).\n"
+    )
 
 
 def test_without_an_address_of_the_repository_nothing_is_linked() -> None:

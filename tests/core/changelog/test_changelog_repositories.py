@@ -76,12 +76,14 @@ def test_releases_of_several_repositories_are_named_in_the_title() -> None:
 
 def test_a_title_counts_only_what_the_releases_in_it_contain() -> None:
     ring, bell = push("feat: ring", "fix: drip"), push("feat!: no bell")
-    assert _of(kettle=(ring, release(), push("feat: sing")), lid=(bell,)).title == "kettle v1.2.0: ring, drip"
+    assert _of(kettle=(ring, release(), push("feat: sing")), lid=(bell,)).title == "kettle v1.2.0: ring; Fix: drip"
     assert _of(kettle=(push("ci: wipe"), release()), lid=(bell,)).title == "kettle v1.2.0; lid \u2013 Breaking: no bell"
     beta = release("v2b1", prerelease=True)
-    assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == ("kettle v2b1 (pre-release) and lid v3: ring, drip")
+    assert _of(kettle=(ring, beta), lid=(release("v3"),)).title == (
+        "kettle v2b1 (pre-release) and lid v3: ring; Fix: drip"
+    )
     many = tuple(release(f"v{n}") for n in range(4))
-    assert _of(kettle=(ring, *many, beta), lid=()).title == ("kettle v0 to v2b1 (pre-release): ring, drip")
+    assert _of(kettle=(ring, *many, beta), lid=()).title == ("kettle v0 to v2b1 (pre-release): ring; Fix: drip")
     assert (
         _of(kettle=(*many, beta), lid=(release("v9"),)).title == "kettle v0 to v2b1 (pre-release) and lid v9 released"
     )

@@ -48,8 +48,20 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], ": support for zinc, ring at noon"),
         (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle, stop the drip"),
+        (
+            [
+                "feat: boil two cups",
+                "feat!: remove the handle of the kettle, which is hot, and the plug, which is cold, at once",
+            ],
+            " \u2013 Breaking: remove the handle of the kettle, which is hot, and the plug, which is cold, at once",
+        ),
         (["feat!: remove one handle", "feat!: drop the plug"], " \u2013 Breaking: remove one handle, drop the plug"),
         (["feat: " + "boil " * 60], ": boil " + "boil " * 19 + "boil…"),
+        (
+            ["fix: lid is stuck in winter", "fix: spout leaks in winter"],
+            " \u2013 Fix: lid is stuck in winter, spout leaks in winter",
+        ),
+        (["fix: stop the drip at noon", "fix: lid is stuck"], ": stop the drip at noon; Fix: lid is stuck"),
         (["docs: spell", "ci: x", "ci: y"], ": 1 documentation change and 2 internal changes"),
         (["zinc", "copper"], ": 2 other changes"),
         ([], ""),
@@ -144,10 +156,10 @@ def test_a_title_begins_with_the_change_that_its_author_explained_most() -> None
 def test_a_window_names_its_releases_before_its_changes() -> None:
     ring = push("feat: ring", "fix: drip")
     cases = {
-        ("v1.0",): "kettle v1.0: ring, drip",
-        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: ring, drip",
-        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: ring, drip",
-        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle v1.0 to v1.3: ring, drip",
+        ("v1.0",): "kettle v1.0: ring; Fix: drip",
+        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: ring; Fix: drip",
+        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: ring; Fix: drip",
+        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle v1.0 to v1.3: ring; Fix: drip",
     }
     for tags, title in cases.items():
         draft = written(ring, *(release(tag) for tag in tags))

@@ -34,6 +34,7 @@ BREAKING: fix: ring
 """
 #: Messages at the edges of the parser; those of the styles are read as well.
 MESSAGES: Final = (
+    "- fixed the drip",
     *("", "  ", "\n\n  feat: ring  ", "feat\uff1aring", "x" * 420, f"{'y ' * 300}(#12)"),
     *(
         each.replace(r"\n", "\n").replace(r"\r", "\r")

@@ -19,6 +19,8 @@ _BLOG = ContentType.BLOG_POST
         ("The lid stays open until somebody closes it.", ""),
         ("Adds a spring that currently nobody can buy.", ""),
         ("Adds a lid by itself.", ""),
+        ("Closes the lid by itself when it is in the lid's own way.", ""),
+        ("This change closes lids by a lid that supports the spring by itself, if it can.", ""),
         ("Adds a spring that I tried out at home.", ""),
         ("This PR adds a spring that closes it gently.", ""),
         ("Adds a spring, see https://evil.example for it.", ""),
@@ -100,7 +102,7 @@ def test_all_lines_of_one_list_are_bold_or_none_is() -> None:
     explained = "feat: close the lid\n\nAdds a spring that closes it once the kettle tilts."
     long = "feat: sing at noon\n\n" + "x " * 900
     markdown = written(_BLOG, long, explained, "feat: ring at noon", "fix: the drip", "fix: the drop").markdown
-    assert "- **Close the lid.** Adds a spring" in markdown
+    assert "- **Closes the lid.** Adds a spring" in markdown
     assert "- **Ring at noon.**" in markdown
     assert "- The drip." in markdown
     assert "- The drop." in markdown

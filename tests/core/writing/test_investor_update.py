@@ -16,7 +16,11 @@ def test_days_of_releases_are_told_where_the_code_host_says_them() -> None:
 
 def test_the_company_is_named_in_the_title() -> None:
     assert written(_UPDATE, *MONTH, brand=brand(company="Acme")).title == "Acme: investor update, 1\u201330 June 2030"
-    assert written(_UPDATE, *MONTH, window=None).title == "kettle: investor update"
+    released = {"window": None, "release": release("v1.2.0")}
+    assert written(_UPDATE, push("feat: ring"), **released).title == "kettle v1.2.0: investor update"
+    named = written(_UPDATE, push("feat: ring"), brand=brand(company="Acme"), **released)
+    assert named.title == "Acme: investor update, kettle v1.2.0"
+    assert written(_UPDATE, push("feat: ring"), window=None).title == "kettle: investor update"
 
 
 def test_every_commit_and_person_counts_once_in_one_sentence() -> None:
@@ -43,9 +47,9 @@ def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete() -> None:
     assert "incomplete" not in written(_UPDATE, push(*commits[:2])).markdown
 
 
-def test_fixes_are_told_in_the_past_with_their_authors_explanation() -> None:
+def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
-    assert "- Avoided false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
+    assert "- Avoids false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
 
 
 def test_a_breaking_change_alone_is_not_called_maintenance() -> None:

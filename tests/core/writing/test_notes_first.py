@@ -78,6 +78,33 @@ def test_a_line_of_markdown_is_read_as_text(markdown: str, shown: str) -> None:
     assert plain_line(markdown, 200) == shown
 
 
+@pytest.mark.parametrize(
+    "announcement",
+    [
+        "We are happy to announce Kettle 3.0! \U0001f389",
+        "Today, we're excited to share the release of Kettle 3.0.",
+        "Kettle 3.0 is now available!",
+        "Announcing Kettle 3.0.",
+        "Wir freuen uns, Kettle 3.0 anzukündigen.",
+        "Nous sommes ravis d'annoncer Kettle 3.0.",
+        "Thanks to all who helped!",
+    ],
+)
+def test_a_lead_is_no_announcement_and_a_blog_post_says_it_once(announcement: str) -> None:
+    body = f"{announcement}\n\nThe lid closes by itself now. Nobody burns their fingers.\n"
+    assert notes_of(release(body=body)).lead == "The lid closes by itself now. Nobody burns their fingers."
+    assert notes_of(release(body=body.replace("\n\n", " "))).lead.startswith("The lid closes")
+    blog = written(ContentType.BLOG_POST, release=release(body=body), window=None)
+    assert blog.markdown.count("The lid closes by itself") == 1
+
+
+@pytest.mark.parametrize(
+    "lead", ["We are happy to announce kettles that sing at noon.", "Boiling is available on all stoves."]
+)
+def test_a_sentence_that_says_what_is_new_is_a_lead(lead: str) -> None:
+    assert notes_of(release(body=f"{lead}\n")).lead == lead
+
+
 @pytest.mark.parametrize("content_type", _POSTS)
 def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentType) -> None:
     draft = write_content(brief(content_type, push("feat: add a sponsor"), release=release(body=_NOTES)))

@@ -137,6 +137,28 @@ def test_without_a_known_address_nothing_is_linked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
+        (
+            ["feat: close the lid", "fix: stop the drip", "perf: boil faster"],
+            "Also included: 1 feature, 1 fix and 1 perf",
+        ),
+        ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
+        (["fix: typo"], "Also included: 1 fix."),
+    ],
+)
+def test_a_post_for_x_names_the_other_changes_if_they_are_few_and_fit_and_counts_them_otherwise(
+    more: list[str], told: str
+) -> None:
+    markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown
+    first, second, _ = markdown.split("\n\n")
+    assert first == "Here is what is new in kettle. Ring at noon."
+    assert second.startswith(told)
+    assert _counted(markdown) <= TWEET_LIMIT
+
+
+@pytest.mark.parametrize(
     ("sign", "weighs"),
     [
         (0x0000, 1),

@@ -8,7 +8,7 @@ from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unheard
-from contentsvc_core.content.changelog.lines import in_past
+from contentsvc_core.content.changelog.lines import narrated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
@@ -24,40 +24,57 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
     [
         ("Add a spring", "Added a spring"),
         ("add a spring", "added a spring"),
-        ("Avoid false alarms", "Avoided false alarms"),
+        ("Avoid false alarms", "Avoids false alarms"),
+        ("Require Python 3.9", "Requires Python 3.9"),
+        ("Raise the minimum level to 5", "Raised the minimum level to 5"),
+        ("Raise an error when the lid is open", "Raises an error when the lid is open"),
+        ("Use the new lid", "Uses the new lid"),
+        ("Load the lids lazily", "Loads the lids lazily"),
+        ("Parse lid.conf", "Parses lid.conf"),
+        ("Use case of lids", "Use case of lids"),
+        ("Support minimum Python 3.9", "Support minimum Python 3.9"),
+        ("Exit code for open lids", "Exit code for open lids"),
         ("Make rg faster", "Made rg faster"),
         ("Speed up the start", "Sped up the start"),
         ("Drop support for Python 3.9", "Dropped support for Python 3.9"),
         ("Support zstd", "Added support for zstd"),
+        ("Document the lid", "Documented the lid"),
         ("Fix crash when the file is empty", "Fixed crash when the file is empty"),
         ("Fix for the crash", "Fix for the crash"),
-        ("Add lids and remove spouts", "Add lids and remove spouts"),
+        ("Add lids and remove spouts", "Added lids and removed spouts"),
         ("Update dialog is gone", "Update dialog is gone"),
         ("Support in the browser", "Support in the browser"),
         ("Added a spring", "Added a spring"),
         ("Lid stays open", "Lid stays open"),
-        ("Show the level", "Show the level"),
+        ("Show the level", "Shows the level"),
+        ("Add lids, fix spouts & deprecate whistles", "Added lids, fixed spouts & deprecated whistles"),
         ("Formalize and refine the lid", "Formalize and refine the lid"),
+        ("Allow to add and remove lids", "Allow to add and remove lids"),
+        ("Fix sorting and update order", "Fix sorting and update order"),
+        ("Fix the add and remove buttons", "Fix the add and remove buttons"),
         ("Escalate false alarms", "Escalated false alarms"),
-        ("Verify the lid", "Verified the lid"),
+        ("Verify the lid", "Verifies the lid"),
         ("Stop button does nothing", "Stop button does nothing"),
         ("Add", "Add"),
         ("", ""),
     ],
 )
-def test_a_subject_is_put_into_the_past_where_that_is_safe(subject: str, told: str) -> None:
-    assert in_past(subject) == told
+def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_safe(subject: str, told: str) -> None:
+    assert narrated(subject) == told
 
 
 @pytest.mark.parametrize(
     ("message", "told"),
     [
         ("fix: lid stays open", "Fix: lid stays open"),
-        ("fix: avoid false alarms", "Avoided false alarms"),
+        ("fix: avoid false alarms", "Avoids false alarms"),
         ("feat!: report kelvin", "Breaking: report kelvin"),
         ("feat!: Report kelvin", "Breaking: report kelvin"),
         ("feat!: breaks the old lid", "Breaks the old lid"),
         ("security: patch CVE-2030-1", "Patched CVE-2030-1"),
+        ("fix(deps): update ladle to v2 [security]", "Security: update ladle to v2 (deps)"),
+        ("Behebe den Absturz", "Behebe den Absturz"),
+        ("Supprime la prise", "Supprime la prise"),
     ],
 )
 def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:

@@ -15,6 +15,8 @@ _SENTENCE_LIMIT: Final = 220
 _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
+#: Half of its words that carry meaning are new; so many are enough.
+_ENOUGH_TELLING: Final = 5
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
 _HEADING: Final = late(r"#{1,6}[ \t]+(.*)")
@@ -58,6 +60,13 @@ _SQUASHED: Final = re.compile(
 )
 _CODE: Final = late(r"`[^`]*`")
 _WORD: Final = late(r"[^\W_]{2,}")
+#: Words that carry no meaning of their own, beside the verbs of changes.
+_EMPTY: Final = """
+    about after all also an and any are as at be been before both but by can correctly could did do does each for from
+    has have if in into is it its may more no not now of on only or properly so such than that the their them then there
+    these they this those to via was were when where which while will with would you your
+"""
+_EMPTY_WORDS: Final = frozenset(_EMPTY.split())
 
 
 def explanation(text: str, said: str = "") -> str:
@@ -114,7 +123,10 @@ def _is_printable(part: str) -> bool:
 def _adds(sentences: str, said: str) -> bool:
     # A plural or another form of a word that was said is no new one.
     prefixes = {word[:5] for word in _WORD.findall(said.casefold())}
-    return len({word for word in _WORD.findall(sentences.casefold()) if word[:5] not in prefixes}) >= _NEW_WORDS
+    words = set(_WORD.findall(sentences.casefold()))
+    new = {word for word in words if word[:5] not in prefixes}
+    telling = {word for word in words if word not in _EMPTY_WORDS and not _DOES.fullmatch(word)}
+    return len(new) >= _NEW_WORDS and len(new & telling) >= min(_ENOUGH_TELLING, len(telling) / 2)
 
 
 #: The last characters of a message, which are searched for trailers. Code hosts cut far below.

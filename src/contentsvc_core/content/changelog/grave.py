@@ -72,7 +72,7 @@ MENDS_BREAKING: Final = late(
 UNNOTICED: Final = words_of(r"""
     unused | unnecessary | redundant | outdated | duplicated? | stray | stale | dead | leftovers? | superfluous
     spurious | internals? | internally | temporary | hard-?coded | debug(?:ging)? | repetition | unneeded | useless
-    workarounds? | hacks? | dependenc(?:y|ies) | code that | comments?
+    workarounds? | hacks? | dependenc(?:y|ies) | code that | comments? | usages | (?:usage|uses?) of
     private (?:apis?|methods?|functions?|class(?:es)?|attributes?|members?|fields?|helpers?|modules?)
     no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete
 """)

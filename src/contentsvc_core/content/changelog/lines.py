@@ -8,7 +8,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import NAMES, VERBS
+from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -22,38 +22,71 @@ _NOTES_SHOWN: Final = 10
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
 
-_REGULAR: Final = """
-    accept add adjust align allow apply avoid centralize clarify consider consolidate constrain convert correct create
-    deduplicate define delegate deprecate derive detect disable disallow downgrade eliminate enable enforce enhance
-    ensure escalate exclude expand expose extend extract finalize fix formalize generate harden honor ignore implement
-    improve include increase initialize integrate introduce lower migrate modernize normalize optimize parameterize
-    patch perform preserve prevent propagate protect provide raise reduce refine reimplement reject relax relocate
-    remove rename replace require resolve respect restore restrict retain sanitize serialize simplify specify stabilize
-    standardize streamline suppress tighten tolerate truncate unify validate verify widen
+#: Verbs of deeds: posts tell them in the past, "Added a lid".
+_DEEDS: Final = """
+    add adjust align apply centralize clarify consolidate convert correct create deduplicate define deprecate disable
+    downgrade eliminate enable enhance escalate expand expose extend extract finalize fix formalize harden implement
+    improve increase initialize integrate introduce lower migrate modernize normalize optimize overhaul parameterize
+    patch redesign reduce refine reimplement relax relocate remove rename replace resolve restore restrict revamp rework
+    simplify stabilize standardize streamline tighten tweak unify widen
 """
-_PAST: Final = {
-    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _REGULAR.split()
-} | {
-    "bring": "brought", "emit": "emitted", "hide": "hid", "make": "made", "omit": "omitted", "permit": "permitted",
-    "rewrite": "rewrote", "speed": "sped",
+#: Verbs of behaviour: posts tell them in the present, "Requires a lid".
+_BEHAVIOUR: Final = """
+    accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate hide
+    honor ignore include omit perform permit preserve prevent propagate protect provide raise reject require respect
+    retain sanitize serialize specify suppress tolerate truncate validate verify
+"""
+
+
+def _present(verb: str) -> str:
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'x', 'z', 'o')) else 's'}"
+
+
+_TOLD: Final = {
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
+} | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
+    "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
-_PAST_OR_NOUN: Final = {
-    "bump": "bumped", "change": "changed", "drop": "dropped", "handle": "handled", "keep": "kept", "limit": "limited",
-    "move": "moved", "port": "ported", "skip": "skipped", "stop": "stopped", "support": "added support for",
-    "switch": "switched", "update": "updated", "upgrade": "upgraded",
+_TOLD_OR_NOUN: Final = {
+    "bump": "bumped", "change": "changed", "document": "documented", "drop": "dropped", "handle": "handles",
+    "keep": "keeps", "limit": "limits", "move": "moved", "port": "ported", "show": "shows", "skip": "skips",
+    "stop": "stopped",
+    "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
+    "upgrade": "upgraded", "use": "uses",
 }  # fmt: skip
+#: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
+_BEFORE_ARTICLE: Final = """
+    check close display escape exit load log parse pass prefer prefix print read render report return reuse send store
+    treat write
+"""
+_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+_ARTICLE: Final = late(
+    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple"
+    r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
+    re.IGNORECASE,
+)
 #: First words of subjects that name the deed: no label is needed.
-_DOES: Final = _PAST.keys() | _PAST_OR_NOUN.keys() | {*_PAST.values(), *_PAST_OR_NOUN.values()} | {
+_DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
 _FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
+#: Beginnings of subjects that are no orders, or whose verb has another meaning.
+_OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
+#: A deed, unlike ``Raise an error``.
+_RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
-#: Another imperative in the same subject: it would keep the present tense.
-_AND_VERB: Final = late(r"(?:,| and| or| &|;|\. ) ?([A-Za-z]+)")
+#: Another imperative in the same subject, and the word before it.
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
+#: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
+_SUBORDINATE: Final = late(
+    r"\b(?:to|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b", re.IGNORECASE
+)
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
@@ -150,27 +183,53 @@ def _is_technical(audience: str) -> bool:
     return _TECHNICAL.search(audience) is not None or _LAY.search(audience) is None
 
 
-def in_past(text: str) -> str:
-    """Return an English subject in the past tense, or unchanged unless its first word is surely an imperative."""
+def narrated(text: str) -> str:
+    """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
+
+    Deeds are in the past ("Added a lid"), what the software does is in the present ("Requires a lid").
+    """
     first = _FIRST.match(text)
-    if first is None or _AFTER_NOUN.match(first[3]):
+    if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
         return text
     word = first[1].casefold()
-    past = _PAST.get(word)
-    if past is None and not _FINITE.search(text):
-        past = _PAST_OR_NOUN.get(word)
-    verbs = (found[1].casefold() for found in _AND_VERB.finditer(text))
-    if past is None or any(verb in _PAST or verb in _PAST_OR_NOUN for verb in verbs):
+    told = "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word)
+    if told is None and not _FINITE.search(text):
+        told = _TOLD_OR_NOUN.get(word)
+    if told is None and _ARTICLE.match(first[3]):
+        told = _TOLD_BEFORE_ARTICLE.get(word)
+    rest = text[first.end(1) :]
+    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[4])]
+    if told is None or (further and not _are_imperatives(further, text)):
         return text
-    return f"{past.capitalize() if first[1][0].isupper() else past}{text[first.end(1) :]}"
+    if further:
+        rest = _AND_VERB.sub(_retold, text)[first.end(1) :]
+    return f"{told.capitalize() if first[1][0].isupper() else told}{rest}"
+
+
+def _is_verb(word: str) -> bool:
+    return word.casefold() in _TOLD or word.casefold() in _TOLD_OR_NOUN
+
+
+def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
+    """Check that verbs after a conjunction are orders of their own, not nouns or parts of a clause."""
+    return (
+        all(found[4].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
+        and _SUBORDINATE.search(text, 0, further[-1].start(4)) is None
+    )
+
+
+def _retold(found: "re.Match[str]") -> str:
+    told = _TOLD.get(found[4].casefold(), found[4])
+    return f"{found[1]}{found[2]}{found[3]}{told.capitalize() if found[4][0].isupper() else told}"
 
 
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
-    if pattern is None or pattern.search(text):
+    first = text.partition(" ")[0].casefold()
+    if pattern is None or pattern.search(text) or VERBS_ABROAD.get(first) is change.section:
         return text
-    if change.section is Section.FIXED and text.partition(" ")[0].casefold() in _DOES:
+    if change.section is Section.FIXED and first in _DOES:
         return text
     return phrases.title_leads[change.section].format(text=plain(_continued(change.continuation)))
 
@@ -185,13 +244,22 @@ def headline(change: Change, phrases: Phrasebook) -> str:
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     """Return a change as titles name it among others: plain, without the capital.
 
-    ``marked``: with the label of a breaking or security change.
+    ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
     """
     small = _REFERENCE.sub("", plain(_continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
-    known = _SAYS[change.section] if marked and change.section in {Section.BREAKING, Section.SECURITY} else None
-    return small if known is None or known.match(small) else phrases.title_leads[change.section].format(text=small)
+    if change.section in {Section.BREAKING, Section.SECURITY}:
+        marked = marked and not _SAYS[change.section].match(small)
+    else:
+        marked = marked and change.section is Section.FIXED and _states_fault(small)
+    return phrases.title_leads[change.section].format(text=small) if marked else small
+
+
+def _states_fault(text: str) -> bool:
+    """Check that a fix only names its fault, which a title would announce."""
+    first = text.partition(" ")[0].casefold()
+    return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
 
 
 def _continued(text: str) -> str:

@@ -60,9 +60,13 @@ def without_period(text: str) -> str:
     return _FINAL_PERIOD.sub("", text) if ends else text
 
 
+#: The end of a sentence, with emoji behind it.
+_ENDED: Final = late(r"[.!?…](?: ?[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff])*\Z")
+
+
 def with_period(text: str) -> str:
     """Return a line with a period, unless it ends like a sentence."""
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if _ENDED.search(text) else f"{text}."
 
 
 def sentence(text: str) -> str:

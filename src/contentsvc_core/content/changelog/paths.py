@@ -113,6 +113,8 @@ _UPKEEP: Final = {
 }
 
 _FRAGMENT_WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
+#: Fragments with random names, such as ``new-brooms-fix.md``.
+_RANDOM_NAME: Final = re.compile(r"(?:^|/)\.changesets?/")
 _NUMBER: Final = re.compile(r"(\d{1,10})\.")
 #: A commit that touches more fragments collects them for a release.
 _FRAGMENTS_OF_A_CHANGE: Final = 6
@@ -168,7 +170,8 @@ def touched(commits: Sequence[Commit]) -> Touched:
     if not fragments:
         return seen
     few = len(fragments) <= _FRAGMENTS_OF_A_CHANGE
-    names = [path.rpartition("/")[2] for path in fragments] if few else []
+    telling = [path for path in fragments if few and not _RANDOM_NAME.search(path)]
+    names = [path.rpartition("/")[2] for path in telling]
     return replace(
         seen,
         announced=next(filter(None, map(FRAGMENTS.get, _FRAGMENT_WORD.findall(" ".join(names).lower()))), None),

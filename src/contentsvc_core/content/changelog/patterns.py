@@ -119,6 +119,8 @@ DEPENDENCY: Final = Table(r"""
         |to\b)\S+)(?: (?:docker tag|action|orb|digest|requirement|dependency|package|crate|lib|library
         |module))*(?: from v?(?P<begin>\S+))? (?:to|->|=>) \W?v?(?P<end>\w*\d\S*)(?:(?:,| and| in| \[|:) ?.*| \(.*
         | for .*)?
+    <UPDATE> (?:the )?(?:\w+ )?(?:bound|requirement|constraint|limit)s? (?:of|for|on) (?P<bounded>[\w@/.-]+) from
+        \ \W{0,3}v?(?P<lowest>\d[\w.+-]*)\S* to \W{0,3}v?(?P<least>\d[\w.+-]*).*
     <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
     <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
         |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
@@ -126,9 +128,10 @@ DEPENDENCY: Final = Table(r"""
     (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
     (?:update|bump) \S+ monorepo.* | (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
-        |parent))+ (?:from \S+ )?to v?\d\S*(?: .*)?
+        |parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
     <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
-    (?:aktualisier\w+|mise à jour|mettre à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
+    (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+
+        |atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
         |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
         |зависимост\w+)(?: .*)?
     (?:bump|update|upgrade|sync)(?:s|d|ed)? (?:the )?(?:submodules? \S+|(?P<module>\S+) (?:git )?submodules?)(?: .*)?
@@ -144,7 +147,7 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
         |builder) )*images?\b.*
     <UPDATE> \S+ ?(?:->|=>) ?v?\d\S*
-    <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?\d\S*(?:,? .*)?
+    <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?(?P<newest>\d[^ ,]*)(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*

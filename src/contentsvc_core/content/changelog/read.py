@@ -220,7 +220,8 @@ _NEEDS_NUMBER: Final = frozenset({
 
 
 def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
-    line = first_line[: 8 * SUBJECT_LIMIT]
+    # Some subjects are items of a list.
+    line = first_line[: 8 * SUBJECT_LIMIT].removeprefix("- ").removeprefix("\u2022 ")
     if "[" in line or "(" in line or "*" in line:
         line = _SKIP_MARK.sub("", line)
     line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))

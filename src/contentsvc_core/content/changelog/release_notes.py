@@ -150,7 +150,21 @@ _TAIL: Final = late(
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
 _NO_LEAD: Final = late(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
-_SENTENCE_END: Final = late(r"(?<=[\w)`'\"”][.!?]) +(?=[A-Z`\"“])")
+#: Emoji between two sentences belong to none.
+_SENTENCE_END: Final = late(r"(?<=[\w)`'\"”][.!?]) +(?:[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]+ +)?(?=[A-Z`\"“])")
+#: Sentences that only announce or thank: the post announces the release itself.
+_NAMED: Final = (
+    r"(?:[ ,]*+(?!(?:with|which|that|where|featuring|including|bringing|for|mit|avec|con)\b)[^\s,:;]++){1,10}"
+)
+_ANNOUNCES: Final = late(
+    r"\W*(?:(?:[\w',]+ ){0,6}(?:happy|pleased|excited|proud|thrilled|delighted|glad|heureux|ravis|fiers|complace"
+    r"|alegra)\b(?: \w+){0,3}? (?:d['\u2019])?(?:announc|shar|releas|present|introduc|annonc|présent|anunci)\w*"
+    + _NAMED
+    + r"|wir freuen uns\b" + _NAMED + r"|(?:announcing|introducing|welcome to)\b" + _NAMED
+    + r"|(?=.*[0-9])" + _NAMED + r" (?:is|are)(?: \w+)? (?:here|out|available|released)(?: now| today)?"
+    r"|(?:(?:many|big|huge|special) )?thank(?:s| you)\b.*)\W*",
+    re.IGNORECASE,
+)  # fmt: skip
 #: The least length of a first sentence, in characters.
 _SHORT: Final = 12
 
@@ -223,6 +237,8 @@ def _lead(paragraph: str) -> str:
     lead = ""
     while text:
         said, text = first_sentence(text)
+        if _ANNOUNCES.fullmatch(said):
+            continue
         if len(lead) + len(said) >= _LEAD_LIMIT or said.endswith("..."):
             break
         lead = f"{lead} {said}".strip()

@@ -49,7 +49,9 @@ _ACTION: Final = late(
     r"|stefanzweifel|actions-rs|swatinem|oven-sh|pnpm|denoland|cachix|changesets|release-drafter)/[\w./-]+|\S+-action(?:/\S+)?",
     re.IGNORECASE,
 )
-_NAMES: Final = ("name", "among", "named", "listed", "tool", "module", "newer")
+_NAMES: Final = ("name", "among", "named", "listed", "tool", "module", "newer", "bounded")
+_BEGINS: Final = ("begin", "lowest")
+_ENDS: Final = ("end", "tooled", "newest", "least")
 _NAME: Final = late(r"[\w@./+-]{1,100}")
 
 
@@ -208,6 +210,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if "/" in text:
         text = FOLDER.sub("", text, count=1)
+    # Robots mark the update of a vulnerable dependency; the section says it.
+    text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope
     scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None
@@ -298,10 +302,11 @@ def bump_of(message: CommitMessage) -> Bump:
     for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
         if match := re.match(row, line, re.IGNORECASE):
             groups = match.groupdict()
-            name = next(filter(None, map(groups.get, _NAMES)), "").strip("`'\"")
+            name, begin, end = (next(filter(None, map(groups.get, of)), "") for of in (_NAMES, _BEGINS, _ENDS))
+            name = name.strip("`'\"")
             if not _NAME.fullmatch(name):
                 name = ""
-            return Bump(name=name, begin=_version(groups.get("begin")), end=_version(groups.get("end")))
+            return Bump(name=name, begin=_version(begin), end=_version(end))
     return Bump(name="", begin="", end="")
 
 

@@ -9,7 +9,15 @@ from typing import Final
 from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
-from contentsvc_core.content.changelog.select import IMPORTANCE, UPKEEP, Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.select import (
+    GRAVE,
+    IMPORTANCE,
+    UPKEEP,
+    Change,
+    is_minor,
+    is_news,
+    most_important,
+)
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import PackageRelease
@@ -79,19 +87,27 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
 def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
     leads: list[str] = []
     last: Section | None = None
+    if leading and leading[0].section in GRAVE and not any(_fits(change, room, phrases) for change in leading):
+        # A long one is cut, but never left out for a smaller change.
+        return [cut_at_word(lead(leading[0], phrases), room)]
     for change in leading:
-        # One label counts for the following changes of its section.
+        # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
+        unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
         size = len(text) + 2 * bool(leads)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         weighty = not is_minor(change) or is_minor(leading[0])
         if size <= room and len(text) <= limit and (not leads or weighty):
             leads.append(text)
             room -= size
-            last = change.section
+            last = last if unmarked else change.section
         if len(leads) == _LEADS:
             break
     return leads or [cut_at_word(lead(change, phrases), room) for change in leading[:1]]
+
+
+def _fits(change: Change, room: int, phrases: Phrasebook) -> bool:
+    return change.section in GRAVE and len(lead(change, phrases)) <= min(room, _FIRST_LIMIT)
 
 
 def release_title(release: Release, repository: str, phrases: Phrasebook, changes: Sequence[Change] = ()) -> str:
@@ -248,10 +264,18 @@ def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
 
 def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
     """Return the sentence for a release without content; ``busy``: commits came that are not listed."""
-    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
     said = phrases.maintenance if busy else phrases.no_notes
-    page = release_page(release, phrases.release_page)
-    return said.format(tag=f"{tag}{mark_of(release, phrases)}", page=page)
+    return said.format(tag=_tag_named(release, phrases), page=release_page(release, phrases.release_page))
+
+
+def upkeep_alone(release: Release, counts: str, phrases: Phrasebook) -> str:
+    """Return the sentence for a release of upkeep alone, without the full stop."""
+    return phrases.maintenance_counts.format(tag=_tag_named(release, phrases), counts=counts)
+
+
+def _tag_named(release: Release, phrases: Phrasebook) -> str:
+    tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.this_release
+    return f"{tag}{mark_of(release, phrases)}"
 
 
 def cut_notes(release: Release, phrases: Phrasebook) -> str:

@@ -87,7 +87,7 @@ RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", 
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
 
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
-_VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
+VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
         ajout ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
         adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite
@@ -114,7 +114,7 @@ WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.CHANGED: "更新|优化|優化|改进|改善|调整|調整|変更|修改|변경|개선",
 }
 #: The first word of a subject, in the forms that are written.
-VERBS: Final[Mapping[str, Section]] = _VERBS_ABROAD | _table({
+VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
     Section.ADDED: """add adds added adding introduce introduces introduced implement implements implemented
         implementing support supports supported supporting allow allows allowed allowing enable enables enabled
         expose exposes exposed provide provides provided accept accepts accepted offer permit permits create creates

@@ -100,13 +100,14 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
         linked = part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold()
         ending = [] if linked else compare
         return Draft(title=title, markdown=page_of(start, blocks, ending, voice, options.longest))
+    alone = None if _shown(part.changes) else release
+    folded = [*_folded(part.changes, part.commits_page, voice, alone)]
     busy = any(stage.busy for stage in part.stages)
-    silent = [] if _shown(part.changes) else [titles.without_notes(release, phrases, busy=busy)]
+    silent = [titles.without_notes(release, phrases, busy=busy)] if alone and not folded else []
     if not part.changes:
         return Draft(title=title, markdown=joined([*opening, *silent, *compare]))
     start = [*opening, *_first_line([part], voice, brief), *silent]
-    listed = _sections(part.changes, part.base, "##", voice, options)
-    blocks = chain(listed, _folded(part.changes, part.commits_page, voice))
+    blocks = chain(_sections(part.changes, part.base, "##", voice, options), folded)
     ending = _ending([part], options, voice, brief.left_out)
     return Draft(title=title, markdown=page_of(start, blocks, ending, voice, options.longest))
 
@@ -301,7 +302,10 @@ def _compared(package: PackageRelease, base: str | None) -> list[str]:
     return titles.compare_links(package.previous_tag, package.release.tag_name, base)
 
 
-def _folded(changes: Iterable[Change], page: str | None, voice: Voice) -> Iterator[_Block]:
+def _folded(
+    changes: Iterable[Change], page: str | None, voice: Voice, alone: Release | None = None
+) -> Iterator[_Block]:
+    """Yield the line that counts changes; ``alone``: the release that has no others."""
     phrases = voice.phrases
     hidden = [change for change in changes if not change.shown]
     moved = chained(change.bump for change in hidden if change.bump)
@@ -310,7 +314,10 @@ def _folded(changes: Iterable[Change], page: str | None, voice: Voice) -> Iterat
     if not hidden:
         return
     counts = phrases.enumerated(titles.counted_upkeep(hidden, phrases))
-    line = phrases.also_upkeep.of(voice.tone).format(counts=counts)
+    if alone is None:
+        line = phrases.also_upkeep.of(voice.tone).format(counts=counts)
+    else:
+        line = titles.upkeep_alone(alone, counts, phrases)
     if not voice.technical:
         yield _Block(f"{line}.")
         return

@@ -38,11 +38,12 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     lead = news.announced[0] if news.announced and not news.lead else None
     themes = wording.THEMES if len(news.items) > 1 or lead is None else ()
     gaps = [*news.gaps, *wording.as_written(news)]
+    notes = _notes(news, brief.release)
     blocks = [
-        _introduction(news, lead),
+        _introduction(news, lead, "" if notes else news.lead),
         *_upgrade(news, lead),
         *(block for section in themes for block in _section(news, section, lead)),
-        *_notes(news, brief.release),
+        *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
         *_thanks(news),
@@ -51,10 +52,10 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     return Draft(title=wording.post_title(news), markdown=joined(blocks))
 
 
-def _introduction(news: News, lead: Item | None) -> str:
+def _introduction(news: News, lead: Item | None, author_said: str) -> str:
     said = [wording.opening(news)]
     if lead is None:
-        said.append(news.lead)
+        said.append(author_said)
     else:
         said += [with_period(wording.line_of(lead, news)), "" if _shown_notes(lead) else _explanation(lead, news)]
     if len(news.announced) >= _COUNTED_FROM:
@@ -173,7 +174,11 @@ def write_investor_update(news: News) -> Draft:
         *_risks(Section.DEPRECATED, phrases.deprecated, news),
         " ".join([voice.say(phrases.scope), *wording.as_written(news), *news.gaps]),
     ]
-    title = _in_period(news, phrases.investor_title, voice.company)
+    about = "" if news.window else titles.release_names(news.active, phrases)
+    if voice.company and about:
+        title = phrases.say(phrases.investor_title, subject=voice.company, when=f", {about}")
+    else:
+        title = _in_period(news, phrases.investor_title, voice.company or about)
     return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
 
 

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.lines import Voice, bounded, in_past, labelled, notes_of, plain, voice_of
+from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, narrated, notes_of, plain, voice_of
 from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
@@ -192,9 +192,9 @@ def opening(news: News) -> str:
 
 
 def said_of(item: Item, news: News, *, code: bool = False) -> str:
-    """Return the text of a change, in English in the past tense where that is safe; ``code`` keeps marks of code."""
+    """Return the text of a change, in English as a deed or as behaviour; ``code`` keeps marks of code."""
     text = sentence(item.change.text)
-    text = in_past(text) if news.phrases is ENGLISH else text
+    text = narrated(text) if news.phrases is ENGLISH else text
     return text if code else plain(text)
 
 

@@ -31,6 +31,8 @@ _THANKED_FROM: Final = 3
 _BREAK: Final = "  \n"
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
+#: A post for X names so many other changes, and counts more of them.
+_FEW_OTHERS: Final = 2
 #: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
 #: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
@@ -111,25 +113,40 @@ def _closing(news: News) -> list[str]:
 
 def write_twitter_post(news: News) -> Draft:
     target = wording.page(news)
-    text = _fitting(news, TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0))
-    blocks = [inline(text), *([plain_url(target[1])] if target else [])]
+    room = TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0)
+    text, told = _fitting(news, room)
+    more = _more(news, told, room - weight(text) - len(_GAP))
+    blocks = [*map(inline, filter(None, [text, more])), *([plain_url(target[1])] if target else [])]
     return Draft(title=wording.post_title(news), markdown=f"{_GAP.join(blocks)}\n")
 
 
-def _fitting(news: News, room: int) -> str:
+def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
+    """Return the beginning of a post for X, and the change that it tells."""
     start = wording.opening(news)
     items = wording.alike(news.announced)
-    said = first_sentence(plain(news.lead))[0]
-    texts = [f"{start} {said}"] if said else []
+    said = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
+    texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in said]
     for item in items:
         line = with_period(f"{start} {wording.line_of(item, news)}")
         more = wording.explained(item, news)
-        texts += [f"{line} {more}", line] if more else [line]
+        texts += [(each, [item]) for each in ([f"{line} {more}", line] if more else [line])]
     if not items and not said:
-        texts.append(" ".join([start, *wording.besides(news)]))
-    fitting = (text for text in map(inactive, texts) if weight(text) <= room)
-    cuts = (inactive(cut_at_word(texts[-1], limit)) for limit in range(room, 0, -1))
-    return next(fitting, "") or next(cut for cut in cuts if weight(cut) <= room)
+        texts.append((" ".join([start, *wording.besides(news)]), []))
+    for text, told in texts:
+        if weight(shown := inactive(text)) <= room:
+            return shown, told
+    last, told = texts[-1]
+    cuts = (inactive(cut_at_word(last, limit)) for limit in range(room, 0, -1))
+    return next(cut for cut in cuts if weight(cut) <= room), told
+
+
+def _more(news: News, told: list[Item], room: int) -> str:
+    """Return what else is new, as far as a post for X has room: the other changes if they are few, or their numbers."""
+    others = [item for item in news.announced if item not in told]
+    few = len(others) <= _FEW_OTHERS and not any(is_minor(item.change) for item in others)
+    named = " ".join(with_period(wording.line_of(item, news)) for item in others) if few else ""
+    texts = map(inactive, filter(None, [named, *wording.also(news, told)]))
+    return next((text for text in texts if weight(text) <= room), "")
 
 
 def inert(text: str) -> str:

@@ -97,6 +97,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     read_on: str
     release_page: str
     maintenance: str
+    maintenance_counts: str
     no_notes: str
     no_message: str
     private_fix: str
