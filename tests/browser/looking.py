@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 from tests.browser.story import Story
 
 #: Where screenshots are kept.
@@ -18,6 +18,9 @@ NARROW: Final = (390, 844)
 Scheme = Literal["light", "dark"]
 #: How long whatever is waited for may take, in milliseconds.
 _PATIENCE_MS: Final = 20_000
+#: A picture is taken at most so often, while Chromium answers with this fault.
+_TURNS: Final = 3
+_NO_PICTURE: Final = "Unable to capture screenshot"
 
 
 @final
@@ -83,7 +86,15 @@ class Looking:
     def shot(self, name: str, *, whole: bool = True) -> None:
         """Store a picture of the whole page, or of the window."""
         SCREENS.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=SCREENS / f"{name}.png", full_page=whole)
+        for turn in range(_TURNS):
+            try:
+                self.page.screenshot(path=SCREENS / f"{name}.png", full_page=whole)
+            except Error as exc:
+                # Chromium fails rarely, whatever the page is.
+                if _NO_PICTURE not in exc.message or turn == _TURNS - 1:
+                    raise
+            else:
+                return
 
     def barriers(self) -> list[str]:
         """Return the accessibility violations that axe finds."""
