@@ -150,7 +150,7 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
     schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
     for path, item in document["paths"].items():
         operations = dict(item)
-        for method in filter(_METHODS.__contains__, item):
+        for method in [name for name in item if name in _METHODS]:
             operation = dict(operations[method])
             operation["parameters"] = [
                 {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
@@ -183,7 +183,7 @@ def _with_format(field: dict[str, Any]) -> dict[str, Any]:
     return {**field, "format": "date-time"} if field.get("type") == "string" else field
 
 
-def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # JSON
+def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any part of a JSON document
     """Return a request with its titled objects and choices moved to ``schemas``, so that clients have one type each."""
     match value:
         case list():

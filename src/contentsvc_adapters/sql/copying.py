@@ -18,7 +18,7 @@ _MADE_ANEW: Final = frozenset(
     {"log_counts", "post_counts", "search_documents", "search_pending", "search_batches", "executors"}
 )
 COPIED: Final = tuple(table for table in metadata.sorted_tables if table.name not in _MADE_ANEW)
-#: Rows of one COPY: their triggers run once.
+#: The number of rows of one COPY. Its triggers run once, so small batches cost more; a thousand posts need some MiB.
 _BATCH: Final = 1000
 
 
@@ -35,10 +35,10 @@ async def copy_file(file: Path, target: Database, on_table: Callable[[str, int, 
     """
 
     def copied(connection: Connection) -> Mapping[str, int]:
-        taken = [table.name for table in COPIED if connection.execute(select(table).limit(1)).first() is not None]
-        if taken:
-            message = f"the database is not empty: the table {taken[0]} has rows; copy into a new database"
-            raise ContentServiceError(message)
+        for table in COPIED:
+            if connection.execute(select(table).limit(1)).first() is not None:
+                message = f"the database is not empty: the table {table.name} has rows; copy into a new database"
+                raise ContentServiceError(message)
         uri = f"{file.absolute().as_uri()}?mode=ro"
         engine = create_engine("sqlite://", creator=partial(sqlite3.connect, uri, uri=True))
         try:

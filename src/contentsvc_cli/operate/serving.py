@@ -82,7 +82,7 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
 def migrate(source: Path | None, *, as_json: bool) -> None:
     """Create the database if needed, and upgrade its schema."""
     from contentsvc_http.wiring.stores import copy_from  # noqa: PLC0415  # `--help` does not need it
-    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # as above
+    from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # `--help` does not need it
 
     settings = load_settings()
     for name, advice in _advice_for_unknown(settings).items():

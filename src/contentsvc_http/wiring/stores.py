@@ -102,9 +102,9 @@ async def copy_from(settings: Settings, file: Path, on_table: Callable[[str, int
     The schema of the file is migrated first, as by any other command. ``on_table``: see
     :func:`~contentsvc_adapters.sql.copying.copy_file`.
     """
-    from contentsvc_adapters.sealing import FernetSealer, UnusableKey  # noqa: PLC0415  # only this needs it
-    from contentsvc_adapters.sql.condition import sealed_secrets  # noqa: PLC0415  # as above
-    from contentsvc_adapters.sql.copying import copy_file  # noqa: PLC0415  # as above
+    from contentsvc_adapters.sealing import FernetSealer, UnusableKey  # noqa: PLC0415  # few commands handle secrets
+    from contentsvc_adapters.sql.condition import sealed_secrets  # noqa: PLC0415  # only a copy and `doctor` need it
+    from contentsvc_adapters.sql.copying import copy_file  # noqa: PLC0415  # only a copy needs it
 
     if not settings.secret_key:
         raise UnusableKey(NO_KEY)

@@ -15,7 +15,7 @@ _SENTENCE_LIMIT: Final = 220
 _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
-#: Half of its words that carry meaning are new; so many are enough.
+#: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less.
 _ENOUGH_TELLING: Final = 5
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")

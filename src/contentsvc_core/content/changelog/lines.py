@@ -76,7 +76,7 @@ _FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
-#: Beginnings of subjects that are no orders, or whose verb has another meaning.
+#: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
 _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: A deed, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
@@ -211,7 +211,7 @@ def _is_verb(word: str) -> bool:
 
 
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
-    """Check that verbs after a conjunction are orders of their own, not nouns or parts of a clause."""
+    """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
         all(found[4].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
         and _SUBORDINATE.search(text, 0, further[-1].start(4)) is None

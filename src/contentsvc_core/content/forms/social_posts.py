@@ -31,7 +31,7 @@ _THANKED_FROM: Final = 3
 _BREAK: Final = "  \n"
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
-#: A post for X names so many other changes, and counts more of them.
+#: A post for X names up to this many other changes. If there are more, it only counts them.
 _FEW_OTHERS: Final = 2
 #: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
