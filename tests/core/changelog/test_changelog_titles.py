@@ -47,7 +47,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     ("messages", "title"),
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], ": support for zinc, ring at noon"),
-        (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle, stop the drip"),
+        (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle; stop the drip"),
         (
             [
                 "feat: boil two cups",
@@ -97,7 +97,11 @@ def test_a_change_in_a_title_has_no_capital_unless_it_begins_with_a_name(said: s
     [
         (["feat: ring, sing and hum", "feat: boil two cups"], ": ring, sing and hum; boil two cups"),
         (["feat!: no handle", "security: lock"], " \u2013 Breaking: no handle; Security: lock"),
-        (["feat!: no handle", "feat: boil two cups"], " \u2013 Breaking: no handle, boil two cups"),
+        (["feat!: no handle", "feat: boil two cups"], " \u2013 Breaking: no handle; boil two cups"),
+        (
+            ["feat!: no handle", "feat!: no lid", "feat: boil two cups"],
+            " \u2013 Breaking: no handle, no lid; boil two cups",
+        ),
     ],
 )
 def test_changes_that_have_commas_or_labels_are_set_apart(messages: list[str], title: str) -> None:
@@ -109,7 +113,7 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: ring at noon"
     # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
-    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills, a lid, louder"
+    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid, louder"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"
 
 

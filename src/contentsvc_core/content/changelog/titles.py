@@ -71,9 +71,8 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     if news and not leading:
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
     elif named and (leads := _leads(leading, TITLE_LIMIT - len(start) - 1, phrases)):
-        # A comma inside a change, or a later label, needs a stronger sign between changes.
-        said = ("; " if ", " in "".join(leads) or ": " in "".join(leads[1:]) else ", ").join(leads)
-        if ": " in leads[0]:
+        said = _joined(leads)
+        if ": " in next(iter(leads)):
             start = f"{named} \u2013 "
     elif named and not changes:
         start, said = "", phrases.released.format(names=named)
@@ -84,12 +83,13 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     return plain_title(start, said, "", phrases)
 
 
-def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[str]:
-    leads: list[str] = []
+def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[str, Section]:
+    """Return the texts of the changes that lead a title, each with its section."""
+    leads: dict[str, Section] = {}
     last: Section | None = None
     if leading and leading[0].section in GRAVE and not any(_fits(change, room, phrases) for change in leading):
         # A long one is cut, but never left out for a smaller change.
-        return [cut_at_word(lead(leading[0], phrases), room)]
+        return {cut_at_word(lead(leading[0], phrases), room): leading[0].section}
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
@@ -98,12 +98,23 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> list[st
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         weighty = not is_minor(change) or is_minor(leading[0])
         if size <= room and len(text) <= limit and (not leads or weighty):
-            leads.append(text)
+            leads[text] = change.section
             room -= size
             last = last if unmarked else change.section
         if len(leads) == _LEADS:
             break
-    return leads or [cut_at_word(lead(change, phrases), room) for change in leading[:1]]
+    return leads or {cut_at_word(lead(change, phrases), room): change.section for change in leading[:1]}
+
+
+def _joined(leads: Mapping[str, Section]) -> str:
+    (said, section), *others = leads.items()
+    comma, labelled = ", " in "".join(leads), ": " in said
+    for text, own in others:
+        # A comma inside a change, a new label, and the end of a label's section need a stronger sign.
+        ended = labelled and own is not section
+        said = f"{said}{'; ' if comma or ended or ': ' in text else ', '}{text}"
+        section, labelled = own, ": " in text or (labelled and not ended)
+    return said
 
 
 def _fits(change: Change, room: int, phrases: Phrasebook) -> bool:
