@@ -53,6 +53,7 @@ _OURS: Final = re.compile(r"https://(?:codehost\.example/acme/(?:kettle|lid)(?:/
 @pytest.mark.parametrize("content_type", ContentType)
 @given(subject=_TEXTS, body=_TEXTS, name=_TEXTS, told=_TEXTS, tone=st.sampled_from(ToneProfile))
 @settings(max_examples=40)
+@example(subject="1", body="1", name="", told="", tone=ToneProfile.CONVERSATIONAL)
 @example(
     subject=" ".join(_HOSTILE), body="\n\n".join(_HOSTILE), name=_HOSTILE[1], told=_HOSTILE[3], tone=ToneProfile.CASUAL
 )

@@ -101,7 +101,9 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
     label = f"{inline(place)}: " if place else ""
     mark = f" ({news.phrases.not_released})" if wording.pending(item) else ""
-    said = with_period(f"{label}{inline(wording.said_of(item, news, code=True))}{mark}")
+    text = wording.said_of(item, news, code=True)
+    # A period behind a number would begin a list unless it is escaped.
+    said = f"{label}{inline(text)}{mark}." if mark else f"{label}{inline(with_period(text))}"
     said = f"- **{said}**" if bold else f"- {said}"
     if technical:
         linked = references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
@@ -222,12 +224,12 @@ def _shipped(news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    more = plain(wording.excerpt(item.change))
-    return f"{with_period(_sober_line(item, news))} {inline(more)}" if more else _sober_line(item, news)
+    return _sober_line(item, news, plain(wording.excerpt(item.change)))
 
 
-def _sober_line(item: Item, news: News) -> str:
-    said = inline(wording.said_of(item, news))
+def _sober_line(item: Item, news: News, more: str = "") -> str:
+    text = wording.said_of(item, news)
+    said = inline(f"{with_period(text)} {more}" if more else text)
     return f"- {inline(item.part.project)}: {said}" if news.several else f"- {said}"
 
 
