@@ -24,17 +24,18 @@ _SHORT_SHA: Final = 7
 
 #: Verbs of deeds: posts tell them in the past, "Added a lid".
 _DEEDS: Final = """
-    add adjust align apply centralize clarify consolidate convert correct create deduplicate define deprecate disable
-    downgrade eliminate enable enhance escalate expand expose extend extract finalize fix formalize harden implement
-    improve increase initialize integrate introduce lower migrate modernize normalize optimize overhaul parameterize
-    patch redesign reduce refine reimplement relax relocate remove rename replace resolve restore restrict revamp rework
-    simplify stabilize standardize streamline tighten tweak unify widen
+    add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
+    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize fix formalize
+    harden implement improve increase initialize integrate introduce lower migrate modernize modify normalize optimize
+    overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax relocate remove rename reorder
+    replace resolve restore restrict revamp revise rework shorten simplify stabilize standardize streamline tighten tune
+    tweak unify widen
 """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
     accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate hide
-    honor ignore include omit perform permit preserve prevent propagate protect provide raise reject require respect
-    retain sanitize serialize specify suppress tolerate truncate validate verify
+    honor ignore include inject omit perform permit preserve prevent propagate protect provide raise recommend refuse
+    reject require respect retain retry sanitize serialize specify suppress tolerate truncate validate verify warn
 """
 
 
@@ -59,8 +60,9 @@ _TOLD_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    check close display escape exit load log parse pass prefer prefix print read render report return reuse send store
-    treat write
+    cache check clear close color copy delete display escape exit fetch load log merge open parse pass prefer
+    prefix print read register render report reset return reuse run send set sort start store strip swap treat trigger
+    turn wrap write
 """
 _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 _ARTICLE: Final = late(
@@ -231,7 +233,10 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
         return text
     if change.section is Section.FIXED and first in _DOES:
         return text
-    return phrases.title_leads[change.section].format(text=plain(_continued(change.continuation)))
+    # A narrated text begins with its verb.
+    own = text == plain(change.text)
+    said = _continued(plain(change.continuation)) if own else f"{text[0].lower()}{text[1:]}"
+    return phrases.title_leads[change.section].format(text=said)
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
