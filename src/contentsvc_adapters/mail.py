@@ -155,6 +155,8 @@ class SmtpSender:
         if letter.unsubscribe_url is not None:
             message["List-Unsubscribe"] = f"<{letter.unsubscribe_url}>"
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        if letter.list_label is not None:
+            message["List-Id"] = f"<{letter.list_label}.changelog.{domain}>"
         message.set_content(letter.text)
         message.add_alternative(letter.html, subtype="html")
         return message

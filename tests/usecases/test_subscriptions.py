@@ -158,6 +158,7 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
         leaving = told.message["List-Unsubscribe"].strip("<>")
         assert told.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         assert leaving.removeprefix("https://acme.example") == path_in(told)
+        assert told.message["List-Id"] == "<acme.changelog.acme.example>"
         # A program's one click (RFC 8058), which sends no origin and no cookie.
         click = await office.reader.world.send(
             "POST", leaving.removeprefix("https://acme.example"), data={"List-Unsubscribe": "One-Click"}

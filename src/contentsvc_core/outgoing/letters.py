@@ -59,6 +59,8 @@ class Letter:
     at: datetime
     #: The URL that ends the mails with one click (RFC 8058); ``None``: the mail confirms a subscription.
     unsubscribe_url: str | None = field(default=None, repr=False)
+    #: The first label of the mailing list's id (RFC 2919), by which mail programs sort; ``None``: no list.
+    list_label: str | None = None
 
 
 class Posting(Enum):
@@ -131,6 +133,7 @@ def posts_letter(
         html=_PAGE.format(title=escape(subject), body="\n".join(bodies), foot=foot),
         at=mail.created_at,
         unsubscribe_url=url,
+        list_label=changelog.slug,
     )
 
 
