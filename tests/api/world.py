@@ -28,7 +28,7 @@ from contentsvc_http.app import Services
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
-from contentsvc_http.wiring.front import front_of
+from contentsvc_http.wiring.process import front_of
 
 #: What an operation with a body is called with.
 JSON = {"Content-Type": "application/json"}

@@ -19,7 +19,7 @@ from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_http.wiring.searching import log_abandoned
+from contentsvc_http.wiring.loops import log_abandoned
 
 _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
 

@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, final
 
 import structlog
 
@@ -13,18 +14,21 @@ from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.instrumentation import Instrumentation
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.faults import log_fault
-from contentsvc_http.wiring.sites import ReaderOnDemand
 from contentsvc_http.wiring.writers import open_writer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Collection
 
     from contentsvc_adapters.engine.dbos import DbosExecution
     from contentsvc_adapters.engine.execution import Execution
     from contentsvc_adapters.engine.worker import Worker
+    from contentsvc_core.content.site_addresses import SiteHost
+    from contentsvc_core.ports import SiteReader
+    from contentsvc_core.ports.brands import NotRead, SitePage
 
 #: The time for which a stop waits for current runs, in seconds.
 _ENGINE_GRACE_S: Final = 2.0
+_READER: Final = "contentsvc_adapters.sites.reader"
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -58,7 +62,7 @@ async def open_engine(
                 directory=stores.directory,
                 schedules=stores.schedules,
                 sites=BrandReader(
-                    ReaderOnDemand(app.site_hosts),
+                    _ReaderOnDemand(app.site_hosts),
                     stores.brands,
                     ledger=stores.ledger,
                     jobs=stores.jobs,
@@ -114,3 +118,20 @@ def _execution(settings: Settings, app: Application) -> "Execution":
         )
 
     return DbosOnDemand(settings.engine_database_url, create, migrates=settings.is_sqlite)
+
+
+@final
+class _ReaderOnDemand:
+    """Loads the HTTP client with the first site: most processes read none."""
+
+    def __init__(self, opened: "Collection[SiteHost]") -> None:
+        self._opened = opened
+        self._reader: SiteReader | None = None
+
+    async def read(self, url: str) -> "SitePage | NotRead":
+        if self._reader is None:
+            # In a thread, so that deliveries do not wait for the import.
+            module: Any = await asyncio.to_thread(import_module, _READER)
+            self._reader = module.HttpSiteReader(opened=self._opened)
+        assert self._reader is not None
+        return await self._reader.read(url)

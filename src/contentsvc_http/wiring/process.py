@@ -3,29 +3,28 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
+import attrs
+
 from contentsvc_adapters.offload import SingleThreadExecutor, shares
 from contentsvc_adapters.pacing import Notifier
 from contentsvc_core.application import Application
-from contentsvc_core.usecases.edit import Publisher
-from contentsvc_core.usecases.schedule import Scheduler
-from contentsvc_http.app import Services, create_application
+from contentsvc_http.app import Front, Services, create_application
 from contentsvc_http.asgi import ASGIApp
 from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.changelog.reading import PublicReading
+from contentsvc_http.client_address import Proxies
+from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.deliveries import Receiving
+from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.addressing import addressing
-from contentsvc_http.wiring.alerting import alerting
 from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.code_hosts import open_code_hosts
 from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
-from contentsvc_http.wiring.faults import log_fault
-from contentsvc_http.wiring.front import front_of
+from contentsvc_http.wiring.loops import loops
 from contentsvc_http.wiring.mailing import mailing
 from contentsvc_http.wiring.receiving import Reception
-from contentsvc_http.wiring.scheduling import scheduling
-from contentsvc_http.wiring.searching import log_abandoned, searching
-from contentsvc_http.wiring.sweeping import sweeping
 
 if TYPE_CHECKING:
     from contentsvc_adapters.engine.worker import Worker
@@ -75,24 +74,36 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
         yield application
 
 
+def front_of(settings: Settings, app: Application, receiver: Receiving, pages: RenderedPages) -> Front:
+    limits = RateLimits(app.limiter, app.authenticator, Proxies.read(settings.trusted_proxies))
+    is_set = settings.base_url != attrs.fields(Settings).base_url.default
+    return Front(
+        app=app,
+        limits=limits,
+        hosted=settings.hosted_client == "on",
+        dashboard=Dashboard(app=app, limits=limits, receiver=receiver),
+        public=PublicReading(
+            app=app,
+            limits=limits,
+            pages=pages,
+            base_url=settings.base_url if is_set else "",
+            sends_mail=bool(settings.smtp_url),
+        ),
+        agents=settings.mcp == "on",
+    )
+
+
 @contextlib.asynccontextmanager
 async def _working(settings: Settings, app: Application, reception: Reception) -> "AsyncGenerator[Worker]":
     stores, instrumentation, clock, ids = reception.stores, reception.instrumentation, reception.clock, reception.ids
     async with contextlib.AsyncExitStack() as stack:
-        stores.search.indexer.on_abandoned = log_abandoned
         engine = await stack.enter_async_context(open_engine(settings, app, instrumentation))
         reception.notify.to = engine.notify
         writes = Notifier()
         stores.database.on_written = writes.notify
-        await stack.enter_async_context(sweeping(stores, clock))
-        await stack.enter_async_context(searching(stores.search, writes))
-        await stack.enter_async_context(addressing(stores.changelogs))
-        await stack.enter_async_context(alerting(stores, clock, writes))
+        await stack.enter_async_context(loops(stores, clock, ids, writes, notify=engine.notify))
         await stack.enter_async_context(dispatching(settings, stores, clock, ids, writes, on_sent=instrumentation.sent))
         await stack.enter_async_context(
             mailing(settings, stores, clock, ids, writes, on_posting=instrumentation.posted)
         )
-        scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
-        publisher = Publisher(stores.posts, clock, on_fault=log_fault)
-        await stack.enter_async_context(scheduling(scheduler, publisher, clock, notify=engine.notify))
         yield engine
