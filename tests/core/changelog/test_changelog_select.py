@@ -136,6 +136,8 @@ def test_changes_that_read_the_same_are_one_with_all_numbers() -> None:
 def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it() -> None:
     markdown = draft_of("Ring 'bell' at noon", "Ring `bell` at noon (#7)").markdown
     assert entries(markdown) == ["Ring `bell` at noon"]
+    markdown = draft_of("Bell: ring at noon", "`Bell`: ring at noon (#7)").markdown
+    assert entries(markdown) == ["**Bell:** Ring at noon"]
     assert "[#7]" in markdown
 
 

@@ -58,6 +58,10 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Tune the whistle", "Tuned the whistle"),
         ("Set the whistle", "Sets the whistle"),
         ("Set point of the lid", "Set point of the lid"),
+        ("Always include the lid", "Always includes the lid"),
+        ("correctly handle lids", "correctly handles lids"),
+        ("Updating all lids", "Updated all lids"),
+        ("Adding lids is slow", "Adding lids is slow"),
         ("Stop button does nothing", "Stop button does nothing"),
         ("Add", "Add"),
         ("", ""),
@@ -72,6 +76,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
     [
         ("fix: lid stays open", "Fix: lid stays open"),
         ("fix: avoid false alarms", "Avoids false alarms"),
+        ("fix: properly close the lid", "Properly closes the lid"),
         ("feat!: report kelvin", "Breaking: report kelvin"),
         ("feat!: Report kelvin", "Breaking: report kelvin"),
         ("feat!: breaks the old lid", "Breaks the old lid"),

@@ -281,18 +281,24 @@ def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    same: dict[tuple[str, str, str], Entry] = {}
+    same: dict[tuple[str, str], Entry] = {}
     for entry in entries:
         message = entry.message
-        said = message.description.casefold()
+        # With marks of code, a part of the code before a colon is read as text.
+        said = f"{message.scope}: {message.description}" if message.scope else message.description
+        said = said.casefold()
         if "`" in said or "'" in said:
             said = said.translate(_MARKS_OF_CODE)
-        key = (message.kind, (message.scope or "").casefold(), said)
+        key = (message.kind, said)
         first = same.setdefault(key, entry)
         if first is not entry:
             breaking = first.message if first.message.breaking else message
             # The words with a number are a pull request's.
-            best = message if message.numbers and not first.message.numbers else first.message
+            best, other = first.message, message
+            if message.numbers and not first.message.numbers:
+                best, other = other, best
+            if other.scope and not best.scope:
+                best = replace(best, scope=other.scope, description=other.description)
             same[key] = replace(
                 first,
                 message=replace(best, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),

@@ -25,11 +25,11 @@ _SHORT_SHA: Final = 7
 #: Verbs of deeds: posts tell them in the past, "Added a lid".
 _DEEDS: Final = """
     add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
-    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize fix formalize
-    harden implement improve increase initialize integrate introduce lower migrate modernize modify normalize optimize
-    overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax relocate remove rename reorder
-    replace resolve restore restrict revamp revise rework shorten simplify stabilize standardize streamline tighten tune
-    tweak unify widen
+    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
+    formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
+    normalize optimize overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax
+    relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten simplify stabilize
+    standardize streamline tighten tune tweak unify widen
 """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
@@ -65,6 +65,13 @@ _BEFORE_ARTICLE: Final = """
     turn wrap write
 """
 _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+#: "Updating all images" is a deed, too.
+_GERUNDS: Final = {
+    f"{verb.removesuffix('e')}ing": told for verb, told in _TOLD.items() if told.endswith("ed") and verb != "speed"
+} | {
+    "bumping": "bumped", "changing": "changed", "documenting": "documented", "dropping": "dropped", "moving": "moved",
+    "updating": "updated", "upgrading": "upgraded",
+}  # fmt: skip
 _ARTICLE: Final = late(
     r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple"
     r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
@@ -74,7 +81,12 @@ _ARTICLE: Final = late(
 _DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
-_FIRST: Final = late(r"([A-Za-z]+)( +)(?=(\S+))")
+#: The verb of an imperative, with an adverb before it, and the next word.
+_FIRST: Final = late(
+    r"((?:(?:actually|always|automatically|consistently|correctly|directly|explicitly|finally|fully|gracefully|lazily"
+    r"|optionally|properly|recursively|silently|slightly|temporarily) +)?)([A-Za-z]+) +(?=(\S+))",
+    re.IGNORECASE,
+)
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
@@ -193,19 +205,19 @@ def narrated(text: str) -> str:
     first = _FIRST.match(text)
     if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
         return text
-    word = first[1].casefold()
+    word = first[2].casefold()
     told = "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word)
-    if told is None and not _FINITE.search(text):
-        told = _TOLD_OR_NOUN.get(word)
-    if told is None and _ARTICLE.match(first[3]):
+    if told is None and (first[1] or not _FINITE.search(text)):
+        told = _TOLD_OR_NOUN.get(word) or _GERUNDS.get(word)
+    if told is None and (first[1] or _ARTICLE.match(first[3])):
         told = _TOLD_BEFORE_ARTICLE.get(word)
-    rest = text[first.end(1) :]
+    rest = text[first.end(2) :]
     further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[4])]
     if told is None or (further and not _are_imperatives(further, text)):
         return text
     if further:
-        rest = _AND_VERB.sub(_retold, text)[first.end(1) :]
-    return f"{told.capitalize() if first[1][0].isupper() else told}{rest}"
+        rest = _AND_VERB.sub(_retold, text)[first.end(2) :]
+    return f"{first[1]}{told.capitalize() if first[2][0].isupper() else told}{rest}"
 
 
 def _is_verb(word: str) -> bool:
@@ -231,11 +243,11 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     first = text.partition(" ")[0].casefold()
     if pattern is None or pattern.search(text) or VERBS_ABROAD.get(first) is change.section:
         return text
-    if change.section is Section.FIXED and first in _DOES:
+    is_narrated = text != plain(change.text)
+    if change.section is Section.FIXED and (is_narrated or first in _DOES):
         return text
-    # A narrated text begins with its verb.
-    own = text == plain(change.text)
-    said = _continued(plain(change.continuation)) if own else f"{text[0].lower()}{text[1:]}"
+    # A narrated text begins with its verb, which is no name.
+    said = f"{text[0].lower()}{text[1:]}" if is_narrated else _continued(plain(change.continuation))
     return phrases.title_leads[change.section].format(text=said)
 
 

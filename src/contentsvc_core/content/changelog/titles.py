@@ -189,7 +189,8 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
 
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
     """Return the names of a repository's releases, oldest first; of more than ``most`` the first and the last one."""
-    named = [(plain(masked_line(each.tag_name, _TAG_LIMIT // 2)), mark_of(each, phrases)) for each in releases]
+    limit = _TAG_LIMIT if len(releases) == 1 else _TAG_LIMIT // 2
+    named = [(plain(masked_line(each.tag_name, limit)), mark_of(each, phrases)) for each in releases]
     tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
