@@ -23,6 +23,11 @@ class ContentType(Enum):
     TWITTER_POST = "twitter_post"
     INVESTOR_UPDATE = "investor_update"
 
+    @property
+    def noun(self) -> str:
+        """Return what people call such a post, as inside a sentence."""
+        return _NOUNS[self]
+
 
 def by_content_type(
     *, changelog: _Value, blog_post: _Value, linkedin_post: _Value, twitter_post: _Value, investor_update: _Value
@@ -36,6 +41,14 @@ def by_content_type(
         ContentType.INVESTOR_UPDATE: investor_update,
     }
 
+
+_NOUNS: Final = by_content_type(
+    changelog="changelog",
+    blog_post="blog post",
+    linkedin_post="LinkedIn post",
+    twitter_post="post for X",
+    investor_update="investor update",
+)
 
 #: Content types for social networks that do not render Markdown.
 PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_POST})
