@@ -19,12 +19,12 @@ from sqlalchemy import (
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import AnyRow, read_row
 from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.subscribers import CONFIRMED, subscriber_of
+from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, TakenMail, WaitingPosts
+from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
@@ -186,7 +186,7 @@ class SqlMailbox:
         return TakenMail(
             id=row.mail_id,
             kind=MailKind(row.mail_kind),
-            subscriber=subscriber_of(row),
+            subscriber=read_row(Subscriber, row),
             token=next(iter(opened(self._sealer, [row.sealed_token])), None),
             batch_id=row.mail_batch_id,
             attempts=row.mail_attempts,
