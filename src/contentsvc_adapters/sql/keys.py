@@ -47,14 +47,14 @@ class SqlApiKeys:
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else _key_of(row)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.prefix)
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [_key_of(row) for row in rows]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
@@ -79,7 +79,7 @@ class SqlApiKeys:
 
     async def touch(self, prefix: str, at: datetime) -> None:
         touching = update(api_keys).where(api_keys.c.prefix == prefix).values(last_used_at=to_ms(at))
-        await self._database.write(lambda connection: connection.execute(touching))
+        await self._database.change(touching)
 
 
 def _lock(connection: Connection, organization_id: str) -> None:

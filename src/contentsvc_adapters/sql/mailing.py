@@ -139,7 +139,7 @@ class SqlMailbox:
             .where(announced_posts.c.batch_id == batch_id)
             .order_by(announced_posts.c.created_at, announced_posts.c.post_id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [_announced(row) for row in rows]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
@@ -196,11 +196,11 @@ class SqlMailbox:
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
         ending = _changing(taken).values(status=outcome.status.value, due_at=to_ms(outcome.due_at), error=outcome.error)
-        await self._database.write(lambda connection: connection.execute(ending))
+        await self._database.change(ending)
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         back = _changing(taken).values(attempts=mails.c.attempts - 1, due_at=to_ms(due_at))
-        await self._database.write(lambda connection: connection.execute(back))
+        await self._database.change(back)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         locking = self._database.dialect.locking

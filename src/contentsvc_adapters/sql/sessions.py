@@ -22,12 +22,12 @@ class SqlSessions:
 
     async def session(self, digest: str) -> Session | None:
         query = select(sessions).where(sessions.c.digest == digest)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else read_row(Session, row)
 
     async def remove(self, digest: str) -> bool:
         removing = delete(sessions).where(sessions.c.digest == digest)
-        return await self._database.write(lambda connection: connection.execute(removing).rowcount) == 1
+        return await self._database.change(removing) == 1
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = sessions.c.expires_at <= to_ms(before)
@@ -36,4 +36,4 @@ class SqlSessions:
         # deadlock.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(sessions).where(sessions.c.digest.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)

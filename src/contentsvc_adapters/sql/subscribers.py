@@ -109,7 +109,7 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id)
             .order_by(subscribers.c.changelog_id, subscribers.c.address)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [read_row(Subscriber, row) for row in rows]
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
@@ -118,7 +118,7 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id, CONFIRMED)
             .group_by(subscribers.c.changelog_id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return {row.changelog_id: row.number for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
@@ -131,7 +131,7 @@ class SqlSubscribers:
         # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
 
 def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:

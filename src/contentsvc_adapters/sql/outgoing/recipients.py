@@ -73,7 +73,7 @@ class SqlRecipients:
 
     async def recipients(self, organization_id: str) -> Sequence[Recipient]:
         query = select(recipients).where(recipients.c.organization_id == organization_id).order_by(recipients.c.address)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [read_row(Recipient, row) for row in rows]
 
     async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
@@ -94,7 +94,7 @@ class SqlRecipients:
     async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
         own = (recipients.c.organization_id == organization_id, _CONFIRMED)
         forgetting = delete(recipients).where(*own, recipients.c.address.not_in(sorted(used)))
-        return await self._database.write(lambda connection: connection.execute(forgetting).rowcount)
+        return await self._database.change(forgetting)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         key = [recipients.c[name] for name in _KEY]
