@@ -1,5 +1,6 @@
-"""Strict decoding of requests into structs, and the JSON Schema of the structs."""
+"""Strict decoding of requests into structs, the bodies of values, and the JSON Schema of the structs."""
 
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -7,6 +8,7 @@ import msgspec
 
 from contentsvc_core.refusals import validation_fault
 from contentsvc_core.text import storable
+from contentsvc_core.timestamps import iso_ms
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
@@ -21,6 +23,18 @@ def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
         return msgspec.convert(value, shape, strict=True)
     except msgspec.ValidationError as exc:
         raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
+
+
+def body_of(shape: type[_Shape], value: object, **fields: object) -> _Shape:
+    """Return the body of a value: its attributes that ``shape`` has, times as texts; ``fields`` differ or are added."""
+    names = (name for name in shape.__struct_fields__ if name not in fields and hasattr(value, name))
+    return shape(**{name: _written(getattr(value, name)) for name in names}, **fields)
+
+
+def _written(value: object) -> object:
+    if isinstance(value, datetime):
+        return iso_ms(value)
+    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
 
 def storable_json(value: object) -> object:

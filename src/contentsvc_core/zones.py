@@ -22,7 +22,7 @@ def zone_names() -> tuple[str, ...]:
     return tuple(sorted(available_timezones() - _NO_ZONES))
 
 
-def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
+def read_zone(name: str) -> ZoneInfo | Refusal:
     """Return the time zone with an IANA name; an unknown name is refused with the nearest known one."""
     if name in zone_names():
         return ZoneInfo(name)
@@ -31,7 +31,7 @@ def read_zone(name: str, field: str = "time_zone") -> ZoneInfo | Refusal:
     cities = {each.rpartition("/")[2]: each for each in zones}
     near = _nearest(normalized, zones, cities)
     advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
-    return invalid(field, f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
+    return invalid("time_zone", f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
 
 
 def instant_at(zone: ZoneInfo, local: datetime) -> datetime:

@@ -142,36 +142,18 @@ class Settings:
         }
 
     def masked(self) -> dict[str, object]:
-        shown: dict[str, object] = {
+        """Return the settings by their variables, without secrets: a field without ``repr`` shows only if it is set."""
+        shown: dict[str, object] = {}
+        for attribute in attrs.fields(Settings):
+            value = getattr(self, attribute.name)
+            if attribute.name == _API_URLS:
+                shown |= {f"{slug}_api_url": url for slug, url in self.api_urls.items()}
+            else:
+                shown[attribute.name] = value if attribute.repr else "***" if value else ""
+        shown |= {
             "database_url": make_url(self.database_url).render_as_string(hide_password=True),
-            "database_pool_size": self.database_pool_size,
             "base_url": re.sub(r"//[^/@]*@", "//***@", self.base_url),
-            **{f"{slug}_api_url": url for slug, url in self.api_urls.items()},
-            "secret_key": "***" if self.secret_key else "",
-            "max_connections": self.max_connections,
-            "max_large_bodies_mib": self.max_large_bodies_mib,
-            "failed_log_rows_per_minute": self.failed_log_rows_per_minute,
-            "log_format": self.log_format,
-            "log_level": self.log_level,
-            "engine": self.engine,
-            "run_concurrency": self.run_concurrency,
-            "run_concurrency_per_organization": self.run_concurrency_per_organization,
-            "hosted_client": self.hosted_client,
-            "trusted_proxies": self.trusted_proxies,
-            "site_hosts": self.site_hosts,
-            "outgoing_hosts": self.outgoing_hosts,
             "smtp_url": re.sub(r"//[^/]*@", "//***@", self.smtp_url),
-            "mail_from": self.mail_from,
-            "mail_every_minutes": self.mail_every_minutes,
-            "writer_url": self.writer_url,
-            "writer_model": self.writer_model,
-            "writer_key": "***" if self.writer_key else "",
-            "writer_timeout_s": self.writer_timeout_s,
-            "writer_max_tokens": self.writer_max_tokens,
-            "writer_context_chars": self.writer_context_chars,
-            "mcp": self.mcp,
-            "metrics": self.metrics,
-            "traces": self.traces,
         }
         return {variable(name): value for name, value in shown.items()}
 

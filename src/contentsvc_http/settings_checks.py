@@ -81,34 +81,32 @@ def _postgresql_fault(url: URL) -> str | None:
 
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
-        # Reading the port checks it.
-        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s", value)
-    except ValueError:
-        usable = False
-    if not usable:
+    if not _is_address(value, without=r"\s"):
         message = "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query"
         raise InvalidSetting(message)
 
 
 def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:
-    # No message repeats the address: which may contain a token.
+    # No message repeats the address, which may contain a token.
     for slug, url in value.items():
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
-            usable = usable and not parts.query and not parts.fragment
-            usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"[\s@]", url)
-        except ValueError:
-            usable = False
-        if url and not usable:
+        if url and not _is_address(url, without=r"[\s@]"):
             message = (
                 f"{api_variable(slug)} must be an API's address such as https://forge.example/api/v1, "
                 "without a user name or a query"
             )
             raise InvalidSetting(message)
+
+
+def _is_address(url: str, *, without: str) -> bool:
+    """Check that a URL is HTTP, has a host, no query and no fragment, and matches the pattern ``without`` nowhere."""
+    try:
+        parts = urlsplit(url)
+        # Reading the port checks it.
+        is_reachable = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    is_plain = not parts.query and not parts.fragment and not re.search(without, url)
+    return parts.scheme in {"http", "https"} and is_reachable and is_plain
 
 
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
@@ -163,13 +161,7 @@ def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
 
 def writer_url(_settings: object, _attribute: object, value: str) -> None:
     # No message repeats the URL, which may contain a key.
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
-        usable = usable and (parts.port is None or parts.port > 0) and not re.search(r"\s|@|/chat/completions$", value)
-    except ValueError:
-        usable = False
-    if value and not usable:
+    if value and not _is_address(value, without=r"\s|@|/chat/completions$"):
         message = (
             "CONTENTSVC_WRITER_URL must be what stands before /chat/completions, such as http://127.0.0.1:11434/v1, "
             "without a user name or a query; the key goes into CONTENTSVC_WRITER_KEY"

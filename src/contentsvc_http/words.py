@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from contentsvc_core.content.posts import PostStatus, by_content_type
+from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.content.queries import PostOrder
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.text import one_line
@@ -10,13 +10,7 @@ from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import Trigger
 
-CONTENT: Final = by_content_type(
-    changelog="Changelog",
-    blog_post="Blog post",
-    linkedin_post="LinkedIn post",
-    twitter_post="Post for X",
-    investor_update="Investor update",
-)
+CONTENT: Final = {kind: kind.noun[:1].upper() + kind.noun[1:] for kind in ContentType}
 PUBLISHES: Final[Mapping[PostStatus, str]] = {PostStatus.DRAFT: "after review", PostStatus.PUBLISHED: "at once"}
 ORDERS: Final[Mapping[PostOrder, str]] = {
     PostOrder.CREATED_AT: "when it was written",

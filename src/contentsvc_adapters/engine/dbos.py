@@ -33,6 +33,8 @@ from contentsvc_core.workflows.runs import WorkflowRun
 #: of steps may change without a new version, since runs find results by name.
 _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
+#: The maximum number of connections of a process to DBOS's database.
+_POOL_SIZE: Final = 8
 #: How often a node polls for runs to resume, in seconds.
 _QUEUE_POLL_S: Final = 0.2
 #: The time within which a new workflow must begin, in seconds; else DBOS knew it before.
@@ -48,9 +50,7 @@ _SWEEP_BATCH: Final = 500
 
 @final
 class DbosExecution:
-    def __init__(
-        self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool, pool_size: int = 8
-    ) -> None:
+    def __init__(self, url: str, ledger: RunLedger, clock: Clock, *, executor: str, migrates: bool) -> None:
         """``url``: DBOS's database, as ``postgresql://`` or ``sqlite:///``. Its tables must exist unless ``migrates``.
 
         The name ``executor`` is unique to this process.
@@ -60,7 +60,6 @@ class DbosExecution:
         self._clock = clock
         self._executor = executor
         self._migrates = migrates
-        self._pool_size = pool_size
         #: A resumed run continues in the process that has taken it: so each process has a queue of its own.
         self._queue = f"resumed by {executor}"
         self._sweeping: asyncio.Task[None] | None = None
@@ -75,7 +74,7 @@ class DbosExecution:
         config = DBOSConfig(
             name=_NAME,
             system_database_url=self._url,
-            sys_db_pool_size=self._pool_size,
+            sys_db_pool_size=_POOL_SIZE,
             db_engine_kwargs=engine_options(self._url),
             application_version=_EPOCH,
             executor_id=self._executor,

@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, final
+from typing import final
 
-import attrs
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.removals import disable
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema import brand_identities, organizations
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
     UNKNOWN_BRAND,
     BrandChange,
@@ -24,7 +23,6 @@ from contentsvc_core.content.brand_changes import (
 )
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.removals import Removed, removal_of_brand
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -68,14 +66,14 @@ class SqlBrandIdentities:
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
         row = await self._named.find(organization_id, brand_id)
-        return None if row is None else _brand(row)
+        return None if row is None else read_row(BrandIdentity, row)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         return await self._database.read(lambda connection: _all(connection, organization_id))
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
         row = await self._defaults.find(organization_id, organization_id)
-        return None if row is None else _brand(row)
+        return None if row is None else read_row(BrandIdentity, row)
 
     async def is_taken(self, organization_id: str, name: str) -> bool:
         taken = exists().where(
@@ -92,7 +90,9 @@ class SqlBrandIdentities:
             # In order: at no moment may there be two defaults.
             for brand in changed:
                 connection.execute(
-                    update(brand_identities).where(_named(organization_id, brand.id)).values(_row(brand))
+                    update(brand_identities)
+                    .where(_named(organization_id, brand.id))
+                    .values(row_of(brand, name_key=name_key(brand.name)))
                 )
             return changed[-1]
 
@@ -126,7 +126,7 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
         raise Unstorable(message)
     added = add_brand(_all(connection, brand.organization_id), brand)
     if owner is None and isinstance(added, BrandIdentity):
-        connection.execute(insert(brand_identities), _row(added))
+        connection.execute(insert(brand_identities), row_of(added, name_key=name_key(added.name)))
     return added
 
 
@@ -143,28 +143,9 @@ def _named(organization_id: str, brand_id: str) -> ColumnElement[bool]:
 def _all(connection: Connection, organization_id: str) -> list[BrandIdentity]:
     query = select(brand_identities).where(brand_identities.c.organization_id == organization_id)
     ordered = query.order_by(brand_identities.c.created_at, brand_identities.c.id)
-    return [_brand(row) for row in connection.execute(ordered)]
+    return [read_row(BrandIdentity, row) for row in connection.execute(ordered)]
 
 
 def _first(connection: Connection, condition: ColumnElement[bool]) -> BrandIdentity | None:
     row = connection.execute(select(brand_identities).where(condition)).first()
-    return None if row is None else _brand(row)
-
-
-def _row(brand: BrandIdentity) -> dict[str, Any]:
-    return attrs.asdict(brand) | {
-        "name_key": name_key(brand.name),
-        "tone_profile": brand.tone_profile.value,
-        "created_at": to_ms(brand.created_at),
-        "updated_at": to_ms(brand.updated_at),
-    }
-
-
-def _brand(row: AnyRow) -> BrandIdentity:
-    fields: dict[str, Any] = {each.name: getattr(row, each.name) for each in attrs.fields(BrandIdentity)}
-    fields |= {
-        "tone_profile": ToneProfile(row.tone_profile),
-        "created_at": from_ms(row.created_at),
-        "updated_at": from_ms(row.updated_at),
-    }
-    return BrandIdentity(**fields)
+    return None if row is None else read_row(BrandIdentity, row)

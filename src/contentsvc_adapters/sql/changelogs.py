@@ -65,13 +65,15 @@ class SqlChangelogs:
         self._database = database
 
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        rows = await self._all(select(public_changelogs).where(public_changelogs.c.organization_id == organization_id))
+        rows = await self._database.rows(
+            select(public_changelogs).where(public_changelogs.c.organization_id == organization_id)
+        )
         return changelog_of(rows[0]) if rows else None
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
         ordered = query.order_by(public_changelogs.c.created_at, public_changelogs.c.id)
-        return [changelog_of(row) for row in await self._all(ordered)]
+        return [changelog_of(row) for row in await self._database.rows(ordered)]
 
     async def named(self, slug: str) -> PublicChangelog | None:
         held = select(*_HOLDING).where(changelog_slugs.c.slug == slug)
@@ -137,7 +139,7 @@ class SqlChangelogs:
         if before is not None:
             conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.occurred_at), before.id))
         query = self._newest(changelog, conditions, limit=limit, label=label)
-        return [post_of(row) for row in await self._all(query)]
+        return [post_of(row) for row in await self._database.rows(query)]
 
     def _newest(
         self,
@@ -171,7 +173,7 @@ class SqlChangelogs:
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         own = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
-        rows = await self._all(select(posts).where(*own))
+        rows = await self._database.rows(select(posts).where(*own))
         post = post_of(rows[0]) if rows else None
         return post if post is not None and changelog.shows(post) else None
 
@@ -186,14 +188,14 @@ class SqlChangelogs:
         place = tuple_(to_ms(post.occurred_at), post.id)
         older = self._newest(changelog, [tuple_(*_PLACE) < place], limit=1)
         newer = self._newest(changelog, [tuple_(*_PLACE) > place], limit=1, ascending=True)
-        lines = [[PostLine.of(post_of(row)) for row in await self._all(query)] for query in (older, newer)]
+        lines = [[PostLine.of(post_of(row)) for row in await self._database.rows(query)] for query in (older, newer)]
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
     async def address(self, *, limit: int) -> int:
         # In nearly all cases there is no such post, and these reads wait for no writer.
         for missing in (UNADDRESSED, UNFACETED):
             question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)
-            if await self._all(question.with_only_columns(posts.c.id).limit(1)):
+            if await self._database.rows(question.with_only_columns(posts.c.id).limit(1)):
                 break
         else:
             return 0
@@ -227,7 +229,7 @@ class SqlChangelogs:
         chosen = _choosing(self._database.dialect, changelog)
         return [
             PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at), path=row.path)
-            for row in await self._all(query if chosen is None else query.where(chosen(posts.c.facets)))
+            for row in await self._database.rows(query if chosen is None else query.where(chosen(posts.c.facets)))
         ]
 
     async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
@@ -275,9 +277,6 @@ class SqlChangelogs:
         )
         last = await self._database.read(lambda connection: connection.scalar(query))
         return changelog.updated_at if last is None else max(changelog.updated_at, from_ms(last))
-
-    async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
-        return await self._database.read(lambda connection: connection.execute(query).all())
 
 
 def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:

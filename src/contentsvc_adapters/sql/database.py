@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, assert_never, final
 
-from sqlalchemy import ClauseElement, Connection
+from sqlalchemy import ClauseElement, Connection, Delete, Insert, Select, Update
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.pool import QueuePool
@@ -14,6 +14,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
 from contentsvc_adapters.sql.dialects.writer_thread import Bare
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 from contentsvc_core.values import nothing
 
@@ -58,7 +59,7 @@ class Database:
         self._running: Final[set[asyncio.Future[Any]]] = set()
         self._closed = False
         self._compiled: Final[dict[ClauseElement, SQLCompiler]] = {}
-        #: Called after each write of this process, unless the write is quiet.
+        #: Called after each write of this process.
         self.on_written: Callable[[], None] = nothing
 
     def connections(self) -> tuple[int, int]:
@@ -70,19 +71,28 @@ class Database:
     async def read(self, work: _Work[_Result]) -> _Result:
         return await self._to_the_end(self._in_time(lambda: self._reader.run(work)))
 
-    async def write(self, work: _Work[_Result], *, quiet: bool = False) -> _Result:
+    async def rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
+        return await self.read(lambda connection: connection.execute(query).all())
+
+    async def first(self, query: Select[*tuple[Any, ...]]) -> AnyRow | None:
+        return await self.read(lambda connection: connection.execute(query).first())
+
+    async def change(self, statement: Insert | Update | Delete) -> int:
+        """Execute a statement in a transaction of its own; return the number of its rows."""
+        return await self.write(lambda connection: connection.execute(statement).rowcount)
+
+    async def write(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction and commit; an exception rolls all of it back.
 
         Other transactions may write concurrently: values that ``work`` has read may have changed when it writes.
-        (SQLite has one writer at a time.) ``quiet``: no polling loop has to learn of the write.
+        (SQLite has one writer at a time.)
 
         Raises:
                 StoreUnavailable: The database does not answer, or another process has locked it.
                 Unstorable: The database refuses a value.
         """
         result = await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
-        if not quiet:
-            self._written()
+        self._written()
         return result
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":

@@ -3,16 +3,15 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Select, Update, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Update, and_, delete, insert, select, update
 
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema import (
     integrations,
@@ -70,7 +69,7 @@ class SqlDirectory(SqlTriggers):
         return await self._database.write(add)
 
     async def organization(self, slug: str) -> Organization | None:
-        row = await self._first(select(organizations).where(organizations.c.slug == slug))
+        row = await self._database.first(select(organizations).where(organizations.c.slug == slug))
         return None if row is None else directory_rows.organization_of(row)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
@@ -80,7 +79,7 @@ class SqlDirectory(SqlTriggers):
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         own = update(organizations).where(organizations.c.id == organization_id)
         setting = own.values(house_style=directory_rows.style_column(house_style))
-        return await self._database.write(lambda connection: connection.execute(setting).rowcount > 0)
+        return await self._database.change(setting) > 0
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
         from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list does not need it
@@ -100,7 +99,7 @@ class SqlDirectory(SqlTriggers):
 
     async def organizations(self) -> Sequence[Organization]:
         query = select(organizations).order_by(organizations.c.slug)
-        return [directory_rows.organization_of(row) for row in await self._all(query)]
+        return [directory_rows.organization_of(row) for row in await self._database.rows(query)]
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         try:
@@ -189,12 +188,6 @@ class SqlDirectory(SqlTriggers):
         from contentsvc_adapters.sql.ids import owner_of  # noqa: PLC0415  # it needs the tables of all resources
 
         return await owner_of(self._database, id)
-
-    async def _all(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
-        return await self._database.read(lambda connection: connection.execute(query).all())
-
-    async def _first(self, query: Select[*tuple[Any, ...]]) -> AnyRow | None:
-        return await self._database.read(lambda connection: connection.execute(query).first())
 
 
 def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:

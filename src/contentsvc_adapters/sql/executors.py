@@ -29,7 +29,7 @@ class SqlExecutors:
     async def join(self, executor: str) -> None:
         joining = self._database.dialect.insert(executors).values(id=executor, beats=0)
         once = joining.on_conflict_do_nothing(index_elements=["id"])
-        await self._database.write(lambda connection: connection.execute(once))
+        await self._database.change(once)
 
     async def heartbeat(self, executor: str) -> Mapping[str, int]:
         beats = await self._database.poll(_BEATING, _BEATS, executor=executor)
@@ -60,7 +60,7 @@ class SqlExecutors:
 
     async def leave(self, executor: str) -> None:
         leaving = delete(executors).where(executors.c.id == executor)
-        await self._database.write(lambda connection: connection.execute(leaving))
+        await self._database.change(leaving)
 
 
 @final
@@ -70,7 +70,7 @@ class SqlRunStateStore:
 
     async def results(self, run: RunState) -> Mapping[str, str]:
         query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return {row.name: row.result for row in rows}
 
     async def save(self, run: WorkflowRun, step: str, result: str) -> None:

@@ -67,7 +67,7 @@ class SqlHooks:
     async def sweep_secrets(self, before: datetime) -> int:
         """Delete expired secrets. They no longer verified, so the version stays the same."""
         sweeping = delete(webhook_secrets).where(webhook_secrets.c.expires_at <= to_ms(before))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
         row = await self._reached.find(organization_id, integration_id)
@@ -79,7 +79,7 @@ class SqlHooks:
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
         """Store the code host's id of a hook. No decision on deliveries uses it, so the version stays the same."""
         noting = update(integrations).where(_is(organization_id, integration_id)).values(hook_id=hook_id)
-        return await self._database.write(lambda connection: connection.execute(noting).rowcount) > 0
+        return await self._database.change(noting) > 0
 
 
 def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:

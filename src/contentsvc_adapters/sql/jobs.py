@@ -4,12 +4,13 @@ from typing import Any, final
 import msgspec
 from sqlalchemy import Connection, select
 
-from contentsvc_adapters.sql import rows, workflow_rows
+from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
-from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.timestamps import to_ms
+from contentsvc_core.workflows.jobs import Job, JobEvent
 
 
 @final
@@ -68,22 +69,9 @@ class SqlJobs:
 
 
 def _row(event: JobEvent) -> dict[str, Any]:
-    return {
-        "id": event.id,
-        "job_id": event.job_id,
-        "type": event.type.value,
-        "message": event.message,
-        "metadata": None if event.metadata is None else rows.json_of(dict(event.metadata)),
-        "created_at": to_ms(event.created_at),
-    }
+    return row_of(event, metadata=None if event.metadata is None else json_of(dict(event.metadata)))
 
 
-def _event(row: rows.AnyRow) -> JobEvent:
-    return JobEvent(
-        id=row.id,
-        job_id=row.job_id,
-        type=JobEventType(row.type),
-        message=row.message,
-        metadata=None if row.metadata is None else msgspec.json.decode(row.metadata),
-        created_at=from_ms(row.created_at),
-    )
+def _event(row: AnyRow) -> JobEvent:
+    metadata = None if row.metadata is None else msgspec.json.decode(row.metadata)
+    return read_row(JobEvent, row, metadata=metadata)

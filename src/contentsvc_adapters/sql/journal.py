@@ -129,7 +129,7 @@ class SqlJournal:
         # A literal: PostgreSQL plans a repeated statement for unknown parameters, and would scan the whole table.
         oldest = select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(literal_column(str(limit)))
         sweeping = delete(claims).where(claims.c.key.in_(self._bounded(oldest)))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
     def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         """Return the rows that one sweep deletes.

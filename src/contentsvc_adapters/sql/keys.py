@@ -6,12 +6,12 @@ import msgspec
 from sqlalchemy import Connection, func, insert, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow, json_of, optional_ms, optional_time
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema import api_keys, organizations
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, Scope
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal, too_many
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 
 @final
@@ -47,14 +47,14 @@ class SqlApiKeys:
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else _key_of(row)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.prefix)
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [_key_of(row) for row in rows]
 
     async def revoke(self, prefix: str, at: datetime) -> bool:
@@ -79,7 +79,7 @@ class SqlApiKeys:
 
     async def touch(self, prefix: str, at: datetime) -> None:
         touching = update(api_keys).where(api_keys.c.prefix == prefix).values(last_used_at=to_ms(at))
-        await self._database.write(lambda connection: connection.execute(touching))
+        await self._database.change(touching)
 
 
 def _lock(connection: Connection, organization_id: str) -> None:
@@ -88,31 +88,10 @@ def _lock(connection: Connection, organization_id: str) -> None:
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:
-    return {
-        "prefix": key.prefix,
-        "organization_id": key.organization_id,
-        "name": key.name,
-        "digest": key.digest,
-        "scopes": json_of([scope.value for scope in key.scopes if scope is not Scope.ADMIN]),
-        "may_issue": Scope.ADMIN in key.scopes,
-        "created_at": to_ms(key.created_at),
-        "issued_by": key.issued_by,
-        "expires_at": optional_ms(key.expires_at),
-        "revoked_at": optional_ms(key.revoked_at),
-        "last_used_at": optional_ms(key.last_used_at),
-    }
+    scopes = json_of([scope.value for scope in key.scopes if scope is not Scope.ADMIN])
+    return row_of(key, scopes=scopes, may_issue=Scope.ADMIN in key.scopes)
 
 
 def _key_of(row: AnyRow) -> ApiKey:
-    return ApiKey(
-        prefix=row.prefix,
-        organization_id=row.organization_id,
-        name=row.name,
-        digest=row.digest,
-        scopes=(*map(Scope, msgspec.json.decode(row.scopes)), *([Scope.ADMIN] if row.may_issue else [])),
-        created_at=from_ms(row.created_at),
-        issued_by=row.issued_by,
-        expires_at=optional_time(row.expires_at),
-        revoked_at=optional_time(row.revoked_at),
-        last_used_at=optional_time(row.last_used_at),
-    )
+    scopes = (*map(Scope, msgspec.json.decode(row.scopes)), *([Scope.ADMIN] if row.may_issue else []))
+    return read_row(ApiKey, row, scopes=scopes)

@@ -196,7 +196,7 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at, workflow_runs.c.id)
             .limit(limit)
         )  # fmt: skip
-        run_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        run_rows = await self._database.rows(query)
         return [workflow_rows.listed_run(row) for row in run_rows]
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
@@ -258,7 +258,7 @@ class SqlRunLedger:
             )
             .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
         )
-        return await self._database.write(lambda connection: connection.execute(restarted).rowcount > 0)
+        return await self._database.change(restarted) > 0
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         query = (
@@ -266,7 +266,7 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at.desc(), workflow_runs.c.id.desc())
             .limit(limit)
         )
-        run_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        run_rows = await self._database.rows(query)
         runs, unreadable = await self._events.runs(run_rows)
         for reason in unreadable.values():
             raise UnreadableRow(reason)

@@ -103,7 +103,7 @@ class SqlContextLibrary:
         return await self._read(_RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
 
     async def _read(self, query: Select[*tuple[Any, ...]]) -> list[ContextRecord]:
-        return await _records(await self._database.read(lambda connection: connection.execute(query).all()))
+        return await _records(await self._database.rows(query))
 
 
 async def _records(record_rows: Sequence[rows.AnyRow]) -> list[ContextRecord]:

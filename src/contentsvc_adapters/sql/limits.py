@@ -39,7 +39,7 @@ class SqlRateLimitStore:
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
         by_name = {bucket.name: bucket for bucket in buckets}
         query = select(rate_windows.c.bucket, rate_windows.c.hits).where(rate_windows.c.bucket.in_(by_name))
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return {by_name[row.bucket]: _window(row.bucket, row.hits) for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
@@ -48,7 +48,7 @@ class SqlRateLimitStore:
         # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
 
 def _window(bucket: str, stored: str) -> Window:

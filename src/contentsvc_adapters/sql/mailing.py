@@ -19,12 +19,12 @@ from sqlalchemy import (
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import AnyRow, read_row
 from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.subscribers import CONFIRMED, subscriber_of
+from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, TakenMail, WaitingPosts
+from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
@@ -139,7 +139,7 @@ class SqlMailbox:
             .where(announced_posts.c.batch_id == batch_id)
             .order_by(announced_posts.c.created_at, announced_posts.c.post_id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [_announced(row) for row in rows]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
@@ -186,7 +186,7 @@ class SqlMailbox:
         return TakenMail(
             id=row.mail_id,
             kind=MailKind(row.mail_kind),
-            subscriber=subscriber_of(row),
+            subscriber=read_row(Subscriber, row),
             token=next(iter(opened(self._sealer, [row.sealed_token])), None),
             batch_id=row.mail_batch_id,
             attempts=row.mail_attempts,
@@ -196,11 +196,11 @@ class SqlMailbox:
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
         ending = _changing(taken).values(status=outcome.status.value, due_at=to_ms(outcome.due_at), error=outcome.error)
-        await self._database.write(lambda connection: connection.execute(ending))
+        await self._database.change(ending)
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         back = _changing(taken).values(attempts=mails.c.attempts - 1, due_at=to_ms(due_at))
-        await self._database.write(lambda connection: connection.execute(back))
+        await self._database.change(back)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         locking = self._database.dialect.locking

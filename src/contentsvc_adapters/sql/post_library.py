@@ -125,7 +125,7 @@ class SqlPostLibrary:
             .order_by(posts.c.publish_at, posts.c.id)
             .limit(limit)
         )
-        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        post_rows = await self._database.rows(query)
         return [(row.organization_id, row.id) for row in post_rows]
 
     async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
@@ -143,12 +143,12 @@ class SqlPostLibrary:
             .order_by(posts.c.created_at.desc(), posts.c.id.desc())
             .limit(limit)
         )
-        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        post_rows = await self._database.rows(query)
         return [post_of(row) for row in post_rows]
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
         query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else post_of(row)
 
     async def add(self, post: Post, *, author: str | None = None) -> None:

@@ -114,7 +114,7 @@ class SqlReadModel:
             .having(_ANY)
             .order_by(*key)
         )
-        count_rows = await self._database.read(lambda connection: connection.execute(counting).all())
+        count_rows = await self._database.rows(counting)
         return [
             LogCount(
                 starts_at=from_ms(row.starts_at),

@@ -55,7 +55,7 @@ class SqlRunLists:
                 self._database.dialect.size_of(events.c.data) <= max_bytes,
             )
         )
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else await asyncio.to_thread(rows.event_of, row.id, row.type, row.data)
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
@@ -88,7 +88,7 @@ class SqlRunLists:
             .where(workflow_runs.c.organization_id == organization_id, workflow_runs.c.created_at >= to_ms(since))
             .group_by(workflow_runs.c.status)
         )
-        count_rows = await self._database.read(lambda connection: connection.execute(counting).all())
+        count_rows = await self._database.rows(counting)
         return {RunStatus(row.status): row.number for row in count_rows}
 
     async def log_of(self, organization_id: str, run: RunState) -> str | None:
@@ -109,11 +109,11 @@ class SqlRunLists:
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
         own = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
         query = select(posts.c.id, posts.c.title).where(*own)
-        post_rows = await self._database.read(lambda connection: connection.execute(query).all())
+        post_rows = await self._database.rows(query)
         return {row.id: row.title for row in post_rows}
 
     async def _read_runs(self, query: Select[*tuple[Any, ...]]) -> list[ListedRun]:
-        return await _runs(await self._database.read(lambda connection: connection.execute(query).all()))
+        return await _runs(await self._database.rows(query))
 
 
 async def _runs(run_rows: Sequence[rows.AnyRow]) -> list[ListedRun]:

@@ -1,13 +1,13 @@
 from datetime import datetime
-from typing import Any, final
+from typing import final
 
 from sqlalchemy import delete, select
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema import sessions
 from contentsvc_core.access.sessions import Session
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 
 @final
@@ -17,17 +17,17 @@ class SqlSessions:
 
     async def add(self, session: Session) -> None:
         addition = self._database.dialect.insert(sessions).on_conflict_do_nothing(index_elements=["digest"])
-        row = _session_row(session)
+        row = row_of(session)
         await self._database.write(lambda connection: connection.execute(addition, row))
 
     async def session(self, digest: str) -> Session | None:
         query = select(sessions).where(sessions.c.digest == digest)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if row is None else _session_of(row)
+        row = await self._database.first(query)
+        return None if row is None else read_row(Session, row)
 
     async def remove(self, digest: str) -> bool:
         removing = delete(sessions).where(sessions.c.digest == digest)
-        return await self._database.write(lambda connection: connection.execute(removing).rowcount) == 1
+        return await self._database.change(removing) == 1
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = sessions.c.expires_at <= to_ms(before)
@@ -36,22 +36,4 @@ class SqlSessions:
         # deadlock.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(sessions).where(sessions.c.digest.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
-
-
-def _session_row(session: Session) -> dict[str, Any]:
-    return {
-        "digest": session.digest,
-        "key_prefix": session.key_prefix,
-        "created_at": to_ms(session.created_at),
-        "expires_at": to_ms(session.expires_at),
-    }
-
-
-def _session_of(row: AnyRow) -> Session:
-    return Session(
-        digest=row.digest,
-        key_prefix=row.key_prefix,
-        created_at=from_ms(row.created_at),
-        expires_at=from_ms(row.expires_at),
-    )
+        return await self._database.change(sweeping)

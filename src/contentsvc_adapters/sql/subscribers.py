@@ -5,7 +5,7 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal_column, select, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema import mails, organizations, subscribers
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
@@ -18,7 +18,7 @@ from contentsvc_core.outgoing.subscribers import (
     SubscriberStatus,
 )
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match the partial index against a parameter.
 _ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
@@ -34,7 +34,7 @@ class SqlSubscribers:
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
-        row = _row(subscriber) | {"sealed_token": self._sealer.seal(token)}
+        row = row_of(subscriber) | {"sealed_token": self._sealer.seal(token)}
         own = subscribers.c.changelog_id == subscriber.changelog_id
         counting = select(func.count(), func.count().filter(_ASKED)).where(own)
         current = select(subscribers).where(own, subscribers.c.address == subscriber.address)
@@ -81,7 +81,7 @@ class SqlSubscribers:
         def confirm(connection: Connection) -> Subscriber | None:
             connection.execute(confirming)
             row = connection.execute(reading).first()
-            return None if row is None else subscriber_of(row)
+            return None if row is None else read_row(Subscriber, row)
 
         return await self._database.write(confirm)
 
@@ -109,8 +109,8 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id)
             .order_by(subscribers.c.changelog_id, subscribers.c.address)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [subscriber_of(row) for row in rows]
+        rows = await self._database.rows(query)
+        return [read_row(Subscriber, row) for row in rows]
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
         query = (
@@ -118,7 +118,7 @@ class SqlSubscribers:
             .where(subscribers.c.organization_id == organization_id, CONFIRMED)
             .group_by(subscribers.c.changelog_id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return {row.changelog_id: row.number for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
@@ -131,7 +131,7 @@ class SqlSubscribers:
         # As with sessions: a CTE, so that the rows are selected once, and locked.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
 
 def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:
@@ -148,29 +148,3 @@ def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:
         "created_at": at,
         "due_at": at,
     }
-
-
-def _row(subscriber: Subscriber) -> dict[str, Any]:
-    return {
-        "id": subscriber.id,
-        "organization_id": subscriber.organization_id,
-        "changelog_id": subscriber.changelog_id,
-        "address": subscriber.address,
-        "status": subscriber.status.value,
-        "digest": subscriber.digest,
-        "created_at": to_ms(subscriber.created_at),
-        "confirmed_at": None if subscriber.confirmed_at is None else to_ms(subscriber.confirmed_at),
-    }
-
-
-def subscriber_of(row: AnyRow) -> Subscriber:
-    return Subscriber(
-        id=row.id,
-        organization_id=row.organization_id,
-        changelog_id=row.changelog_id,
-        address=row.address,
-        status=SubscriberStatus(row.status),
-        digest=row.digest,
-        created_at=from_ms(row.created_at),
-        confirmed_at=None if row.confirmed_at is None else from_ms(row.confirmed_at),
-    )

@@ -2,14 +2,14 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, Self, final
+from typing import Final, Self, final
 
 from attrs import frozen
 from msgspec import Struct
 
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.schemas import body_of
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import iso_ms
 
 NAME_LIMIT: Final = 120
 #: The texts of several sentences: companyDescription and customInstructions, in characters.
@@ -76,9 +76,7 @@ class BrandBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, brand: BrandIdentity) -> Self:
-        fields: dict[str, Any] = {name: getattr(brand, name) for name in cls.__struct_fields__}
-        fields |= {name: iso_ms(fields[name]) for name in ("created_at", "updated_at")}
-        return cls(**fields)
+        return body_of(cls, brand)
 
 
 def unheard(brand: BrandIdentity | None) -> list[str]:

@@ -9,6 +9,7 @@ from attrs import Factory, field, frozen
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.content.plain import text_of
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 
 _Value = TypeVar("_Value")
@@ -23,6 +24,11 @@ class ContentType(Enum):
     TWITTER_POST = "twitter_post"
     INVESTOR_UPDATE = "investor_update"
 
+    @property
+    def noun(self) -> str:
+        """Return what people call such a post, as inside a sentence."""
+        return _NOUNS[self]
+
 
 def by_content_type(
     *, changelog: _Value, blog_post: _Value, linkedin_post: _Value, twitter_post: _Value, investor_update: _Value
@@ -36,6 +42,14 @@ def by_content_type(
         ContentType.INVESTOR_UPDATE: investor_update,
     }
 
+
+_NOUNS: Final = by_content_type(
+    changelog="changelog",
+    blog_post="blog post",
+    linkedin_post="LinkedIn post",
+    twitter_post="post for X",
+    investor_update="investor update",
+)
 
 #: Content types for social networks that do not render Markdown.
 PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_POST})
@@ -164,17 +178,7 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        return cls(
-            id=post.id,
-            title=post.title,
-            content=post.content,
-            markdown=post.markdown,
-            content_type=post.content_type,
-            source_metadata=post_metadata(post),
-            status=post.status,
-            created_at=iso_ms(post.created_at),
-            updated_at=iso_ms(post.updated_at),
-        )
+        return body_of(cls, post, source_metadata=post_metadata(post))
 
 
 def post_body(post: Post) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from attrs import frozen
 
-from contentsvc_core.content.posts import by_content_type
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.text import one_line
@@ -23,14 +23,7 @@ _ID: Final = 64
 JOINER: Final = "\u2060"
 #: The marks by which chats and mail programs recognize mentions (``@all``) and addresses (``https://``, ``a.example``).
 _RECOGNIZED: Final = re.compile(r"(?<=@)|(?<=:)(?=//)|(?<=\w\.)(?=[^\W\d])")
-_NAMES: Final = by_content_type(
-    changelog="changelog",
-    blog_post="blog post",
-    linkedin_post="LinkedIn post",
-    twitter_post="X post",
-    investor_update="investor update",
-)
-_CONTENT: Final = {kind.value: name for kind, name in _NAMES.items()}
+_CONTENT: Final = {kind.value: kind.noun for kind in ContentType}
 
 
 @final

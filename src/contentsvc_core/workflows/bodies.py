@@ -6,6 +6,7 @@ import msgspec
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_bodies import OutputConfigBody
 from contentsvc_core.content.windows import Lookback
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.filters import TriggerOptions
 from contentsvc_core.workflows.schedules import Schedule
@@ -44,15 +45,13 @@ class TriggerBody(TriggerOptions, frozen=True, kw_only=True, omit_defaults=True)
 
     @classmethod
     def of(cls, trigger: Trigger, **changes: Any) -> Self:  # noqa: ANN401  # fields of a subclass
-        fields: dict[str, Any] = {name: getattr(trigger.options, name) for name in TriggerOptions.__struct_fields__}
-        fields |= {name: getattr(trigger, name) for name in cls.__struct_fields__ if hasattr(trigger, name)}
-        fields |= {
+        fields: dict[str, Any] = {
+            **{name: getattr(trigger.options, name) for name in TriggerOptions.__struct_fields__},
             "targets": TriggerTargetsBody(repository_ids=[str(number) for number in trigger.repository_ids]),
             "source_config": TriggerSourceBody(event_types=listed(trigger.event_types)),
             "output_config": output_config_body(trigger.brand_identity_id, trigger.house_style),
-            "created_at": iso_ms(trigger.created_at),
         }
-        return cls(**fields | changes)
+        return body_of(cls, trigger, **fields | changes)
 
 
 def listed(event_types: Iterable[str]) -> list[EventType]:
@@ -114,15 +113,10 @@ class ScheduleBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @classmethod
     def of(cls, schedule: Schedule, **changes: Any) -> Self:  # noqa: ANN401  # fields with another form
         fields: dict[str, Any] = {
-            name: getattr(schedule, name) for name in cls.__struct_fields__ if hasattr(schedule, name)
-        }
-        fields |= {
             "source_config": SourceConfigBody(cron=msgspec.convert(cron_body(schedule.cron), CronBody)),
             "targets": TargetsBody(repository_ids=[str(number) for number in schedule.repository_ids]),
             "output_config": output_config_body(schedule.brand_identity_id, schedule.house_style),
             "lookback_window": schedule.lookback,
             "next_run_at": None if schedule.due_at is None else iso_ms(schedule.due_at),
-            "created_at": iso_ms(schedule.created_at),
-            "updated_at": iso_ms(schedule.updated_at),
         }
-        return cls(**fields | changes)
+        return body_of(cls, schedule, **fields | changes)

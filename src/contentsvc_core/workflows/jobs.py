@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.causes import Generation, SiteReading
 from contentsvc_core.workflows.runs import RunState, RunStatus, WorkflowRun
@@ -208,9 +209,7 @@ class JobEventBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, event: JobEvent) -> Self:
-        fields: dict[str, Any] = {name: getattr(event, name) for name in cls.__struct_fields__}
-        fields |= {"type": event.type.value, "created_at": iso_ms(event.created_at)}
-        return cls(**fields)
+        return body_of(cls, event, type=event.type.value)
 
 
 def _last_change_of(job: Job) -> datetime:

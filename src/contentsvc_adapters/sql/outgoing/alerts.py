@@ -23,7 +23,7 @@ class SqlAlerts:
         query = select(
             webhook_endpoints.c.organization_id, webhook_endpoints.c.event_types, webhook_endpoints.c.format
         ).where(webhook_endpoints.c.enabled)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return sorted({row.organization_id for row in rows if any(wants(row, kind) for kind in _WATCHED)})
 
     async def alerts(self, organization_id: str) -> Mapping[str, IntegrationAlert]:
@@ -32,7 +32,7 @@ class SqlAlerts:
             .join(integrations, integrations.c.id == integration_alerts.c.integration_id)
             .where(integrations.c.organization_id == organization_id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return {
             row.integration_id: IntegrationAlert(
                 failing_since=from_ms(row.failing_since),

@@ -57,7 +57,7 @@ class SqlWebhookEndpoints:
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
         query = select(webhook_endpoints).where(_is(organization_id, endpoint_id))
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else endpoint_of(row)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
@@ -66,7 +66,7 @@ class SqlWebhookEndpoints:
             .where(webhook_endpoints.c.organization_id == organization_id)
             .order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
         )
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.rows(query)
         return [endpoint_of(row) for row in rows]
 
     async def change(
@@ -143,7 +143,7 @@ class SqlWebhookEndpoints:
             .where(webhook_endpoints.c.previous_until <= to_ms(now))
             .values(sealed_previous=None, previous_until=None)
         )
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
 
 def _is(organization_id: str, endpoint_id: str) -> ColumnElement[bool]:

@@ -233,11 +233,11 @@ class SqlOutbox:
 
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
-        await self._database.write(lambda connection: connection.execute(back))
+        await self._database.change(back)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         query = select(webhook_messages).where(_is(organization_id, message_id))
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else message_of(row)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
@@ -262,7 +262,7 @@ class SqlOutbox:
         )
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(webhook_messages).where(webhook_messages.c.id.in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
 
 def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:

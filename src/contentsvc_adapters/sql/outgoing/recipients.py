@@ -1,19 +1,19 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Final, final
 
 from sqlalchemy import ColumnElement, Connection, delete, literal_column, select, update
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
-from contentsvc_adapters.sql.row import AnyRow, optional_ms, optional_time
+from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
 from contentsvc_adapters.sql.schema import recipients, webhook_messages
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 from contentsvc_core.ports import SecretSealer
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match the partial index against a parameter.
 _ASKED: Final = recipients.c.status == literal_column(f"'{RecipientStatus.UNCONFIRMED.value}'")
@@ -28,7 +28,7 @@ class SqlRecipients:
         self._sealer = sealer
 
     async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
-        row = _row(recipient) | {"sealed_token": self._sealer.seal(token)}
+        row = row_of(recipient) | {"sealed_token": self._sealer.seal(token)}
         asking = self._database.dialect.insert(recipients).values(row)
         renewed = {name: row[name] for name in ("digest", "sealed_token", "asked_at")}
         asking = asking.on_conflict_do_update(index_elements=list(_KEY), set_=renewed, where=_ASKED)
@@ -56,7 +56,7 @@ class SqlRecipients:
             if row is None:
                 connection.execute(again)
                 row = connection.execute(reading.where(own)).first()
-            return None if row is None else _recipient_of(row)
+            return None if row is None else read_row(Recipient, row)
 
         return await self._database.write(confirm)
 
@@ -67,14 +67,14 @@ class SqlRecipients:
         def leave(connection: Connection) -> Recipient | None:
             connection.execute(leaving)
             row = connection.execute(select(recipients).where(own)).first()
-            return None if row is None else _recipient_of(row)
+            return None if row is None else read_row(Recipient, row)
 
         return await self._database.write(leave)
 
     async def recipients(self, organization_id: str) -> Sequence[Recipient]:
         query = select(recipients).where(recipients.c.organization_id == organization_id).order_by(recipients.c.address)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [_recipient_of(row) for row in rows]
+        rows = await self._database.rows(query)
+        return [read_row(Recipient, row) for row in rows]
 
     async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
         own = (recipients.c.organization_id == recipient.organization_id) & (recipients.c.address == recipient.address)
@@ -94,7 +94,7 @@ class SqlRecipients:
     async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
         own = (recipients.c.organization_id == organization_id, _CONFIRMED)
         forgetting = delete(recipients).where(*own, recipients.c.address.not_in(sorted(used)))
-        return await self._database.write(lambda connection: connection.execute(forgetting).rowcount)
+        return await self._database.change(forgetting)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         key = [recipients.c[name] for name in _KEY]
@@ -121,7 +121,7 @@ def addressees(
     )
     return {
         (row.organization_id, row.address): Addressee(
-            recipient=_recipient_of(row),
+            recipient=read_row(Recipient, row),
             token=None if row.sealed_token is None else next(iter(opened(sealer, [row.sealed_token])), None),
         )
         for row in connection.execute(query)
@@ -130,25 +130,3 @@ def addressees(
 
 def _is(row: AnyRow) -> ColumnElement[bool]:
     return (recipients.c.organization_id == row.organization_id) & (recipients.c.address == row.address)
-
-
-def _row(recipient: Recipient) -> dict[str, Any]:
-    return {
-        "organization_id": recipient.organization_id,
-        "address": recipient.address,
-        "status": recipient.status.value,
-        "digest": recipient.digest,
-        "asked_at": to_ms(recipient.asked_at),
-        "confirmed_at": optional_ms(recipient.confirmed_at),
-    }
-
-
-def _recipient_of(row: AnyRow) -> Recipient:
-    return Recipient(
-        organization_id=row.organization_id,
-        address=row.address,
-        status=RecipientStatus(row.status),
-        digest=row.digest,
-        asked_at=from_ms(row.asked_at),
-        confirmed_at=optional_time(row.confirmed_at),
-    )

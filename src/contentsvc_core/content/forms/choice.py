@@ -19,12 +19,6 @@ from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
 
-_NAMES: Final = {
-    ContentType.BLOG_POST: "a blog post",
-    ContentType.LINKEDIN_POST: "a LinkedIn post",
-    ContentType.TWITTER_POST: "a post for X",
-    ContentType.INVESTOR_UPDATE: "an investor update",
-}
 #: Words of most texts in a language, and of few texts in others.
 _FREQUENT: Final = {
     "English": frozenset(["the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"]),
@@ -65,7 +59,8 @@ def silence(brief: Brief, *, translates: bool = False) -> str | None:
 
 def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
     content_type = brief.content_type
-    name = _NAMES[content_type]
+    noun = content_type.noun
+    name = f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
     if content_type is ContentType.INVESTOR_UPDATE:
         return None if news.active else _reason(brief, news.parts, name)
     if not (news.items or news.lead):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol, Self, TypedDict, final
+from typing import Final, Protocol, Self, TypedDict, final
 
 from attrs import Factory, field, frozen
 from msgspec import Struct
@@ -11,6 +11,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind, invalid
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 
 SLUG_LIMIT: Final = 63
@@ -208,15 +209,14 @@ class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, changelog: PublicChangelog, *, url: str) -> Self:
-        fields: dict[str, Any] = {name: getattr(changelog, name, None) for name in cls.__struct_fields__}
-        fields |= {name: list(fields[name]) for name in ("content_types", "repositories", "scopes")}
-        fields |= {
-            "accent": None if changelog.accent is None else f"#{changelog.accent}",
-            "header_links": [LinkBody(link.label, link.url) for link in changelog.header_links],
-            "images": {image.kind.value: image.digest for image in changelog.images},
-            "url": url,
-        }
-        return cls(**fields)
+        return body_of(
+            cls,
+            changelog,
+            accent=None if changelog.accent is None else f"#{changelog.accent}",
+            header_links=[LinkBody(link.label, link.url) for link in changelog.header_links],
+            images={image.kind.value: image.digest for image in changelog.images},
+            url=url,
+        )
 
 
 @final
