@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from contentsvc_core.commands import Command
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.schemas import body_of
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -58,7 +58,14 @@ class OrganizationBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 
     @classmethod
     def of(cls, organization: Organization) -> Self:
-        return body_of(cls, organization, time_zone=organization.time_zone.key)
+        return cls(
+            id=organization.id,
+            slug=organization.slug,
+            name=organization.name,
+            retention_days=organization.retention_days,
+            time_zone=organization.time_zone.key,
+            created_at=iso_ms(organization.created_at),
+        )
 
 
 @final

@@ -26,7 +26,10 @@ def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
 
 
 def body_of(shape: type[_Shape], value: object, **fields: object) -> _Shape:
-    """Return the body of a value: its attributes that ``shape`` has, times as texts; ``fields`` differ or are added."""
+    """Return the body of a value with many fields: its attributes that ``shape`` has, times as texts, and ``fields``.
+
+    Smaller bodies list their fields, which are then type-checked.
+    """
     names = (name for name in shape.__struct_fields__ if name not in fields and hasattr(value, name))
     return shape(**{name: _written(getattr(value, name)) for name in names}, **fields)
 

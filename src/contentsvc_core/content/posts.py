@@ -9,7 +9,6 @@ from attrs import Factory, field, frozen
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.content.plain import text_of
-from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 
 _Value = TypeVar("_Value")
@@ -178,7 +177,17 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        return body_of(cls, post, source_metadata=post_metadata(post))
+        return cls(
+            id=post.id,
+            title=post.title,
+            content=post.content,
+            markdown=post.markdown,
+            content_type=post.content_type,
+            source_metadata=post_metadata(post),
+            status=post.status,
+            created_at=iso_ms(post.created_at),
+            updated_at=iso_ms(post.updated_at),
+        )
 
 
 def post_body(post: Post) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.on_demand import late
-from contentsvc_core.schemas import body_of
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import Cause, Delivered, source_type
 
@@ -86,4 +86,9 @@ class RecordBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, record: ContextRecord) -> Self:
-        return body_of(cls, record)
+        return cls(
+            custom_id=record.custom_id,
+            content=record.content,
+            metadata=record.metadata,
+            created_at=iso_ms(record.created_at),
+        )

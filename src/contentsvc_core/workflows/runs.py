@@ -20,7 +20,7 @@ from attrs import asdict
 from msgspec import Struct
 
 from contentsvc_core.events.wire import event_data
-from contentsvc_core.schemas import body_of
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import (
     Cause,
@@ -162,7 +162,16 @@ class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
     @classmethod
     def of(cls, run: WorkflowRun | ListedRun) -> Self:
         """Return the form of a run. The action and the data of its event are null if the run was listed."""
-        return body_of(cls, run, **{**_NO_CAUSE, **_cause_fields(run.cause)}, status=run.status.value)
+        return cls(
+            id=run.id,
+            **{**_NO_CAUSE, **_cause_fields(run.cause)},
+            status=run.status.value,
+            attempts=run.attempts,
+            kills=run.kills,
+            error=run.error,
+            post_id=run.post_id,
+            created_at=iso_ms(run.created_at),
+        )
 
 
 _NO_CAUSE: Final = dict.fromkeys(

@@ -2,7 +2,7 @@ from typing import Any, Final, Self, TypedDict, final
 
 from msgspec import Struct
 
-from contentsvc_core.schemas import body_of
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.webhooks.providers import PROVIDERS
 
@@ -78,8 +78,17 @@ class MissedShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, missed: Missed) -> Self:
-        error = None if missed.refusal is None else missed.refusal.reason
-        return body_of(cls, missed.attempt, repository=missed.repository, result=missed.end, error=error)
+        attempt = missed.attempt
+        return cls(
+            delivery_id=attempt.delivery_id,
+            repository=missed.repository,
+            event=attempt.event,
+            action=attempt.action,
+            status_code=attempt.status_code,
+            delivered_at=iso_ms(attempt.delivered_at),
+            result=missed.end,
+            error=None if missed.refusal is None else missed.refusal.reason,
+        )
 
 
 @final

@@ -4,7 +4,6 @@ from msgspec import Struct
 
 from contentsvc_core.journal import LogBody, LogEntry, LogOutcome, log_body
 from contentsvc_core.received import Match, Received, SignatureHeader
-from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import Explained
 from contentsvc_core.usecases.replay_many import ReplayCount, ReplayedBatch
@@ -33,7 +32,16 @@ class ReceivedShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, received: Received) -> Self:
-        return body_of(cls, received, headers=dict(received.headers))
+        return cls(
+            headers=dict(received.headers),
+            size=received.size,
+            source=received.source,
+            signature=received.signature,
+            signature_length=received.signature_length,
+            match=received.match,
+            had_previous_secret=received.had_previous_secret,
+            is_form=received.is_form,
+        )
 
 
 @final
@@ -50,7 +58,13 @@ class DiagnosisShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, diagnosis: Diagnosis, integration_id: str) -> Self:
-        return body_of(cls, diagnosis, cause=diagnosis.cause.wire, command=command_of(diagnosis, integration_id))
+        return cls(
+            cause=diagnosis.cause.wire,
+            sentence=diagnosis.sentence,
+            advice=diagnosis.advice,
+            remedy=diagnosis.remedy,
+            command=command_of(diagnosis, integration_id),
+        )
 
 
 @final
@@ -126,7 +140,13 @@ class ReplayedBatchShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, batch: ReplayedBatch) -> Self:
-        return body_of(cls, batch, refused=[body_of(NotReplayedShape, refused) for refused in batch.refused])
+        return cls(
+            replayed=list(batch.replayed),
+            repeated=list(batch.repeated),
+            refused=[NotReplayedShape(log_id=refused.log_id, reason=refused.reason) for refused in batch.refused],
+            runs=batch.runs,
+            next=batch.next,
+        )
 
 
 @final
@@ -141,4 +161,4 @@ class ReplayCountShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, count: ReplayCount) -> Self:
-        return body_of(cls, count, more=count.is_more)
+        return cls(replayable=count.replayable, not_kept=count.not_kept, more=count.is_more)
