@@ -77,13 +77,12 @@ def _missing(settings: Settings) -> Finding:
 
 async def _unresolved(settings: Settings) -> str | None:
     url = make_url(settings.database_url)
-    host = str(url.query.get("host") or url.host or "")
-    if not host or host.startswith("/"):
-        return None
-    try:
-        await in_thread(lambda: socket.getaddrinfo(host, None))
-    except OSError as exc:
-        return f"the name '{host}' has no address: {exc.strerror or exc}"
+    for host in str(url.query.get("host") or url.host or "").split(","):
+        if host and not host.startswith("/"):
+            try:
+                await in_thread(partial(socket.getaddrinfo, host, None))
+            except OSError as exc:
+                return f"the name '{host}' has no address: {exc.strerror or exc}"
     return None
 
 
