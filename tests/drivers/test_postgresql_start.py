@@ -1,11 +1,15 @@
 """What `contentsvc` says, and how it ends, when PostgreSQL is not as it has to be."""
 
+import uuid
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 from tests import postgres
 from tests.server_process import Installation, serving, until
+
+from contentsvc_adapters.sql.schema import metadata
 
 pytestmark = pytest.mark.slow("starts servers on a PostgreSQL of their own")
 
@@ -75,6 +79,41 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
 
     assert refused.returncode == 1
     assert "Error: the engine's tables are not there: run 'contentsvc migrate'" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "message"),
+    [
+        (
+            "USAGE ON SCHEMA public",
+            "the database role lacks a permission: permission denied for table alembic_version; ",
+        ),
+        (
+            "SELECT ON ALL TABLES IN SCHEMA public",
+            f"the database role may not read and change {len(metadata.tables)} tables, such as announced_posts: ",
+        ),
+        (
+            "ALL ON ALL TABLES IN SCHEMA public",
+            "the engine's database cannot be used: permission denied for schema dbos; ",
+        ),
+    ],
+)
+def test_a_role_that_does_not_own_the_tables_is_told_what_to_do(
+    tmp_path: Path, empty_url: str, right: str, message: str
+) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+    assert installation.run("migrate").returncode == 0
+    role = f"role_{uuid.uuid4().hex}"
+    postgres.rows(empty_url, f"CREATE ROLE {role}; GRANT {right} TO {role}")
+    postgres.rows(empty_url, f'ALTER DATABASE "{make_url(empty_url).database}" SET role TO {role}')
+
+    refused = installation.run("serve", "--port", "0")
+
+    postgres.rows(empty_url, f"SET role TO NONE; DROP OWNED BY {role}; DROP ROLE {role}")
+    assert refused.returncode == 1
+    assert f"Error: {message}let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n" in refused.stderr
+    assert '"ready"' not in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

@@ -33,7 +33,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES, DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, Server, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
@@ -204,7 +204,7 @@ class Postgresql:
             case DatabaseFault.VALUE:
                 return f"the database refuses the value: {text or type(cause).__name__}"
             case DatabaseFault.STATEMENT if isinstance(cause, asyncpg.InsufficientPrivilegeError):
-                return f"the database role lacks a permission: {text}"
+                return f"the database role lacks a permission: {text}; {OWN_TABLES}"
             case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {text}"
             case _ if isinstance(cause, TimeoutError):
