@@ -155,3 +155,16 @@ def test_an_engine_without_its_database_logs_it_and_takes_no_runs(
         until(lambda: "engine available again" in node.log(), "it has said so")
 
     assert "Traceback" not in node.log()
+
+
+def test_nodes_with_different_engines_say_so_and_the_doctor_does(tmp_path: Path, empty_url: str) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+    assert installation.run("migrate").returncode == 0
+    inline = {"CONTENTSVC_ENGINE": "inline"}
+    with serving(installation) as node, serving(installation, name="other", environment=inline) as other:
+        for each, found in ((node, "inline"), (other, "dbos")):
+            until(lambda each=each, found=found: f'"other": ["{found}"]' in each.log(), "the other engine is noticed")
+        doctor = installation.run("doctor")
+
+    assert "other nodes use another engine: set the same CONTENTSVC_ENGINE on all nodes" in node.log()
+    assert "nodes use different engines, dbos and inline: an interrupted run may repeat its steps" in doctor.stdout

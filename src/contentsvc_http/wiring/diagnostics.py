@@ -12,6 +12,7 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_adapters.engine.dbos_tables import tables_version
+from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, MailBacklog, abandoned_documents, backlog, mail_backlog
@@ -39,6 +40,7 @@ __all__ = [
     "DatabaseServer",
     "FileState",
     "Keys",
+    "engines_of",
     "is_older",
     "open_as_it_is",
 ]
