@@ -71,7 +71,7 @@ class Server:
 async def opened(
     servers: Sequence[Server], arguments: Mapping[str, Any], session: Mapping[str, str]
 ) -> DriverConnection:
-    """Open a connection to the first server that is a primary; ``OSError``: there is none."""
+    """Open a connection to the first server that is a primary; ``OSError``: no server is one."""
     failures: list[str] = []
     for server in servers:
         try:
