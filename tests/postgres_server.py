@@ -60,15 +60,18 @@ def end_run(alive: int) -> None:
 class PrivateServer:
     """A server of one's own, to be stopped and started again; leaving the context removes it."""
 
-    def __init__(self, *, durable: bool = True, settings: Sequence[str] = ()) -> None:
+    def __init__(
+        self, *, durable: bool = True, settings: Sequence[str] = (), standby_of: "PrivateServer | None" = None
+    ) -> None:
         """Create a server, without starting it.
 
         Args:
             durable: Whether commits survive a crash of the machine.
             settings: Further settings, as ``name=value``.
+            standby_of: The running primary that it follows, until it is promoted.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="server-", dir=_installed()))
-        self._data = _made(self._folder)
+        self._data = _made(self._folder, copy_of=None if standby_of is None else standby_of.port)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -197,14 +200,18 @@ def once(folder: Path, what: str) -> Generator[bool]:
         done.touch()
 
 
-def _made(folder: Path) -> Path:
-    """Make the files of a server; return their folder. Its sockets lie beside."""
+def _made(folder: Path, *, copy_of: int | None = None) -> Path:
+    """Make the files of a server, or copy those of a primary; return their folder. Its sockets lie beside."""
     folder.chmod(0o755)
     data = folder / "data"
     data.mkdir(mode=0o700)
     if (user := _user()) is not None:
         for each in (folder, data):
             os.chown(each, user, -1)
+    if copy_of is not None:
+        primary = f"host=127.0.0.1 port={copy_of} user=postgres"
+        _run("pg_basebackup", "-D", data, "-d", primary, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+        return data
     _run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
     return data
 

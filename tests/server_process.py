@@ -371,6 +371,22 @@ class ServerProcess:
     def exit_code(self, *, within_s: float) -> int:
         return self.process.wait(within_s)
 
+    @contextlib.contextmanager
+    def started_with_a_reader_that_stops(self) -> Generator[None]:
+        """Start the server with a pipe as its log, and fill the pipe when the server is ready."""
+        os.mkfifo(self.stderr)
+        pipe = os.open(self.stderr, os.O_RDWR | os.O_NONBLOCK)
+        try:
+            self.start()
+            until(self.is_ready, "the server is ready")
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(pipe, b"x")
+            yield
+        finally:
+            self.kill()
+            os.close(pipe)
+
     def connect(self) -> socket.socket:
         """Open a connection to it, for what no client would send."""
         return socket.create_connection((LOOPBACK, self.port), PATIENCE_S)

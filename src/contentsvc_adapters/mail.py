@@ -171,6 +171,8 @@ def _reason(exc: Exception) -> str:
     match exc:
         case smtplib.SMTPNotSupportedError():
             return f"the server does not support what is set: {_text(str(exc))}"
+        case smtplib.SMTPResponseException(smtp_code=-1):
+            return f"the server does not speak SMTP: {_text(exc.smtp_error)}"
         case smtplib.SMTPResponseException():
             return f"the server answered {exc.smtp_code}: {_text(exc.smtp_error)}"
         case ssl.SSLCertVerificationError():

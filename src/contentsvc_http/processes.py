@@ -27,6 +27,8 @@ _LAST_PAUSE_S: Final = 30.0
 _STARTS: Final = 5
 #: The time until a stop kills the processes, in seconds; they stop within 9 seconds by themselves.
 _STOP_S: Final = 9.5
+#: How long the last lines of the log may take, in seconds.
+_LAST_LINES_S: Final = 0.5
 #: The message of a process that is ready. Anything else before its end is the startup error.
 READY: Final = b"\n"
 _LOG: Final = structlog.get_logger("contentsvc")
@@ -66,9 +68,10 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
         supervisor = _Supervisor(place, workers, metrics, signals, on_ready)
         try:
             supervisor.run()
-            on_stopping()
         finally:
             supervisor.stop()
+        # Last: a write to the log may wait for a reader that has stopped.
+        on_stopping()
 
 
 @final
@@ -132,9 +135,9 @@ class _Supervisor:
             try:
                 process.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=process.process.pid)
                 process.process.kill()
                 process.process.wait()
+                _LOG.warning("worker killed: it did not stop in time", worker=number, pid=process.process.pid)
             process.channel.close()
         self._selector.close()
 
@@ -216,11 +219,19 @@ def _signals() -> Generator[socket.socket]:
         signal.set_wakeup_fd(other_end.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             # The socket is notified; a handler prevents the default action, which would end this process.
-            signal.signal(number, lambda _number, _frame: None)
+            signal.signal(number, lambda _number, _frame: _end_by(_STOP_S + _LAST_LINES_S))
         try:
             yield own_end
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.set_wakeup_fd(-1)
+
+
+def _end_by(within_s: float) -> None:
+    """End this process after that time, even if it waits for the reader of its log; repeated signals change nothing."""
+    if signal.getitimer(signal.ITIMER_REAL)[0] == 0:
+        signal.signal(signal.SIGALRM, lambda _number, _frame: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, within_s)
 
 
 @contextlib.contextmanager

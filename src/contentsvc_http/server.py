@@ -1,3 +1,4 @@
+import _thread
 import asyncio
 import contextlib
 import gc
@@ -33,6 +34,8 @@ from contentsvc_http.wiring.receiving import Reception, open_reception
 _REQUEST_GRACE_S: Final = 4
 #: The time limit for the rest of a stop, in seconds.
 _REST_S: Final = 5.0
+#: How long the last line of the log may take, in seconds.
+_LAST_LINE_S: Final = 0.5
 #: The garbage collector's thresholds: a delivery creates no cycles, and the defaults took 5 to 10 % of its CPU time.
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
@@ -142,7 +145,7 @@ async def _serve(
             await server.serve(sockets=[bound])
             on_stopping()
         finally:
-            threading.Thread(target=_end_in_any_case, name="last resort", daemon=True).start()
+            threading.Thread(target=_end_in_any_case, args=[_REST_S], name="last resort", daemon=True).start()
             await behind.close()
 
 
@@ -222,12 +225,18 @@ class Collector:
             return 0
 
 
-def _end_in_any_case() -> None:
-    """End the process if the rest of the stop hangs, such as on the database or in a thread."""
-    time.sleep(_REST_S)
+def _end_in_any_case(within_s: float) -> None:
+    """End the process if the stop hangs, such as on the database, in a thread, or on a full pipe of the log."""
+    time.sleep(within_s)
+    last = threading.Thread(target=_last_line, daemon=True)
+    last.start()
+    last.join(_LAST_LINE_S)
+    os._exit(0)
+
+
+def _last_line() -> None:
     _LOG.warning("stopped without waiting any longer")
     logging.shutdown()
-    os._exit(0)
 
 
 @final
@@ -265,6 +274,9 @@ class Server(uvicorn.server.Server):
         return self._protocol(**arguments)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # Not by threading, whose locks the interrupted code may hold. The event loop may never run again: a write to
+        # the log waits for a reader that has stopped.
+        _thread.start_new_thread(_end_in_any_case, (_REQUEST_GRACE_S + _REST_S,))
         super().handle_exit(sig, frame)
         self._loop.call_soon_threadsafe(self._woken.set)
 

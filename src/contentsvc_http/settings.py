@@ -133,6 +133,7 @@ class Settings:
             return f"sqlite:///{self.database_file.with_name('engine.db')}"
         # The engine's driver knows the name sslmode only.
         query = {"sslmode" if name == "ssl" else name: value for name, value in url.query.items()}
+        query["target_session_attrs"] = "primary"
         return url.set(drivername="postgresql", query=query).render_as_string(hide_password=False)
 
     @property

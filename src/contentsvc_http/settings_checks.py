@@ -50,6 +50,8 @@ def database_url(_settings: object, _attribute: object, value: str) -> None:
         url = make_url(value)
     except (ArgumentError, ValueError) as exc:
         message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
+        if "," in value:
+            message = f"{message}; name several servers after it, as ?host=HOST1,HOST2&port=PORT1,PORT2"
         raise InvalidSetting(message) from exc
     if url.drivername in {_SQLITE, "sqlite"}:
         fault = _sqlite_fault(url)
@@ -75,8 +77,11 @@ def _postgresql_fault(url: URL) -> str | None:
         return " has an '@' in the password: write it as %40"
     if url.query.keys() - _POSTGRESQL_OPTIONS:
         return f" takes no options but {', '.join(sorted(_POSTGRESQL_OPTIONS))}"
-    if not all(isinstance(value, str) for value in url.query.values()) or not str(url.query.get("port", 1)).isdecimal():
+    ports = str(url.query.get("port", 1)).split(",")
+    if not all(isinstance(value, str) for value in url.query.values()) or not all(map(str.isdecimal, ports)):
         return " has an option twice, or a port that is no number"
+    if len(ports) not in {1, len(str(url.query.get("host", url.host)).split(","))}:
+        return " needs one port, or one for each host"
     return None
 
 

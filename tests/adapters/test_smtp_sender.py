@@ -188,3 +188,14 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
 
     assert sent[0].posting is Posting.RETRY
     assert "cannot be reached" in str(sent[0].error)
+
+
+async def test_a_server_of_another_protocol_is_called_so() -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-lamp\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, LOOPBACK, 0) as other:
+        server = SmtpServer.read(f"smtp://{LOOPBACK}:{other.sockets[0].getsockname()[1]}?starttls=off")
+        assert await SmtpSender(server, _FROM).check() == "the server does not speak SMTP: 2.0-lamp"

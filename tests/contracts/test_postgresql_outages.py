@@ -16,7 +16,7 @@ from test_brands_contract import a_brand
 from test_schedules_contract import a_schedule
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, revision, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
@@ -297,4 +297,53 @@ async def test_a_standby_is_refused_and_used_as_soon_as_it_is_a_primary() -> Non
         await asyncio.to_thread(server.promote)
 
         assert await settle() is Settled.AS_DECIDED
+        await database.dispose()
+
+
+async def test_of_several_servers_the_primary_is_used_whichever_it_is() -> None:
+    with (
+        postgres.PrivateServer(durable=False, settings=("synchronous_standby_names=*",)) as first,
+        postgres.PrivateServer(durable=False, standby_of=first) as second,
+    ):
+        # The standby is asked first.
+        several = f"?host=127.0.0.1,127.0.0.1&port={second.port},{first.port}"
+        database = Database(f"postgresql+asyncpg://postgres@/postgres{several}")
+        await upgrade(database)
+        acme = await tenant(sql_stores(database, RotatingSealer()))
+        settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
+        assert await settle() is Settled.AS_DECIDED
+
+        await asyncio.to_thread(first.stop)
+        with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1: the server is a standby.*; 127\.0\.0\.1: .*failed"):
+            await revision(database)
+        await asyncio.to_thread(second.promote)
+
+        assert await settle() is Settled.AS_DECIDED
+        assert (await acme.left()).counts == (1, 2, 1)
+        await database.dispose()
+
+
+async def test_a_server_that_does_not_answer_leaves_time_for_the_next_one() -> None:
+    with postgres.PrivateServer(durable=False) as silent, postgres.PrivateServer(durable=False) as primary:
+        database = Database(
+            f"postgresql+asyncpg://postgres@/postgres?host=127.0.0.1,127.0.0.1&port={silent.port},{primary.port}"
+        )
+        await asyncio.to_thread(silent.pause)
+
+        await upgrade(database)
+
+        assert await revision(database) == HEAD
+        await database.dispose()
+
+
+async def test_a_proxy_without_a_server_behind_it_is_said_in_plain_words() -> None:
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Unread bytes would make the end a reset.
+        await reader.read(1024)
+        writer.close()
+
+    async with await asyncio.start_server(close, "127.0.0.1", 0) as proxy:
+        database = Database(f"postgresql+asyncpg://postgres@127.0.0.1:{proxy.sockets[0].getsockname()[1]}/postgres")
+        with pytest.raises(StoreUnavailable, match="cannot be used: the server, or a proxy before it, closes the conn"):
+            await revision(database)
         await database.dispose()

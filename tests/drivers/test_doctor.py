@@ -652,7 +652,8 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {tables}")
         refused = invoke("organization", "create", "Acme")
         assert refused.stderr == (
-            "Error: the database role lacks a permission: permission denied for table organizations\n"
+            "Error: the database role lacks a permission: permission denied for table organizations; "
+            "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n"
         )
 
 

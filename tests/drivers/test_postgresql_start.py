@@ -1,11 +1,15 @@
 """What `contentsvc` says, and how it ends, when PostgreSQL is not as it has to be."""
 
+import uuid
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 from tests import postgres
 from tests.server_process import Installation, serving, until
+
+from contentsvc_adapters.sql.schema import metadata
 
 pytestmark = pytest.mark.slow("starts servers on a PostgreSQL of their own")
 
@@ -78,6 +82,41 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("right", "message"),
+    [
+        (
+            "USAGE ON SCHEMA public",
+            "the database role lacks a permission: permission denied for table alembic_version; ",
+        ),
+        (
+            "SELECT ON ALL TABLES IN SCHEMA public",
+            f"the database role may not read and change {len(metadata.tables)} tables, such as announced_posts: ",
+        ),
+        (
+            "ALL ON ALL TABLES IN SCHEMA public",
+            "the engine's database cannot be used: permission denied for schema dbos; ",
+        ),
+    ],
+)
+def test_a_role_that_does_not_own_the_tables_is_told_what_to_do(
+    tmp_path: Path, empty_url: str, right: str, message: str
+) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+    assert installation.run("migrate").returncode == 0
+    role = f"role_{uuid.uuid4().hex}"
+    postgres.rows(empty_url, f"CREATE ROLE {role}; GRANT {right} TO {role}")
+    postgres.rows(empty_url, f'ALTER DATABASE "{make_url(empty_url).database}" SET role TO {role}')
+
+    refused = installation.run("serve", "--port", "0")
+
+    postgres.rows(empty_url, f"SET role TO NONE; DROP OWNED BY {role}; DROP ROLE {role}")
+    assert refused.returncode == 1
+    assert f"Error: {message}let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n" in refused.stderr
+    assert '"ready"' not in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 @pytest.fixture
 def server() -> Generator[postgres.PrivateServer]:
     with postgres.PrivateServer(durable=False) as created:
@@ -116,3 +155,16 @@ def test_an_engine_without_its_database_logs_it_and_takes_no_runs(
         until(lambda: "engine available again" in node.log(), "it has said so")
 
     assert "Traceback" not in node.log()
+
+
+def test_nodes_with_different_engines_say_so_and_the_doctor_does(tmp_path: Path, empty_url: str) -> None:
+    installation = Installation(tmp_path, database_url=empty_url)
+    assert installation.run("migrate").returncode == 0
+    inline = {"CONTENTSVC_ENGINE": "inline"}
+    with serving(installation) as node, serving(installation, name="other", environment=inline) as other:
+        for each, found in ((node, "inline"), (other, "dbos")):
+            until(lambda each=each, found=found: f'"other": ["{found}"]' in each.log(), "the other engine is noticed")
+        doctor = installation.run("doctor")
+
+    assert "other nodes use another engine: set the same CONTENTSVC_ENGINE on all nodes" in node.log()
+    assert "nodes use different engines, dbos and inline: an interrupted run may repeat its steps" in doctor.stdout

@@ -99,6 +99,19 @@ def test_a_signal_while_the_server_waits_for_a_lock_at_its_start_ends_it(prepare
         assert server.exit_code(within_s=PATIENCE_S) == 0
 
 
+def test_a_stop_ends_in_time_though_the_reader_of_the_log_has_stopped(prepared: Prepared) -> None:
+    with (
+        ServerProcess(prepared.installation, name="pipe") as server,
+        server.started_with_a_reader_that_stops(),
+        # The log line of a request is the first one that waits.
+        server.connect() as client,
+    ):
+        client.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        server.terminate()
+
+        assert server.exit_code(within_s=12) == 0
+
+
 def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_to_come_again(
     prepared: Prepared,
 ) -> None:

@@ -395,3 +395,13 @@ def test_processes_that_die_at_once_without_a_word_are_given_up(
     assert "ended 5 times before it was ready, with exit code 3" in error
     pauses = [json.loads(line)["again_in_s"] for line in log if '"worker": 1' in line]
     assert pauses == sorted(pauses)
+
+
+def test_processes_stop_in_time_though_the_reader_of_their_log_has_stopped(prepared: Prepared) -> None:
+    with (
+        ServerProcess(prepared.installation, "--workers", "2", name="pipe") as server,
+        server.started_with_a_reader_that_stops(),
+    ):
+        server.terminate()
+
+        assert server.exit_code(within_s=15) == 0

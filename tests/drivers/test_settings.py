@@ -32,6 +32,8 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("DATABASE_URL", "postgresql://u:p@h/d?hunter2=1", "takes no options but host, port, ssl, sslmode"),
         ("DATABASE_URL", "postgresql://u:p@/d?host=a&port=hunter2", "a port that is no number"),
         ("DATABASE_URL", "postgresql://u:p@/d?host=hunter2&host=b", "has an option twice"),
+        ("DATABASE_URL", "postgresql://u:hunter2@a:1,b:2/d", "several servers after it, as ?host=HOST1,HOST2&port="),
+        ("DATABASE_URL", "postgresql://u:hunter2@/d?host=a,b,c&port=1,2", "needs one port, or one for each host"),
         ("DATABASE_POOL_SIZE", "0", "CONTENTSVC_DATABASE_POOL_SIZE must be above 0"),
         ("BASE_URL", "ftp://x", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "https://u:hunter2@x.example/?q", "CONTENTSVC_BASE_URL must be an address"),
@@ -77,6 +79,8 @@ def test_a_setting_that_cannot_be_used_is_named(
         "postgresql+asyncpg://ada:hunter2@db.example:5432/contents",
         "postgresql://ada:hunter2@db.example/contents?sslmode=verify-full",
         "postgresql+asyncpg://ada:hunter2@/contents?host=/run/postgresql&port=5433",
+        "postgresql+asyncpg://ada:hunter2@/contents?host=one.example,two.example&port=5433,5434",
+        "postgresql+asyncpg://ada:hunter2@one.example,two.example:5433/contents",
     ],
 )
 def test_a_postgresql_url_is_taken_and_shown_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -109,8 +113,16 @@ def test_masked_settings_have_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
     ("database", "engine", "tables"),
     [
         ("sqlite+aiosqlite:///data/contentsvc.db", "inline", "sqlite:///data/engine.db"),
-        ("postgresql+asyncpg://u:p%40@db/one?ssl=require", "dbos", "postgresql://u:p%40@db/one?sslmode=require"),
-        ("postgresql+asyncpg:///one?host=/run/pg&port=5433", "dbos", "postgresql:///one?host=/run/pg&port=5433"),
+        (
+            "postgresql+asyncpg://u:p%40@db/one?ssl=require",
+            "dbos",
+            "postgresql://u:p%40@db/one?sslmode=require&target_session_attrs=primary",
+        ),
+        (
+            "postgresql+asyncpg:///one?host=/run/a,/run/b&port=5433",
+            "dbos",
+            "postgresql:///one?host=/run/a,/run/b&port=5433&target_session_attrs=primary",
+        ),
     ],
 )
 def test_the_engine_goes_with_the_database(database: str, engine: str, tables: str) -> None:

@@ -9,10 +9,13 @@ from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
 _CONNECT_S: Final = 3
+#: insufficient_privilege
+_FORBIDDEN: Final = "42501"
 
 
 def tables_version(url: str) -> int | None:
@@ -21,6 +24,8 @@ def tables_version(url: str) -> int | None:
     except (SQLAlchemyError, sqlite3.Error) as exc:
         text = str(getattr(exc, "orig", None) or exc)
         message = f"the engine's database cannot be used: {one_line(text, 200)}"
+        if getattr(getattr(exc, "orig", None), "sqlstate", None) == _FORBIDDEN:
+            message = f"{message}; {OWN_TABLES}"
         raise StoreUnavailable(message) from exc
 
 

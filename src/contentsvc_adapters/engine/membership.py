@@ -3,7 +3,7 @@
 Other executors observe the growth of a number, so clocks need not agree.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Final, final
 
@@ -16,6 +16,13 @@ _KILLED: Final = "the process ended while the run was running"
 #: The number of turns from one search for runs without an executor to the next: 10 s with the default heartbeat, like
 #: the patience with silent executors. An executor leaves such runs when it stops during an outage of the database.
 _ORPHANS_EVERY: Final = 5
+_PREFIX: Final = "exe_"
+
+
+def engines_of(executors: Iterable[str]) -> frozenset[str]:
+    """Return the engines of executors by their names; names of older versions have none."""
+    engines = {name.removeprefix(_PREFIX).rpartition("_")[0] for name in executors}
+    return frozenset(engines - {""})
 
 
 @final
@@ -23,6 +30,8 @@ _ORPHANS_EVERY: Final = 5
 class Heartbeat:
     given_up: bool = False
     lost: tuple[str, ...] = ()
+    #: The engines of other executors with heartbeats, other than this one's.
+    other_engines: frozenset[str] = frozenset()
     recovered: Recovered = field(factory=Recovered)
 
 
@@ -34,6 +43,7 @@ class Membership:
         ids: IdSource,
         *,
         alone: bool,
+        engine: str = "",
         patience_s: float = 10.0,
         now: Callable[[], float] = monotonic,
     ) -> None:
@@ -41,7 +51,10 @@ class Membership:
 
         ``alone`` means that this is the only process: all other registered executors are dead. An executor that is
         silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock.
+        ``engine`` becomes a part of the executor's name, so that others can notice a different one.
         """
+        self._engine = engine
+        self._beats: Mapping[str, int] = {}
         self._executors = executors
         self._ids = ids
         self._patience_s = patience_s
@@ -59,19 +72,21 @@ class Membership:
         If other executors have removed this one, it must stop its runs; the next turn registers it under a new name.
         """
         if self.name is None:
-            name = self._ids.new_id("exe_")
+            name = self._ids.new_id(f"{_PREFIX}{self._engine}_" if self._engine else _PREFIX)
             await self._executors.join(name)
             self.name = name
         beats = await self._executors.heartbeat(self.name)
         if self.name not in beats:
             self.name = None
             return Heartbeat(given_up=True)
+        alive = {id_ for id_, count in beats.items() if self._beats.get(id_, count) != count}
+        self._beats = beats
         lost = self._lost(beats)
         recovered = Recovered()
         if lost or self._turns % _ORPHANS_EVERY == 0:
             recovered = await self._executors.recover(_KILLED, lost=lost)
         self._turns += 1
-        return Heartbeat(lost=tuple(lost), recovered=recovered)
+        return Heartbeat(lost=tuple(lost), recovered=recovered, other_engines=engines_of(alive) - {self._engine})
 
     async def running(self) -> Sequence[Taken]:
         return () if self.name is None else await self._executors.running(self.name)

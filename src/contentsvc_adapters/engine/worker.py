@@ -21,6 +21,7 @@ _LONG_S: Final = 0.05
 _RARELY: Final = 4
 #: The number of heartbeats between two searches for orphaned runs: taken by this process, but not in progress.
 _ORPHANS_EVERY: Final = 5
+_MIXED: Final = "other nodes use another engine: set the same CONTENTSVC_ENGINE on all nodes"
 #: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
 
@@ -58,6 +59,7 @@ class Worker:
         #: The runs that the ledger listed last as running in this process, without a task here: id and take.
         self._orphans: set[tuple[str, int]] = set()
         self._beats = 0
+        self._other_engines = frozenset[str]()
         #: Whether due runs may wait for a free place: the end of a run then wakes the worker.
         self._held_up = False
         self._able = True
@@ -194,6 +196,9 @@ class Worker:
     async def _take_turn(self) -> None:
         was_registered = self._membership.name is not None
         turn = await self._membership.heartbeat()
+        if further := turn.other_engines - self._other_engines:
+            self._note(_MIXED, other=sorted(further))
+            self._other_engines |= further
         if not was_registered or turn.recovered.pending:
             self.notify()
         if turn.lost or turn.recovered.pending or turn.recovered.failed:

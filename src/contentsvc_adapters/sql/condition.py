@@ -65,9 +65,13 @@ def _server(connection: Connection) -> DatabaseServer:
     )
 
 
-async def forbidden(database: Database) -> Sequence[str]:
-    """Return the names of tables that the role of the connection may not read or may not change."""
-    return await database.read(_forbidden)
+async def forbidden(database: Database) -> str | None:
+    """Return which tables the role of the connection may not read or may not change; ``None``: it may do all."""
+    closed = await database.read(_forbidden)
+    if not closed:
+        return None
+    tables = f"{len(closed)} tables, such as {closed[0]}" if len(closed) > 1 else f"the table {closed[0]}"
+    return f"the database role may not read and change {tables}"
 
 
 def _forbidden(connection: Connection) -> Sequence[str]:

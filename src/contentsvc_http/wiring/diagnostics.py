@@ -12,6 +12,7 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_adapters.engine.dbos_tables import tables_version
+from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, MailBacklog, abandoned_documents, backlog, mail_backlog
@@ -24,13 +25,25 @@ from contentsvc_adapters.sql.condition import (
     sealed_secrets,
     server,
 )
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
 from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.stores import NO_KEY
 
-__all__ = ["HEAD", "Backlog", "DatabaseInspector", "DatabaseServer", "FileState", "Keys", "is_older", "open_as_it_is"]
+__all__ = [
+    "HEAD",
+    "OWN_TABLES",
+    "Backlog",
+    "DatabaseInspector",
+    "DatabaseServer",
+    "FileState",
+    "Keys",
+    "engines_of",
+    "is_older",
+    "open_as_it_is",
+]
 
 #: The maximum number of sealed values that the key is tried on; more would give no further information.
 _TRIED: Final = 500
@@ -83,7 +96,7 @@ class DatabaseInspector:
         """Return the schema's revision; ``None``: there is no schema yet."""
         return await revision(self._database)
 
-    async def forbidden(self) -> Sequence[str]:
+    async def forbidden(self) -> str | None:
         return await forbidden(self._database)
 
     async def keys(self) -> Keys:

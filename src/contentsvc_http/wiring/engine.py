@@ -78,7 +78,7 @@ async def open_engine(
                 ended=instrumentation.ended,
             )
         ),
-        Membership(stores.executors, ids, alone=settings.is_sqlite),
+        Membership(stores.executors, ids, alone=settings.is_sqlite, engine=settings.engine_in_force),
         ledger=stores.ledger,
         clock=clock,
         on_fault=log_fault,

@@ -12,7 +12,8 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.offload import SingleThreadExecutor, threads
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision, serving_alone
-from contentsvc_core.errors import ContentServiceError
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
+from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.delivery import Delivery
@@ -88,6 +89,12 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
         if settings.is_sqlite:
             stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))
+        if not settings.is_sqlite:
+            from contentsvc_adapters.sql.condition import forbidden  # noqa: PLC0415  # a file has no roles
+
+            if (missing := await forbidden(stores.database)) is not None:
+                message = f"{missing}: {OWN_TABLES}"
+                raise StoreUnavailable(message)
         clock = SystemClock()
         ids = RandomIds()
         # Around the engine, so that the ends of the last runs are counted.

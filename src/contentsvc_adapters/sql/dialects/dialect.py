@@ -1,5 +1,5 @@
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -18,6 +18,9 @@ from contentsvc_adapters.sql.dialects.transactions import Connections
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
+
+#: What to do if the role of a server's database may not use its tables.
+OWN_TABLES: Final = "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas"
 
 Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
 

@@ -1,6 +1,6 @@
 """PostgreSQL: many connections, all of which may write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Self, final
 
@@ -33,8 +33,8 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
-from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, opened
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES, DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, Server, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 
@@ -77,6 +77,8 @@ class Postgresql:
     """PostgreSQL through asyncpg: one pool; READ COMMITTED for writing, a snapshot for reading."""
 
     arguments: Mapping[str, Any] = field(repr=False)
+    #: Where to connect, in this order; one of them is the primary.
+    servers: Sequence[Server]
     name: str
     pool_size: int
 
@@ -101,14 +103,19 @@ class Postgresql:
                 message = f"the database's URL has an option that is not known, or has it twice: it may be {_KNOWN}"
                 raise ValueError(message)
             arguments[_OPTIONS[option]] = value
-        host, port = arguments.get("host"), arguments.get("port")
-        if port is not None:
-            if not str(port).isdecimal():
-                message = f"the database's URL has a port that is no number: use {_EXAMPLE}"
-                raise ValueError(message)
-            arguments["port"] = int(port)
-        at = f" at {host}" if host else ""
-        return cls(arguments=arguments, name=f"the database '{url.database}'{at}", pool_size=pool_size)
+        host, port = arguments.pop("host", None), arguments.pop("port", None)
+        hosts = str(host or "").split(",")
+        ports = str(port or "").split(",")
+        if len(ports) not in {1, len(hosts)} or not all(each.isdecimal() for each in ports if port):
+            message = f"the database's URL needs one port, or one for each host, as a number: use {_EXAMPLE}"
+            raise ValueError(message)
+        pairs = zip(hosts, ports if len(ports) > 1 else ports * len(hosts), strict=True)
+        return cls(
+            arguments=arguments,
+            servers=[Server(host=host or None, port=int(port) if port else None) for host, port in pairs],
+            name=f"the database '{url.database}'" + (f" at {host}" if host else ""),
+            pool_size=pool_size,
+        )
 
     @property
     def readers(self) -> int:
@@ -138,7 +145,7 @@ class Postgresql:
 
     async def _connect(self, session: Mapping[str, str]) -> DriverConnection:
         try:
-            return await opened(self.arguments, session)
+            return await opened(self.servers, self.arguments, session)
         except OSError as exc:
             raise _Unreachable from exc
 
@@ -197,7 +204,7 @@ class Postgresql:
             case DatabaseFault.VALUE:
                 return f"the database refuses the value: {text or type(cause).__name__}"
             case DatabaseFault.STATEMENT if isinstance(cause, asyncpg.InsufficientPrivilegeError):
-                return f"the database role lacks a permission: {text}"
+                return f"the database role lacks a permission: {text}; {OWN_TABLES}"
             case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {text}"
             case _ if isinstance(cause, TimeoutError):

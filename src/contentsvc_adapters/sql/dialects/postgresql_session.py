@@ -1,10 +1,11 @@
 """Settings of each PostgreSQL session, which override those of server, database and role."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, cast, final
 
 import asyncpg
+from attrs import frozen
 
 from contentsvc_adapters.sql.dialects.statements import DriverConnection
 
@@ -41,8 +42,10 @@ SETTLING: Final = {
     "enable_seqscan": "off",
 }
 
-
 _STANDBY: Final = "the server is a standby, which accepts no writes: name the primary in CONTENTSVC_DATABASE_URL"
+#: The driver's words for a connection that ends before the server has answered, and better ones.
+_LOST: Final = "unexpected connection_lost() call"
+_CLOSED: Final = "the server, or a proxy before it, closes the connection"
 
 
 class _Opened(DriverConnection, Protocol):
@@ -58,16 +61,47 @@ class _Opened(DriverConnection, Protocol):
 _CONNECT: Final = cast("Callable[..., Awaitable[_Opened]]", asyncpg.connect)  # pyright: ignore[reportUnknownMemberType]
 
 
-async def opened(arguments: Mapping[str, Any], session: Mapping[str, str]) -> DriverConnection:
-    """Open a connection to a primary server; ``ConnectionError``: the server is a standby."""
-    connection = await _CONNECT(**arguments, timeout=CONNECT_S, server_settings=dict(session))
+@final
+@frozen
+class Server:
+    host: str | None
+    port: int | None
+
+
+async def opened(
+    servers: Sequence[Server], arguments: Mapping[str, Any], session: Mapping[str, str]
+) -> DriverConnection:
+    """Open a connection to the first server that is a primary; ``OSError``: no server is one."""
+    failures: list[str] = []
+    for server in servers:
+        try:
+            # All servers share the time: a host that is away may leave packets without an answer.
+            return await _opened(server, arguments, session, timeout_s=CONNECT_S / len(servers))
+        except (OSError, asyncpg.CannotConnectNowError) as exc:
+            if len(servers) == 1:
+                raise
+            failures.append(f"{server.host}: {str(exc) or 'no answer in time'}")
+    raise ConnectionError("; ".join(failures))
+
+
+async def _opened(
+    server: Server, arguments: Mapping[str, Any], session: Mapping[str, str], *, timeout_s: float
+) -> DriverConnection:
+    try:
+        connection = await _CONNECT(
+            **arguments, host=server.host, port=server.port, timeout=timeout_s, server_settings=dict(session)
+        )
+    except ConnectionError as exc:
+        if _LOST in str(exc):
+            raise ConnectionError(_CLOSED) from exc
+        raise
     # PostgreSQL 14 and newer report it to each client. A connection that is lost already has no settings.
     if not connection.is_closed() and getattr(connection.get_settings(), "in_hot_standby", "off") == "on":
         connection.terminate()
         raise ConnectionError(_STANDBY)
     if connection.get_server_version() >= _KNOWS_TRANSACTION_TIMEOUT:
         try:
-            async with asyncio.timeout(CONNECT_S):
+            async with asyncio.timeout(timeout_s):
                 await connection.execute(_TRANSACTION)
         except BaseException:
             connection.terminate()

@@ -13,6 +13,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
     HEAD,
+    OWN_TABLES,
     DatabaseInspector,
     DatabaseServer,
     FileState,
@@ -77,13 +78,12 @@ def _missing(settings: Settings) -> Finding:
 
 async def _unresolved(settings: Settings) -> str | None:
     url = make_url(settings.database_url)
-    host = str(url.query.get("host") or url.host or "")
-    if not host or host.startswith("/"):
-        return None
-    try:
-        await in_thread(lambda: socket.getaddrinfo(host, None))
-    except OSError as exc:
-        return f"the name '{host}' has no address: {exc.strerror or exc}"
+    for host in str(url.query.get("host") or url.host or "").split(","):
+        if host and not host.startswith("/"):
+            try:
+                await in_thread(partial(socket.getaddrinfo, host, None))
+            except OSError as exc:
+                return f"the name '{host}' has no address: {exc.strerror or exc}"
     return None
 
 
@@ -96,12 +96,8 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
     name = "schema"
     current = await database.revision()
     if current == HEAD:
-        if closed := await database.forbidden():
-            tables = f"{len(closed)} tables, such as {closed[0]}" if len(closed) > 1 else f"the table {closed[0]}"
-            sentence = f"the database role may not read and change {tables}: deliveries are answered with 500"
-            return [
-                fault(name, sentence, "let the role of CONTENTSVC_DATABASE_URL own the tables, and the schemas")
-            ], None
+        if (forbidden := await database.forbidden()) is not None:
+            return [fault(name, f"{forbidden}: deliveries are answered with 500", OWN_TABLES)], None
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
         backup = "" if current is None else "make a backup, then "

@@ -18,7 +18,6 @@ _T = TypeVar("_T")
 _ADVICE: Final = {
     "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs, and that its limits on connections allow for all "
     "nodes and a few commands",
-    "schema": "if the role lacks a permission, let it own all tables and schemas; otherwise try again",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }

@@ -5,7 +5,7 @@ from typing import Final
 from contentsvc_cli.operate.doctor.findings import Findings, fault, in_thread, ok, warning
 from contentsvc_core.timestamps import from_ms
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.diagnostics import DatabaseInspector, engine_tables
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, engine_tables, engines_of
 
 #: Warning limit for the age of a due run, in seconds: no executor takes it.
 _LONG_S: Final = 60.0
@@ -76,6 +76,12 @@ async def executors(settings: Settings, database: DatabaseInspector) -> Findings
         gone = first.keys() - now.keys()
         silent = {executor for executor in silent if now.get(executor) == first[executor]}
     alive = len(first) - len(silent) - len(gone)
+    engines = engines_of(first.keys() - silent - gone)
+    if len(engines) > 1:
+        sentence = (
+            f"nodes use different engines, {' and '.join(sorted(engines))}: an interrupted run may repeat its steps"
+        )
+        return [warning(name, sentence, "set the same CONTENTSVC_ENGINE on all nodes, and restart them")]
     if not silent:
         return [ok(name, f"{alive} alive")]
     sentence = f"{alive} alive; {len(silent)} without a heartbeat for {WATCHED_S:g} s"
