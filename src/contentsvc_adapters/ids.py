@@ -4,7 +4,7 @@ from typing import Final, final
 
 from uuid_utils import uuid7
 
-_ALPHABET: Final = string.ascii_letters + string.digits
+ALPHABET: Final = string.ascii_letters + string.digits
 
 
 @final
@@ -13,4 +13,4 @@ class RandomIds:
         return prefix + str(uuid7())
 
     def token(self, length: int) -> str:
-        return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+        return "".join(secrets.choice(ALPHABET) for _ in range(length))

@@ -8,7 +8,7 @@ from contentsvc_core.values import nothing
 
 if TYPE_CHECKING:
     from contentsvc_core.content.site_addresses import SiteHost
-    from contentsvc_core.ports import Clock, CodeHost, IdSource, MarkupRenderer, Offload, Shares, Stores
+    from contentsvc_core.ports import Clock, CodeHost, IdSource, MarkupRenderer, Offload, Repeatable, Shares, Stores
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
     from contentsvc_core.usecases.briefs import Briefs
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.diagnoses import Diagnoses
     from contentsvc_core.usecases.edit import PostEditor
     from contentsvc_core.usecases.generate import Generator, JobStarter
+    from contentsvc_core.usecases.keyed_requests import Idempotency
     from contentsvc_core.usecases.limit import RateLimiter
     from contentsvc_core.usecases.operate import Operator
     from contentsvc_core.usecases.plan import Planner
@@ -50,6 +51,8 @@ class Application:
     renderer: "MarkupRenderer"
     shares: "Shares"
     offload: "Offload"
+    #: Gives an execution the time and the ids of an earlier one.
+    repeatable: "Repeatable"
     #: Returns the code host of a provider; ``None``: its API is not configured.
     hosts: "Callable[[str], Awaitable[CodeHost | None]]" = no_hosts
     notify: Callable[[], None] = nothing
@@ -78,6 +81,12 @@ class Application:
         from contentsvc_core.usecases.limit import RateLimiter
 
         return RateLimiter(self.stores.rate_limits, self.clock)
+
+    @cached_property
+    def idempotency(self) -> "Idempotency":
+        from contentsvc_core.usecases.keyed_requests import Idempotency
+
+        return Idempotency(self.stores.keyed_requests, self.clock, self.ids, self.repeatable)
 
     @cached_property
     def sign_in(self) -> "SignIn":

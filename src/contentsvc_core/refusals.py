@@ -56,6 +56,8 @@ class RefusalKind(Enum):
     CONFLICT = auto()
     DISABLED = auto()
     STALE = auto()
+    #: An idempotency key belongs to another request.
+    REUSED = auto()
     HOST_REFUSED = auto()
     HOST_BUSY = auto()
     HOST_UNREACHABLE = auto()

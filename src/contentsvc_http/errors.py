@@ -45,6 +45,7 @@ _STATUS: Final = {
     RefusalKind.CONFLICT: 409,
     RefusalKind.DISABLED: 403,
     RefusalKind.STALE: 412,
+    RefusalKind.REUSED: 422,
     RefusalKind.HOST_REFUSED: 400,
     # Not 429, which is this service's own rate limit with its own headers.
     RefusalKind.HOST_BUSY: 503,
@@ -58,7 +59,8 @@ def refused(refusal: Refusal) -> Refused:
     body: dict[str, Any] = {"error": f"Invalid request: {message}" if refusal.kind is RefusalKind.INVALID else message}
     if refusal.details:
         body["details"] = refusal.details
-    headers = {"Retry-After": str(refusal.retry_after_s or 1)} if refusal.kind is RefusalKind.HOST_BUSY else None
+    waits = refusal.kind is RefusalKind.HOST_BUSY or refusal.retry_after_s is not None
+    headers = {"Retry-After": str(refusal.retry_after_s or 1)} if waits else None
     return Refused(_STATUS[refusal.kind], body, headers)
 
 

@@ -59,6 +59,8 @@ async def test_words_and_filters(busy: Caller) -> None:
     assert await found(busy, repository="acme/other") == []
     assert await found(busy, eventType="release") == ["d-3"]
     assert await found(busy, eventType="release, push", limit=1) == ["d-3"]
+    assert await found(busy, limit=0) == ["d-3"]
+    assert await found(busy, limit=101) == ["d-3", "d-2", "d-1"]
     assert await found(busy, since="2026-01-01") == ["d-3", "d-2", "d-1"]
     assert await found(busy, since="2026-01-01T00:00:00Z") == ["d-3", "d-2", "d-1"]
     assert await found(busy, since="2026-01-01T02:00:01+02:00") == []
@@ -99,10 +101,6 @@ async def test_parts_lead_through_all_of_it(busy: Caller) -> None:
         ({"query": "!"}, "Invalid query: it has no word, only signs"),
         ({"query": "x" * 501}, "Invalid query: it has more than 500 characters"),
         ({"eventType": "ping"}, "Invalid eventType: 'ping' is not one of push, release"),
-        ({"limit": "0"}, "Invalid limit: '0' is not a number from 1 to 100"),
-        ({"limit": "101"}, "Invalid limit: '101' is not a number from 1 to 100"),
-        ({"limit": "1e1"}, "Invalid limit: '1e1' is not a number from 1 to 100"),
-        ({"limit": "9" * 5000}, f"Invalid limit: '{'9' * 63}…' is not a number from 1 to 100"),
         (
             {"since": "yesterday"},
             f"Invalid since: 'yesterday' is {NO_TIME}",

@@ -422,10 +422,20 @@ async def test_unsupported_fields_are_refused_by_name(hosted: ApiWorld) -> None:
     # Instructions without text ask for nothing.
     blank = await acme("PATCH", current["/v1/schedules"], {"outputConfig": {"instructions": ""}})
     assert blank.status_code == 200, blank.text
-    # For a trigger without releases, the setting for pre-releases has no effect.
-    pushes = {"eventTypes": ["push"], "includePreReleases": False}
-    taken = await acme("PATCH", current["/v1/event-triggers"], {"sourceConfig": pushes})
-    assert taken.json()["eventTrigger"]["sourceConfig"]["eventTypes"] == ["push"]
+
+
+async def test_a_trigger_leaves_pre_releases_out_if_its_source_says_so(hosted: ApiWorld) -> None:
+    acme = await hosted.caller()
+    source = {"eventTypes": ["release"], "includePreReleases": False, "ignoreCommitPatterns": []}
+    answer = await acme(
+        "POST",
+        "/v1/event-triggers",
+        trigger(sourceConfig=source, targets={"repositoryIds": [acme.connection.integration.id]}),
+    )
+
+    assert answer.json()["eventTrigger"]["sourceConfig"] == source
+    (stored,) = await hosted.stores.directory.triggers(acme.organization.id)
+    assert not stored.options.pre_releases
 
 
 @pytest.mark.parametrize(

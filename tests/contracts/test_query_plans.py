@@ -27,6 +27,7 @@ from contentsvc_adapters.sql.schema import (
     claims,
     context_records,
     events,
+    keyed_requests,
     log_counts,
     log_entries,
     posts,
@@ -61,7 +62,7 @@ from contentsvc_core.workflows.runs import Completion, RunStatus
 _NUMBER: Final = 1500
 _TOGETHER: Final = 250
 _GROWING: Final = (
-    "claims|context_records|events|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
+    "claims|context_records|events|keyed_requests|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
     "|released_pushes|search_documents|sessions|told_once|workflow_runs"
 )
 #: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
@@ -118,6 +119,16 @@ async def _filled(database: Database) -> Shelf:
                 "post_id": f"post_r{number // 9}",
             },
             rate_windows: {"bucket": f"b-{number}", "hits": "[]", "expires_at": to_ms(at)},
+            keyed_requests: {
+                "key_prefix": "csk_1",
+                "name": f"k-{number}",
+                "digest": "d",
+                "sealed_seed": "s",
+                "at": to_ms(at),
+                "execution": "e",
+                "is_repeated": False,
+                "busy_until": 0,
+            },
             sessions: {"digest": f"s-{number}", "key_prefix": "c", "created_at": 0, "expires_at": to_ms(at)},
         }
         for table, row in created.items():
@@ -328,6 +339,8 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "last sweep of the log": lambda shelf: shelf.stores.journal.sweep(shelf.acme.id, before=later(days=-9), limit=9),
     "sweep of claims": lambda shelf: shelf.stores.journal.sweep_claims(before=later(days=1), limit=9),
     "sweep of windows": lambda shelf: shelf.stores.rate_limits.sweep(before=later(days=1), limit=9),
+    "sweep of keyed requests": lambda shelf: shelf.stores.keyed_requests.sweep(before=later(days=1), limit=9),
+    "keyed request": lambda shelf: shelf.stores.keyed_requests.update("csk_1", "other", lambda _: None),
     "limit": lambda shelf: shelf.stores.rate_limits.update(
         Bucket.of_key(RATES[0], "csk_1"), lambda window: hit(window, RATES[0], later())
     ),

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core import PageRequest, Pagination, paginate
+from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.refusals import Refusal, RefusalKind
 
 
@@ -18,6 +19,10 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 )  # fmt: skip
 def test_limit_is_read_as_specified(text: str | None, limit: int) -> None:
     assert PageRequest.read(limit=text, page=None).limit == limit
+
+
+def test_a_list_may_have_a_limit_of_its_own_without_a_number() -> None:
+    assert [read_limit(text, default=20) for text in (None, "x", "5", "101")] == [20, 20, 5, 100]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from contentsvc_core.search.questions import (
     ContextSearch,
     PostSearch,
     read_context_search,
-    read_limit,
     read_post_search,
 )
 
@@ -88,21 +87,6 @@ def test_a_question_about_posts_that_cannot_be_is_refused(parameters: dict[str, 
 
     assert isinstance(refused, Refusal)
     assert refused.message().startswith(error)
-
-
-@pytest.mark.parametrize(("text", "limit"), [("", 20), ("1", 1), ("007", 7), ("100", 100)])
-def test_a_limit_is_read(text: str, limit: int) -> None:
-    assert read_limit(text) == limit
-
-
-@pytest.mark.parametrize("text", ["0", "101", "-1", "1.5", "x", "٣", "9" * 18, "0" * 18 + "1"])
-def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
-    assert message_of(read_limit(text)) == f"Invalid limit: '{text}' is not a number from 1 to 100"
-
-
-def test_an_invalid_limit_is_quoted_by_its_beginning() -> None:
-    assert message_of(read_limit("x" * 99)) == f"Invalid limit: '{'x' * 63}…' is not a number from 1 to 100"
-    assert read_limit("0" * 17 + "7") == 7
 
 
 @pytest.mark.parametrize(

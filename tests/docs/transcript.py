@@ -43,7 +43,7 @@ _SIGN: Final = re.compile(r"\$\(sign ([a-z.-]+)\)")
 SHOWN: Final = (
     *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
-    *("Retry-After", "WWW-Authenticate", "ETag", "Allow"),
+    *("Retry-After", "WWW-Authenticate", "Location", "ETag", "Allow", "Idempotent-Replayed"),
 )
 #: The website that a brand identity is read from.
 _PAGE: Final = b"""<!doctype html><html lang="en"><head><title>Acme Lighthouses</title>

@@ -5,6 +5,7 @@ from typing import Protocol, TypeVar, cast, final
 import msgspec
 from attrs import Factory, define, evolve, fields, frozen, has
 
+from contentsvc_core.access.keyed_requests import KeyedRequest
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Window
@@ -78,6 +79,8 @@ class State:
     sessions: dict[str, Session] = Factory(dict[str, Session])
     #: Windows and their ends in Unix milliseconds, by the names of buckets.
     windows: dict[str, tuple[Window, int]] = Factory(dict[str, tuple[Window, int]])
+    #: By the prefix of the API key, and idempotency key.
+    keyed_requests: dict[tuple[str, str], KeyedRequest] = Factory(dict[tuple[str, str], KeyedRequest])
     #: The time of the take, by the digest of the claim's key.
     claims: dict[bytes, datetime] = Factory(dict[bytes, datetime])
     #: By organization and custom id.

@@ -10,6 +10,7 @@ from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunState
 from contentsvc_adapters.memory.hooks import MemoryHooks
 from contentsvc_adapters.memory.jobs import MemoryJobs
 from contentsvc_adapters.memory.journal import MemoryJournal
+from contentsvc_adapters.memory.keyed_requests import MemoryKeyedRequests
 from contentsvc_adapters.memory.ledger import MemoryRunLedger
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
 from contentsvc_adapters.memory.limits import MemoryRateLimitStore
@@ -43,6 +44,7 @@ class MemoryStores:
     keys: ports.ApiKeys
     sessions: ports.Sessions
     rate_limits: ports.RateLimitStore
+    keyed_requests: ports.KeyedRequests
     read_model: ports.ReadModel
     run_lists: ports.RunLists
     search: ports.Search
@@ -76,6 +78,7 @@ def memory_stores(sealer: ports.SecretSealer, state: State | None = None) -> Mem
         keys=MemoryApiKeys(state),
         sessions=MemorySessions(state),
         rate_limits=MemoryRateLimitStore(state),
+        keyed_requests=MemoryKeyedRequests(state),
         read_model=MemoryReadModel(state),
         run_lists=MemoryRunLists(state),
         search=MemorySearch(state),

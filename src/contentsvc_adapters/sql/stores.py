@@ -130,6 +130,12 @@ class SqlStores:
         return SqlRateLimitStore(self.database)
 
     @cached_property
+    def keyed_requests(self) -> "ports.KeyedRequests":
+        from contentsvc_adapters.sql.keyed_requests import SqlKeyedRequests
+
+        return SqlKeyedRequests(self.database, self._sealer)
+
+    @cached_property
     def read_model(self) -> "ports.ReadModel":
         from contentsvc_adapters.sql.read_model import SqlReadModel
 

@@ -27,6 +27,15 @@ def _integer(text: str | None, *, at_most: int) -> int | None:
     return -min(size, at_most) if sign == "-" else min(size, at_most)
 
 
+def read_limit(text: str | None, *, default: int = DEFAULT_LIMIT) -> int:
+    """Read the number of items of a page (specification 4.2).
+
+    Below 1 becomes 1, above 100 becomes 100, non-numeric becomes the default.
+    """
+    size = _integer(text, at_most=MAX_PAGE)
+    return default if size is None else min(max(size, 1), MAX_LIMIT)
+
+
 @final
 class PageRequest(Value, frozen=True, kw_only=True):
     limit: int = DEFAULT_LIMIT
@@ -36,15 +45,10 @@ class PageRequest(Value, frozen=True, kw_only=True):
     def read(cls, *, limit: str | None, page: str | None) -> "PageRequest":
         """Read the query parameters; nothing in them is an error (specification 4.2).
 
-        ``limit``: below 1 becomes 1, above 100 becomes 100, non-numeric becomes 10.
         ``page``: below 1 and non-numeric become 1.
         """
-        size = _integer(limit, at_most=MAX_PAGE)
         number = _integer(page, at_most=MAX_PAGE)
-        return cls(
-            limit=DEFAULT_LIMIT if size is None else min(max(size, 1), MAX_LIMIT),
-            page=1 if number is None else max(number, 1),
-        )
+        return cls(limit=read_limit(limit), page=1 if number is None else max(number, 1))
 
     @property
     def offset(self) -> int:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.deliveries import DeliveryQueue, DeliveryStore, Journal, LogWriter
     from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
     from contentsvc_core.ports.jobs import Jobs
+    from contentsvc_core.ports.keyed_requests import KeyedRequests
     from contentsvc_core.ports.limits import RateLimitStore
     from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
     from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints, WebhookSender
-    from contentsvc_core.ports.outside import Clock, IdSource, Offload, Share, Shares
+    from contentsvc_core.ports.outside import Clock, IdSource, Offload, Repeatable, Share, Shares
     from contentsvc_core.ports.read_model import ReadModel
     from contentsvc_core.ports.run_lists import RunLists
     from contentsvc_core.ports.runs import (
@@ -51,6 +52,7 @@ __all__ = [
     "IdSource",
     "Jobs",
     "Journal",
+    "KeyedRequests",
     "LogWriter",
     "MailSender",
     "Mailbox",
@@ -61,6 +63,7 @@ __all__ = [
     "RateLimitStore",
     "ReadModel",
     "Recipients",
+    "Repeatable",
     "RunLedger",
     "RunLists",
     "RunStateStore",
@@ -89,10 +92,11 @@ _HOMES: Final = {
     "read_model": "ReadModel",
     "run_lists": "RunLists",
     "jobs": "Jobs",
+    "keyed_requests": "KeyedRequests",
     "limits": "RateLimitStore",
     "mailing": "MailSender Mailbox Subscribers",
     "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
-    "outside": "Offload Clock IdSource Share Shares",
+    "outside": "Offload Clock IdSource Repeatable Share Shares",
     "runs": "Executors RunLedger RunStateStore Steps Workflow",
     "schedules": "Schedules",
     "search": "Search",

@@ -1,6 +1,7 @@
 """The ports for time, random values, and for running long work elsewhere."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar, final
 
@@ -26,6 +27,14 @@ class IdSource(Protocol):
 
     def token(self, length: int) -> str:
         """Return ``length`` random characters of ``A-Za-z0-9``, fit for a secret."""
+        ...
+
+
+class Repeatable(Protocol):
+    """Makes an execution repeatable: its clock does not advance, and ids and tokens follow from a seed."""
+
+    def __call__(self, seed: str, at: datetime, /) -> AbstractContextManager[None]:
+        """Enter an execution at ``at``. Code that outlives it gets the current time and new ids again."""
         ...
 
 

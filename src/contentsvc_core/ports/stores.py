@@ -7,6 +7,7 @@ from contentsvc_core.ports.content import ContextLibrary, PostLibrary
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal
 from contentsvc_core.ports.directory import ApiKeys, Directory
 from contentsvc_core.ports.jobs import Jobs
+from contentsvc_core.ports.keyed_requests import KeyedRequests
 from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.mailing import Mailbox, Subscribers
 from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints
@@ -51,6 +52,8 @@ class Stores(Protocol):
     def sessions(self) -> Sessions: ...
     @property
     def rate_limits(self) -> RateLimitStore: ...
+    @property
+    def keyed_requests(self) -> KeyedRequests: ...
     @property
     def read_model(self) -> ReadModel: ...
     @property

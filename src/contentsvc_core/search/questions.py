@@ -11,7 +11,6 @@ from contentsvc_core.lists.parameters import bad_query, choices, listed, read_ti
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.read_model import folded
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.text import one_line
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -84,14 +83,3 @@ def read_post_search(parameters: Mapping[str, str]) -> PostSearch | Refusal:
     if isinstance(since, Refusal):
         return since
     return PostSearch(terms=terms, statuses=statuses, content_types=content_types, since=since)
-
-
-def read_limit(text: str) -> int | Refusal:
-    """Read the number of hits: 1 to :data:`HITS_LIMIT`; empty: :data:`HITS_DEFAULT`."""
-    if not text:
-        return HITS_DEFAULT
-    # At most 18 digits: longer numbers are invalid anyway, and converting them is slow.
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0  # noqa: PLR2004
-    if not 1 <= number <= HITS_LIMIT:
-        return bad_query("limit", f"'{one_line(text, 64)}' is not a number from 1 to {HITS_LIMIT}")
-    return number

@@ -5,6 +5,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from contentsvc_core.access.keyed_requests import REMEMBERED
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, RECENT
@@ -29,6 +30,8 @@ class Swept:
     messages: int
     #: Unconfirmed subscribers and recipients.
     subscribers: int = 0
+    #: Requests with an idempotency key.
+    requests: int = 0
 
 
 async def _no_pause() -> None:
@@ -76,6 +79,7 @@ class Sweeper:
             messages=messages,
             subscribers=await self._all(partial(stores.subscribers.sweep, before=unconfirmed, limit=_BATCH))
             + await self._all(partial(stores.recipients.sweep, before=unconfirmed, limit=_BATCH)),
+            requests=await self._all(partial(stores.keyed_requests.sweep, before=now - REMEMBERED, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

@@ -18,7 +18,7 @@ from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import RemovedBody
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 
 _TAGS: Final = ["brand identities"]
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
@@ -155,13 +155,15 @@ def brand_routes(
         description="Returns a job. Poll it with `getBrandIdentityGeneration` until it is completed or failed.",
         tags=_TAGS,
         operation_class=takes(BrandGeneration),
+        response_headers=LOCATED,
         responses=errors(400, 409, 413, 415),
     )
     async def generate_brand_identity(request: Request[Any, Any, Any]) -> Response[BrandJobAnswer]:
         key = await gate.caller(request, Scope.WRITE)
         body = await read_body(request, BrandGeneration)
-        job = await generator.request(key.organization_id, name=body.name, website_url=body.website_url)
-        return await gate.answer(key, {"job": gate.answers.brand_job(accepted(job))}, status=202)
+        job = accepted(await generator.request(key.organization_id, name=body.name, website_url=body.website_url))
+        location = f"/v1/brand-identities/generate/{job.id}"
+        return await gate.answer(key, {"job": gate.answers.brand_job(job)}, status=202, location=location)
 
     @get(
         "/v1/brand-identities/generate/{job_id:str}",

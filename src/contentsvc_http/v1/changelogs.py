@@ -17,7 +17,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 
 _TAGS: Final = ["public changelogs"]
 _UNKNOWN: Final = {"error": "Changelog not found"}
@@ -85,12 +85,14 @@ def public_changelog_routes(  # noqa: C901  # its routes
         description="The changelog is hidden unless you send `isPublic: true`.",
         tags=_TAGS,
         operation_class=takes(CreateChangelog),
+        response_headers=LOCATED,
         responses=errors(400, 409, 413, 415),
     )
     async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
         key = await gate.caller(request, Scope.WRITE)
-        created = await editor.create(await owner(key), await read_body(request, CreateChangelog))
-        return await gate.answer(key, {"changelog": body_of(_accepted(created))}, status=201)
+        created = _accepted(await editor.create(await owner(key), await read_body(request, CreateChangelog)))
+        location = f"/v1/changelogs/{created.id}"
+        return await gate.answer(key, {"changelog": body_of(created)}, status=201, location=location)
 
     @get(
         "/v1/changelogs/{changelog_id:str}",

@@ -5,16 +5,16 @@ from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Meta
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import bad_query
 from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, record_hit_body
-from contentsvc_core.search.questions import read_context_search, read_limit
+from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import encoded
@@ -38,7 +38,7 @@ _PARAMETERS: Final[Mapping[str, Described]] = {
         "`true` adds the text of each record, the one that AI agents read. A page has fewer records then.",
     ),
     "limit": (
-        Annotated[int, Meta(ge=1, le=HITS_LIMIT)],
+        int,
         f"Number of records, 1 to {HITS_LIMIT}. Default: {HITS_DEFAULT}.",
     ),
     "before": "Cursor: the `next` of the previous page.",
@@ -84,7 +84,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "eventType")
         context_search = accepted(read_context_search(parameters))
-        limit = accepted(read_limit(parameters.get("limit", "")))
+        limit = read_limit(parameters.get("limit"), default=HITS_DEFAULT)
         before = read_before(parameters.get("before", ""))
         has_text = accepted(_has_text(parameters.get("content", "")))
         max_bytes = MAX_TEXT_BYTES if has_text else MAX_BYTES

@@ -24,7 +24,7 @@ from contentsvc_core.workflows.triggers import (
 )
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
@@ -90,9 +90,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
 
-    async def one(key: ApiKey, trigger: Trigger, *, status: int = 200) -> Response[OneTriggerBody]:
-        body: OneTriggerBody = {"eventTrigger": gate.answers.event_trigger(trigger)}
-        return await gate.answer(key, body, status=status)
+    def one(trigger: Trigger) -> OneTriggerBody:
+        return {"eventTrigger": gate.answers.event_trigger(trigger)}
 
     @get(
         "/v1/event-triggers",
@@ -122,8 +121,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
     async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
         key = await gate.caller(request, Scope.READ)
         stored = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
-        trigger = accepted(stored or UNKNOWN_TRIGGER)
-        return await one(key, trigger)
+        return await gate.answer(key, one(accepted(stored or UNKNOWN_TRIGGER)))
 
     @post(
         "/v1/event-triggers",
@@ -132,6 +130,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         summary="Create an event trigger",
         tags=_TAGS,
         operation_class=takes(new),
+        response_headers=LOCATED,
         responses=errors(400, 409, 413, 415),
     )
     async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
@@ -139,8 +138,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("targets is missing")
-        created = await editor.create(key.organization_id, CreateTrigger(**values))
-        return await one(key, accepted(created), status=201)
+        created = accepted(await editor.create(key.organization_id, CreateTrigger(**values)))
+        return await gate.answer(key, one(created), status=201, location=f"/v1/event-triggers/{created.id}")
 
     @patch(
         "/v1/event-triggers/{trigger_id:str}",
@@ -157,7 +156,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         if not changes:
             refuse_request("there is nothing to change")
         changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
-        return await one(key, accepted(changed))
+        return await gate.answer(key, one(accepted(changed)))
 
     @delete(
         "/v1/event-triggers/{trigger_id:str}",

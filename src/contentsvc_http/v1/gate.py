@@ -2,6 +2,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeVar, cast, final
 
 from litestar import Request, Response
+from litestar.datastructures import ResponseHeader
 from litestar.openapi.datastructures import ResponseSpec
 from msgspec import Struct, to_builtins
 
@@ -28,6 +29,10 @@ _ERRORS: Final = {
     503: "The service is overloaded, or its database is unavailable. Try again after `Retry-After` seconds.",
 }
 
+#: The header of a response with a new resource or job. The value only gives the type.
+LOCATED: Final = [
+    ResponseHeader(name="Location", value="", description="Path of the new resource or job.", documentation_only=True)
+]
 _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 
@@ -46,12 +51,22 @@ class Gate:
         return key
 
     async def answer(
-        self, key: ApiKey, body: _Body, *, status: int = 200, headers: Mapping[str, str] | None = None
+        self,
+        key: ApiKey,
+        body: _Body,
+        *,
+        status: int = 200,
+        headers: Mapping[str, str] | None = None,
+        location: str | None = None,
     ) -> Response[_Body]:
-        """Return a response whose body has the type that the operation declares."""
+        """Return a response whose body has the type that the operation declares.
+
+        ``location`` is the path of a new resource or job.
+        """
         fields = to_builtins(body) if isinstance(body, Struct) else body
         completed = cast("_Body", self.answers.completed(key.organization_id, fields))
-        return Response(completed, status_code=status, headers=dict(headers or {}))
+        located = {} if location is None else {"Location": location}
+        return Response(completed, status_code=status, headers={**(headers or {}), **located})
 
 
 def errors(*statuses: int) -> dict[int, ResponseSpec]:

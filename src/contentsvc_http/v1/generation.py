@@ -12,7 +12,7 @@ from contentsvc_core.workflows.causes import Generation
 from contentsvc_core.workflows.jobs import GenerationJobBody, JobEventBody, job_events
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerationBody, read_generation
 
 
@@ -42,13 +42,15 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         description="Returns a job. Poll it with `getPostGeneration` until it is completed, failed or skipped.",
         tags=["posts"],
         operation_class=takes(shape),
+        response_headers=LOCATED,
         responses=errors(400, 413, 415),
     )
     async def generate_post(request: Request[Any, Any, Any]) -> Response[GenerationStartedBody]:
         key = await gate.caller(request, Scope.WRITE)
         generation_request = await read_generation(directory, key.organization_id, await read_body(request, shape))
         job = accepted(await generator.request(key.organization_id, generation_request))
-        return await gate.answer(key, {"job": GenerationJobBody.of(job)}, status=202)
+        location = f"/v1/posts/generate/{job.id}"
+        return await gate.answer(key, {"job": GenerationJobBody.of(job)}, status=202, location=location)
 
     @get(
         "/v1/posts/generate/{job_id:str}",

@@ -32,7 +32,7 @@ from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body, takes
 from contentsvc_http.v1.conditions import TAGGED, Tags, conditional, if_match, if_none_match
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 from contentsvc_http.v1.pages import list_errors, paged, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
 from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unknown_brands
@@ -158,7 +158,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         tags=["posts"],
         operation_class=takes(CreatePost),
         request_max_body_size=_MAX_PATCH_BODY,
-        response_headers=TAGGED,
+        response_headers=[*TAGGED, *LOCATED],
         responses=errors(400, 413, 415),
     )
     async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
@@ -166,7 +166,8 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         command = await read_body(request, CreatePost)
         created = accepted(await editor.create(key.organization_id, command, author=key.prefix))
         headers = {"ETag": entity_tag(created)}
-        return await gate.answer(key, {"post": gate.answers.post(created)}, status=201, headers=headers)
+        body: OnePostBody = {"post": gate.answers.post(created)}
+        return await gate.answer(key, body, status=201, headers=headers, location=f"/v1/posts/{created.id}")
 
     @patch(
         "/v1/posts/{post_id:str}",

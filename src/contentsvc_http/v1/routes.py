@@ -1,6 +1,7 @@
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.application import Application
+from contentsvc_http.idempotency import IdempotencyKeys
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.brand_identities import brand_routes
 from contentsvc_http.v1.changelogs import public_changelog_routes
@@ -36,4 +37,4 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *run_routes(gate, stores.run_lists, stores.ledger, app.clock),
         *context_routes(gate, stores.search, stores.contexts, app.shares),
     ]
-    return limits.on(routes)
+    return IdempotencyKeys(app.idempotency, app.authenticator).on(limits.on(routes))

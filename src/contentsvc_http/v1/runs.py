@@ -8,7 +8,7 @@ from litestar.params import Parameter
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
-from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import choices
 from contentsvc_core.ports import Clock, RunLedger, RunLists
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -66,7 +66,7 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         key = await gate.caller(request, Scope.READ)
         parameters = read_parameters(request, "status")
         statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
-        limit = PageRequest.read(limit=parameters.get("limit"), page=None).limit
+        limit = read_limit(parameters.get("limit"))
         before = read_before(parameters.get("before", ""))
         listed_runs = await run_lists.runs(key.organization_id, statuses=statuses, limit=limit + 1, before=before)
         following = written_cursor(Cursor.of(listed_runs[limit - 1])) if len(listed_runs) > limit else None

@@ -23,7 +23,7 @@ from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
@@ -147,13 +147,15 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         summary="Create a schedule",
         tags=_TAGS,
         operation_class=takes(new),
+        response_headers=LOCATED,
         responses=errors(400, 409, 413, 415),
     )
     async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
         key = await gate.caller(request, Scope.WRITE)
         values = await _values(directory, key, await read_body(request, new), hosted=False)
-        created = await planner.create(key.organization_id, CreateSchedule(**values))
-        return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(created))}, status=201)
+        created = accepted(await planner.create(key.organization_id, CreateSchedule(**values)))
+        body: OneScheduleBody = {"schedule": gate.answers.schedule(created)}
+        return await gate.answer(key, body, status=201, location=f"/v1/schedules/{created.id}")
 
     @patch(
         "/v1/schedules/{schedule_id:str}",

@@ -19,7 +19,7 @@ from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.gate import LOCATED, Gate, errors
 
 _TAGS: Final = ["webhook endpoints"]
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
@@ -101,12 +101,14 @@ def webhook_endpoint_routes(
         "mail with a link first; messages go to confirmed addresses only.",
         tags=_TAGS,
         operation_class=takes(CreateEndpoint),
+        response_headers=LOCATED,
         responses=errors(400, 409, 413, 415),
     )
     async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
         key = await gate.caller(request, Scope.WRITE)
-        created = await editor.create(key.organization_id, await read_body(request, CreateEndpoint))
-        return await gate.answer(key, await _with_secret(accepted(created)), status=201)
+        created = accepted(await editor.create(key.organization_id, await read_body(request, CreateEndpoint)))
+        location = f"/v1/webhook-endpoints/{created.endpoint.id}"
+        return await gate.answer(key, await _with_secret(created), status=201, location=location)
 
     @patch(
         "/v1/webhook-endpoints/{endpoint_id:str}",

@@ -6,6 +6,7 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.offload import shares as usual_shares
+from contentsvc_adapters.repeating import RepeatableClock, RepeatableExecution, RepeatableIds
 from contentsvc_core.application import Application, no_hosts, nothing
 from contentsvc_http.settings import Settings
 
@@ -26,11 +27,12 @@ def compose(
 ) -> Application:
     return Application(
         stores=stores,
-        clock=clock or SystemClock(),
-        ids=ids or RandomIds(),
+        clock=RepeatableClock(clock or SystemClock()),
+        ids=RepeatableIds(ids or RandomIds()),
         renderer=SafeMarkdown(),
         shares=shares or usual_shares(),
         offload=asyncio.to_thread,
+        repeatable=RepeatableExecution,
         hosts=hosts,
         notify=notify,
         base_url=settings.base_url,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from contentsvc_adapters.sql.schema.access import api_keys, rate_windows, sessions
+    from contentsvc_adapters.sql.schema.access import api_keys, keyed_requests, rate_windows, sessions
     from contentsvc_adapters.sql.schema.automation import brand_identities, schedules, triggers
     from contentsvc_adapters.sql.schema.content import post_paths, post_versions, posts, released_pushes, told_once
     from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
@@ -40,6 +40,7 @@ __all__ = [
     "integrations",
     "job_events",
     "jobs",
+    "keyed_requests",
     "log_counts",
     "log_entries",
     "mails",
@@ -71,7 +72,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "access": "api_keys rate_windows sessions",
+    "access": "api_keys keyed_requests rate_windows sessions",
     "automation": "brand_identities schedules triggers",
     "content": "post_paths post_versions posts released_pushes told_once",
     "deliveries": "claims context_records events log_entries",

@@ -21,6 +21,22 @@ rate_windows: Final = Table(
     Column("expires_at", BigInteger, nullable=False, index=True),
 )
 
+# Requests with an idempotency key. No foreign key to the API key, as below.
+keyed_requests: Final = Table(
+    "keyed_requests",
+    metadata,
+    Column("key_prefix", KEY, primary_key=True),
+    Column("name", KEY, primary_key=True),
+    Column("digest", Text, nullable=False),
+    # Secrets in an answer, such as that of a webhook, follow from the seed.
+    Column("sealed_seed", Text, nullable=False),
+    Column("at", BigInteger, nullable=False, index=True),
+    Column("execution", Text, nullable=False),
+    Column("is_repeated", Boolean, nullable=False),
+    Column("busy_until", BigInteger, nullable=False),
+    Column("sealed_answer", Text),
+)
+
 # No foreign key to the API key: a session without its key is invalid, and must not prevent the key's deletion.
 sessions: Final = Table(
     "sessions",

@@ -1,0 +1,79 @@
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any, final
+
+import msgspec
+from sqlalchemy import Connection, delete, select, tuple_
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.schema import keyed_requests
+from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
+from contentsvc_core.ports import SecretSealer
+from contentsvc_core.ports.keyed_requests import RequestTransition
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import from_ms, to_ms
+
+_PLACE = (keyed_requests.c.key_prefix, keyed_requests.c.name)
+
+
+@final
+class SqlKeyedRequests:
+    def __init__(self, database: Database, sealer: SecretSealer) -> None:
+        self._database = database
+        self._sealer = sealer
+
+    async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
+        return await self._database.write(partial(self._update, key_prefix, name, transition))
+
+    def _update(
+        self, key_prefix: str, name: str, transition: RequestTransition, connection: Connection
+    ) -> KeyedRequest | Refusal | None:
+        # Not a row lock: at first there is no row.
+        self._database.dialect.lock(connection, f"idempotency key {key_prefix} {name}")
+        own = (keyed_requests.c.key_prefix == key_prefix) & (keyed_requests.c.name == name)
+        row = connection.execute(select(keyed_requests).where(own)).first()
+        stored = None if row is None else self._read(row)
+        result = transition(stored)
+        if result is None:
+            connection.execute(delete(keyed_requests).where(own))
+        elif isinstance(result, KeyedRequest) and result != stored:
+            values = self._row(result)
+            change = self._database.dialect.insert(keyed_requests).values(key_prefix=key_prefix, name=name, **values)
+            connection.execute(change.on_conflict_do_update(index_elements=["key_prefix", "name"], set_=values))
+        return result
+
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        old = keyed_requests.c.at < to_ms(before)
+        first = select(*_PLACE).where(old).order_by(keyed_requests.c.at).limit(limit)
+        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
+        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
+        sweeping = delete(keyed_requests).where(old, tuple_(*_PLACE).in_(oldest))
+        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+
+    def _read(self, row: AnyRow) -> KeyedRequest:
+        answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)
+        return KeyedRequest(
+            key_prefix=row.key_prefix,
+            name=row.name,
+            digest=row.digest,
+            seed=self._sealer.open(row.sealed_seed),
+            at=from_ms(row.at),
+            execution=row.execution,
+            is_repeated=row.is_repeated,
+            busy_until=from_ms(row.busy_until),
+            answer=None if answer is None else msgspec.json.decode(answer, type=KeptAnswer),
+        )
+
+    def _row(self, request: KeyedRequest) -> Mapping[str, Any]:
+        answer = None if request.answer is None else msgspec.json.encode(request.answer).decode()
+        return {
+            "digest": request.digest,
+            "sealed_seed": self._sealer.seal(request.seed),
+            "at": to_ms(request.at),
+            "execution": request.execution,
+            "is_repeated": request.is_repeated,
+            "busy_until": to_ms(request.busy_until),
+            "sealed_answer": None if answer is None else self._sealer.seal(answer),
+        }

@@ -1,0 +1,46 @@
+from contextlib import AbstractContextManager
+from typing import final
+
+from contentsvc_core.access.keyed_requests import BUSY, SEED_LENGTH, KeptAnswer, KeyedRequest, begun, ended
+from contentsvc_core.ports import Clock, IdSource, KeyedRequests, Repeatable
+from contentsvc_core.refusals import Refusal
+
+
+@final
+class Idempotency:
+    """Executes a request with an idempotency key so that it has one effect, however often it is sent."""
+
+    def __init__(self, requests: KeyedRequests, clock: Clock, ids: IdSource, repeatable: Repeatable) -> None:
+        self._requests = requests
+        self._clock = clock
+        self._ids = ids
+        self._repeatable = repeatable
+
+    async def begin(self, key_prefix: str, name: str, digest: str) -> KeyedRequest | Refusal:
+        """Begin a request, and return it. With an answer, it is a repetition; else execute it now."""
+        now = self._clock.now()
+        new = KeyedRequest(
+            key_prefix=key_prefix,
+            name=name,
+            digest=digest,
+            seed=self._ids.token(SEED_LENGTH),
+            at=now,
+            execution=self._ids.new_id(""),
+            busy_until=now + BUSY,
+        )
+        request = await self._requests.update(key_prefix, name, lambda stored: begun(stored, new))
+        assert request is not None  # a request that begins is stored
+        return request
+
+    def executing(self, request: KeyedRequest) -> AbstractContextManager[None]:
+        """Return the context in which each execution of the request has the same time and ids.
+
+        To the stores, its writes are repeated calls, which change nothing.
+        """
+        return self._repeatable(request.seed, request.at)
+
+    async def end(self, request: KeyedRequest, answer: KeptAnswer | None, *, refused: bool = False) -> None:
+        """End an execution; ``None``: its outcome is unknown, and a repeated request is executed again."""
+        await self._requests.update(
+            request.key_prefix, request.name, lambda stored: ended(stored, request.execution, answer, refused=refused)
+        )

@@ -1,0 +1,194 @@
+"""``Idempotency-Key``: a repeated ``POST`` has no second effect, and gets the first answer."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any, Final, cast, final
+
+import pytest
+from attrs import evolve
+from tests import sqlite
+from tests.api.furnished import operations
+from tests.api.world import SEALER, ApiWorld, Caller
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core import IssuedKey, Scope
+from contentsvc_core.access.keyed_requests import BUSY, KeyedRequest
+from contentsvc_core.content.posts import Post
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import KeyedRequests, PostLibrary
+from contentsvc_core.ports.keyed_requests import RequestTransition
+from contentsvc_core.refusals import Refusal
+
+POST: Final = {"title": "A lens", "markdown": "Clear.", "contentType": "changelog"}
+CREATED: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "/v1/posts": (POST, "/v1/posts"),
+    "/v1/posts/generate": ({"contentType": "changelog"}, "/v1/runs"),
+    "/v1/brand-identities/generate": ({"websiteUrl": "https://acme.example/"}, "/v1/runs"),
+    "/v1/schedules": (
+        {
+            "name": "Daily",
+            "sourceConfig": {"cron": {"frequency": "daily", "hour": 9, "minute": 0}},
+            "targets": {"repositoryIds": [1]},
+            "outputType": "changelog",
+        },
+        "/v1/schedules",
+    ),
+    "/v1/event-triggers": ({"targets": {"repositoryIds": [1]}, "outputType": "changelog"}, "/v1/event-triggers"),
+    "/v1/webhook-endpoints": ({"url": "https://acme.example/hook"}, "/v1/webhook-endpoints"),
+    "/v1/changelogs": ({"slug": "lens", "title": "Lens"}, "/v1/changelogs"),
+    "/v1/integrations/codehost": (
+        {"owner": "acme", "repo": "lens", "repositoryId": 2, "branch": "main"},
+        "/v1/integrations",
+    ),
+}
+#: Resources and jobs that can be read by their path.
+LOCATED: Final = CREATED.keys() - {"/v1/integrations/codehost"}
+
+
+def keyed(name: str = "k") -> dict[str, str]:
+    return {"Idempotency-Key": name}
+
+
+@final
+class _Forgetful:
+    """Keyed requests whose answers are lost: the process is killed after the operation."""
+
+    def __init__(self, requests: KeyedRequests) -> None:
+        self._requests = requests
+        self.lost = 0
+
+    async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
+        def kept(stored: KeyedRequest | None) -> KeyedRequest | Refusal | None:
+            result = transition(stored)
+            if isinstance(result, KeyedRequest) and result.answer is not None and not self.lost:
+                self.lost += 1
+                raise StoreUnavailable
+            return result
+
+        return await self._requests.update(key_prefix, name, kept)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    created = Database(sqlite.migrated(tmp_path / "store.db"))
+    yield created
+    await created.dispose()
+
+
+async def number_of(caller: Caller, path: str) -> int:
+    answer: dict[str, Any] = (await caller("GET", path)).json()
+    return sum(len(cast("list[object]", each)) for each in answer.values() if isinstance(each, list))
+
+
+@pytest.mark.parametrize("path", CREATED)
+async def test_a_repeated_creation_gets_the_first_answer(acme: Caller, path: str) -> None:
+    body, listed = CREATED[path]
+    before = await number_of(acme, listed)
+    first = await acme("POST", path, body, headers=keyed())
+    again = await acme("POST", path, dict(reversed(body.items())), headers=keyed())
+
+    assert first.status_code in {201, 202}
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert (first.headers.get("idempotent-replayed"), again.headers["idempotent-replayed"]) == (None, "true")
+    assert again.headers.get("location") == first.headers.get("location")
+    assert await number_of(acme, listed) == before + 1
+    if path in LOCATED:
+        assert (await acme("GET", first.headers["location"])).status_code == 200
+
+
+@pytest.mark.parametrize("path", CREATED)
+async def test_a_creation_whose_answer_was_lost_is_not_made_twice(path: str, database: Database) -> None:
+    stores = sql_stores(database, SEALER)
+    forgetful = _Forgetful(stores.keyed_requests)
+    vars(stores)["keyed_requests"] = forgetful
+    world = ApiWorld(stores=stores)
+    acme = await world.caller()
+    body, listed = CREATED[path]
+    before = await number_of(acme, listed)
+    first = await acme("POST", path, body, headers=keyed())
+    running = await acme("POST", path, body, headers=keyed())
+    world.clock.advance(BUSY)
+    again = await acme("POST", path, body, headers=keyed())
+
+    assert forgetful.lost == 1
+    assert running.status_code == 409
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert await number_of(acme, listed) == before + 1
+
+
+async def test_a_key_with_another_request_is_422(acme: Caller) -> None:
+    await acme("POST", "/v1/posts", POST, headers=keyed())
+    others = [
+        await acme("POST", "/v1/posts", {**POST, "title": "A lamp"}, headers=keyed()),
+        await acme("POST", "/v1/posts/generate", POST, headers=keyed()),
+    ]
+
+    for other in others:
+        assert (other.status_code, set(other.json())) == (422, {"error"})
+    assert await number_of(acme, "/v1/posts") == 1
+
+
+async def test_a_request_that_is_running_is_409(acme: Caller) -> None:
+    world = acme.world
+    slow = _Slow(world.stores.posts)
+    world.stores = evolve(world.stores, posts=slow)  # pyright: ignore[reportArgumentType]
+    first = asyncio.create_task(acme("POST", "/v1/posts", POST, headers=keyed()))
+    await slow.reached.wait()
+    meanwhile = await acme("POST", "/v1/posts", POST, headers=keyed())
+    slow.released.set()
+
+    answer = (await first).json()
+
+    assert (meanwhile.status_code, meanwhile.headers["retry-after"]) == (409, "1")
+    assert (await acme("POST", "/v1/posts", POST, headers=keyed())).json() == answer
+
+
+async def test_a_refused_request_leaves_its_key_free(acme: Caller) -> None:
+    assert (await acme("POST", "/v1/posts", {**POST, "title": ""}, headers=keyed())).status_code == 400
+    assert (await acme("POST", "/v1/posts", POST, headers=keyed())).status_code == 201
+
+
+@pytest.mark.parametrize("name", ["", "a b", "ä".encode(), "x" * 256])
+async def test_a_malformed_key_is_400(acme: Caller, name: Any) -> None:
+    answer = await acme("POST", "/v1/posts", POST, headers={"Idempotency-Key": name})
+
+    error = "Malformed Idempotency-Key header: send one key of 1 to 255 visible ASCII characters"
+    assert (answer.status_code, answer.json()) == (400, {"error": error})
+
+
+async def test_each_api_key_has_its_own_keys(acme: Caller) -> None:
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=tuple(Scope))
+    assert isinstance(issued, IssuedKey)
+    other = Caller(acme.world, acme.organization, acme.connection, issued)
+    answers = [await each("POST", "/v1/posts", POST, headers=keyed()) for each in (acme, other)]
+
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert await number_of(acme, "/v1/posts") == 2
+
+
+async def test_every_post_documents_the_key(world: ApiWorld) -> None:
+    described = [operation for method, _, operation in await operations(world) if method == "POST"]
+
+    assert len(described) >= 19
+    for operation in described:
+        assert [each["in"] for each in operation["parameters"] if each["name"] == "Idempotency-Key"] == ["header"]
+        assert {"400", "409", "422"} <= set(operation["responses"]), operation["operationId"]
+
+
+@final
+class _Slow:
+    """A library that waits before it stores a post."""
+
+    def __init__(self, library: PostLibrary) -> None:
+        self._library = library
+        self.reached = asyncio.Event()
+        self.released = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    async def add(self, post: Post, *, author: str | None = None) -> None:
+        self.reached.set()
+        await self.released.wait()
+        await self._library.add(post, author=author)

@@ -1,0 +1,108 @@
+"""``KeyedRequests``: one update of a request at a time, for a new key, too; seeds and answers are sealed."""
+
+import asyncio
+from datetime import datetime
+
+from attrs import evolve
+from contract_values import IDS, RotatingSealer, Stores, later
+from sqlalchemy import text
+
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.access.keyed_requests import STILL_RUNNING, KeptAnswer, KeyedRequest
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import START
+
+ANSWER = KeptAnswer(status=201, headers=(("etag", '"é"'),), body='{"post": "ü"}')
+
+
+def _request(name: str = "k", at: datetime = START, key_prefix: str = "csk_1") -> KeyedRequest:
+    return KeyedRequest(
+        key_prefix=key_prefix,
+        name=name,
+        digest="d",
+        seed=IDS.token(40),
+        at=at,
+        execution=IDS.new_id(""),
+        busy_until=at,
+    )
+
+
+async def put(stores: Stores, *requests: KeyedRequest) -> None:
+    for request in requests:
+        await stores.keyed_requests.update(request.key_prefix, request.name, lambda _, new=request: new)
+
+
+async def stored(stores: Stores, request: KeyedRequest) -> KeyedRequest | None:
+    found: list[KeyedRequest | None] = []
+
+    def look(current: KeyedRequest | None) -> KeyedRequest | None:
+        found.append(current)
+        return current
+
+    await stores.keyed_requests.update(request.key_prefix, request.name, look)
+    return found[-1]
+
+
+async def test_a_request_is_kept_as_the_transition_gave_it_each_key_for_itself(stores: Stores) -> None:
+    one, other, foreign = _request(), _request("K"), _request(key_prefix="csk_2")
+    assert await stored(stores, one) is None
+    await put(stores, one, other, foreign)
+    answered = evolve(one, answer=ANSWER, is_repeated=True, busy_until=later(seconds=1))
+    await put(stores, answered)
+
+    assert [await stored(stores, each) for each in (one, other, foreign)] == [answered, other, foreign]
+
+
+async def test_a_refusal_changes_nothing_and_a_forgotten_request_is_gone(stores: Stores) -> None:
+    request = _request()
+    await put(stores, request)
+
+    assert await stores.keyed_requests.update("csk_1", "k", lambda _: STILL_RUNNING) == STILL_RUNNING
+    assert await stored(stores, request) == request
+
+    for _ in range(2):
+        assert await stores.keyed_requests.update("csk_1", "k", lambda _: None) is None
+    assert await stored(stores, request) is None
+
+
+async def _begin(stores: Stores, number: int) -> KeyedRequest | Refusal | None:
+    new = evolve(_request(), execution=str(number))
+    return await stores.keyed_requests.update("csk_1", "k", lambda current: new if current is None else STILL_RUNNING)
+
+
+async def test_of_parallel_requests_with_a_new_key_one_begins(stores: Stores) -> None:
+    results = await asyncio.gather(*(_begin(stores, number) for number in range(16)))
+
+    assert len([each for each in results if isinstance(each, KeyedRequest)]) == 1
+    assert results.count(STILL_RUNNING) == 15
+
+
+async def test_of_parallel_requests_to_two_processes_of_a_postgresql_one_begins(postgres_url: str) -> None:
+    nodes = [sql_stores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
+
+    results = await asyncio.gather(*(_begin(nodes[number % 2], number) for number in range(20)))
+    for node in nodes:
+        await node.close()
+
+    assert len([each for each in results if isinstance(each, KeyedRequest)]) == 1
+
+
+async def test_old_requests_are_swept_in_batches_and_others_stay(stores: Stores) -> None:
+    requests = [_request(f"k-{hours}", later(hours=hours)) for hours in (3, 1, 0, 2)]
+    await put(stores, *requests)
+
+    assert [await stores.keyed_requests.sweep(before=later(hours=3), limit=2) for _ in range(3)] == [2, 1, 0]
+
+    assert [await stored(stores, each) for each in requests] == [requests[0], None, None, None]
+
+
+async def test_seeds_and_answers_are_not_stored_in_clear(database: Database) -> None:
+    stores = sql_stores(database, RotatingSealer())
+    request = evolve(_request(), answer=ANSWER)
+    await put(stores, request)
+
+    rows = await database.read(lambda connection: connection.execute(text("SELECT * FROM keyed_requests")).all())
+
+    assert len(rows) == 1
+    assert request.seed not in repr(rows)
+    assert "post" not in repr(rows)

@@ -1,0 +1,93 @@
+from datetime import timedelta
+
+from attrs import evolve
+
+from contentsvc_core.access.keyed_requests import (
+    BUSY,
+    OTHER_REQUEST,
+    REMEMBERED,
+    STILL_RUNNING,
+    KeptAnswer,
+    KeyedRequest,
+    begun,
+    ended,
+)
+from contentsvc_core.testing import START
+
+MS = timedelta(milliseconds=1)
+ANSWER = KeptAnswer(status=201, headers=(("content-type", "application/json"),), body="{}")
+
+
+def _sent(after: timedelta = timedelta(), digest: str = "d") -> KeyedRequest:
+    """Return a new request, with its own seed and execution."""
+    at = START + after
+    return KeyedRequest(
+        key_prefix="csk_1",
+        name="k",
+        digest=digest,
+        seed=f"seed {after}",
+        at=at,
+        execution=f"execution {after}",
+        busy_until=at + BUSY,
+    )
+
+
+FIRST = _sent()
+
+
+def test_a_new_key_begins_a_request() -> None:
+    assert begun(None, FIRST) == FIRST
+
+
+def test_an_answered_request_is_repeated_with_its_answer_for_24_hours() -> None:
+    answered = ended(FIRST, FIRST.execution, ANSWER, refused=False)
+    assert answered is not None
+    assert answered.answer == ANSWER
+
+    assert begun(answered, _sent(MS)) == answered
+    assert begun(answered, _sent(REMEMBERED - MS)) == answered
+    assert begun(answered, _sent(REMEMBERED)) == _sent(REMEMBERED)
+
+
+def test_a_key_of_another_request_is_refused() -> None:
+    assert begun(FIRST, _sent(MS, digest="other")) == OTHER_REQUEST
+    assert begun(FIRST, _sent(REMEMBERED, digest="other")) == _sent(REMEMBERED, digest="other")
+
+
+def test_a_running_request_is_not_repeated_until_its_process_may_be_gone() -> None:
+    assert begun(FIRST, _sent(BUSY - MS)) == STILL_RUNNING
+
+    again = begun(FIRST, _sent(BUSY))
+
+    # With the seed and the time of the first execution.
+    assert again == evolve(FIRST, execution=_sent(BUSY).execution, is_repeated=True, busy_until=_sent(BUSY).busy_until)
+
+
+def test_a_beginning_that_is_applied_twice_is_the_same() -> None:
+    assert begun(FIRST, FIRST) == FIRST
+
+
+def test_a_refused_request_leaves_its_key_free() -> None:
+    assert ended(FIRST, FIRST.execution, None, refused=True) is None
+
+
+def test_a_request_without_a_known_outcome_may_be_repeated_at_once_with_its_seed() -> None:
+    unknown = ended(FIRST, FIRST.execution, None, refused=False)
+    again = begun(unknown, _sent(MS))
+
+    assert isinstance(again, KeyedRequest)
+    assert (again.seed, again.at, again.execution) == (FIRST.seed, FIRST.at, _sent(MS).execution)
+    # The first execution may have had its effect: the key is not free, though this one was refused.
+    refused = ended(again, again.execution, None, refused=True)
+    assert refused is not None
+    assert (refused.seed, refused.answer) == (FIRST.seed, None)
+
+
+def test_only_the_last_execution_ends_a_request_and_once() -> None:
+    again = begun(FIRST, _sent(BUSY))
+    assert isinstance(again, KeyedRequest)
+    answered = ended(again, again.execution, ANSWER, refused=False)
+
+    assert ended(again, FIRST.execution, None, refused=True) == again
+    assert ended(answered, again.execution, None, refused=True) == answered
+    assert ended(None, FIRST.execution, ANSWER, refused=False) is None
