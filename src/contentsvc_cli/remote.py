@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, cast, final
+from uuid import uuid4
 
 import click
 import httpx
@@ -27,8 +28,8 @@ _LONGEST: Final = 300
 #: The most bytes of an answer, decompressed: eight times the longest page of the log.
 MAX_ANSWER: Final = 64 * 1024 * 1024
 _PIECE: Final = 64 * 1024
-#: Methods that have the same effect if they are sent twice.
-_REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE"})
+#: Methods that have the same effect if they are sent twice: ``POST`` with an idempotency key.
+_REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
 _BUSY: Final = frozenset({429, 502, 503, 504})
 
@@ -97,6 +98,8 @@ class Api:
         arguments: dict[str, Any] = {"params": parameters, "content": content}
         if body is not None:
             arguments["json"] = body
+        if method == "POST":
+            arguments["headers"] = {"Idempotency-Key": str(uuid4())}
         for attempt in range(1, _ATTEMPTS + 1):
             again = attempt < _ATTEMPTS
             pause = _PAUSE_S * 2 ** (attempt - 1)
@@ -107,7 +110,8 @@ class Api:
                     time.sleep(pause)
                     continue
                 raise self._unreachable(exc) from exc
-            if answer.status_code in _BUSY and again and (method in _REPEATABLE or answer.status_code == 429):  # noqa: PLR2004
+            busy = answer.status_code in _BUSY or _is_running(answer)
+            if busy and again and (method in _REPEATABLE or answer.status_code == 429):  # noqa: PLR2004
                 pause = max(pause, _seconds(answer.headers.get("Retry-After", "")))
                 if pause <= _PATIENCE_S:
                     time.sleep(pause)
@@ -156,6 +160,8 @@ class Api:
             case 429:
                 wait = answer.headers.get("Retry-After", "")
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
+            case 409 if _is_running(answer):
+                fault = "still executes the command: look at its result before you repeat it"
             case 400 if method == "GET":
                 return click.UsageError(error)
             case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
@@ -175,6 +181,11 @@ class Api:
         if isinstance(exc, httpx.TimeoutException):
             return click.ClickException(f"{self.url} does not answer in time")
         return click.ClickException(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+
+
+def _is_running(answer: httpx.Response) -> bool:
+    """Whether an earlier attempt of this request is still running, or was interrupted less than a minute ago."""
+    return answer.status_code == 409 and "Retry-After" in answer.headers  # noqa: PLR2004
 
 
 def _filled(parameters: Mapping[str, object]) -> dict[str, str]:

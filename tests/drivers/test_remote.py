@@ -266,11 +266,13 @@ class Scripted(http.server.BaseHTTPRequestHandler):
 
     script: ClassVar[list[tuple[int, dict[str, str], str | bytes]]] = []
     seen: ClassVar[list[tuple[str, str, str | None]]] = []
+    keys: ClassVar[list[str | None]] = []
     body: ClassVar[bytes] = b""
 
     def _answer(self) -> None:
         Scripted.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.seen.append((self.command, self.path, self.headers.get("Authorization")))
+        self.keys.append(self.headers.get("Idempotency-Key"))
         status, headers, body = self.script.pop(0)
         content = body.encode() if isinstance(body, str) else body
         self.send_response(status)
@@ -292,7 +294,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     monkeypatch.setattr("time.sleep", no_pause)
-    Scripted.script, Scripted.seen = [], []
+    Scripted.script, Scripted.seen, Scripted.keys = [], [], []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as listening:
         thread = threading.Thread(target=listening.serve_forever, daemon=True)
         thread.start()
@@ -326,6 +328,16 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     done = run("post", "publish", "post_x")
     assert (done.exit_code, len(server.seen)) == (1, 2)
     assert "answers with 503: away" in done.stderr
+
+    # What is created is created once, by its idempotency key.
+    server.keys = []
+    server.script = [(503, {}, "{}"), (409, {"Retry-After": "1"}, "{}"), (200, {}, '{"run": {"id": "run_x"}}')]
+    assert json.loads(run("run", "retry", "run_x", "--json").stdout) == {"runId": "run_x", "status": "pending"}
+    [key] = {*server.keys}
+    assert key is not None
+    server.script = [(409, {"Retry-After": "1"}, "{}")] * 4
+    assert "look at its result before you repeat it" in run("run", "retry", "run_x").stderr
+    assert key not in server.keys[3:]
 
 
 @pytest.mark.parametrize(

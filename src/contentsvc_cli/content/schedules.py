@@ -11,7 +11,7 @@ from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, refuse_unknown, with_app
+from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command, values_of
 from contentsvc_core.usecases.zones import zone_of
@@ -211,10 +211,7 @@ def _zone_on_server(api: "Api") -> str:
 
 
 def schedule_on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
-    body = next((row for row in api.get(_PATH)["schedules"] if row["id"] == schedule_id), None)
-    if body is None:
-        refuse_unknown("schedule", schedule_id)
-    return body
+    return api.get(f"{_PATH}/{part(schedule_id)}")["schedule"]
 
 
 def _request(changes: Mapping[str, Any]) -> dict[str, Any]:
