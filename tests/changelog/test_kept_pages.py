@@ -110,16 +110,17 @@ async def test_a_flood_of_searches_holds_up_no_page_and_no_search_of_another_org
     world: ApiWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await publish(await world.caller("Zenith"))
+    flooded = await world.stores.changelogs.named("acme")
+    assert flooded is not None
+    flooded_id = flooded.organization_id
     release = asyncio.Event()
     search = SqlSearch.posts
 
     async def held(self: SqlSearch, organization_id: str, *arguments: Any, **named: Any) -> Any:
-        if organization_id == flooded.organization_id:
+        if organization_id == flooded_id:
             await release.wait()
         return await search(self, organization_id, *arguments, **named)
 
-    flooded = await world.stores.changelogs.named("acme")
-    assert flooded is not None
     monkeypatch.setattr(SqlSearch, "posts", held)
     flood = [asyncio.create_task(get(world, f"?q=lamp+{number}")) for number in range(HEAVY_WAITING + 2)]
     # One begins, the others wait, and there is no place for the last one.

@@ -273,7 +273,7 @@ async def test_the_body_of_a_request_that_asks_for_another_protocol_is_not_the_n
     for part in sent if parts > 1 else [b"".join(sent)]:
         await served(protocol, part)
 
-    # What came before is answered.
+    # The request before it is answered.
     assert statuses(connection.written) == ["200", "400"]
     assert app.bodies == [b""]
     protocol.connection_lost(None)
