@@ -17,7 +17,10 @@ LIST_PLACES: Final = 4
 HEAVY_WAITING: Final = 16
 #: Lists are a hundred times shorter, and a page with several parts requests several of them at once.
 LISTS_WAITING: Final = 64
+#: Fewer than the pages of public changelogs that are read at once: the other pages do not wait for searches.
+PUBLIC_PLACES: Final = 2
 OTHER_THREADS: Final = 4
+_THREADS: Final = HEAVY_PLACES + LIST_PLACES + PUBLIC_PLACES + OTHER_THREADS
 
 
 @final
@@ -135,12 +138,14 @@ def shares(*, connections: int = 10) -> Shares:
     """Create the shares of a process. From three connections on, at least one stays free for authentication."""
     heavy = max(1, min(HEAVY_PLACES, connections // 3))
     lists = max(1, min(LIST_PLACES, connections - heavy - 1))
+    public = max(1, min(PUBLIC_PLACES, connections - heavy - lists - 1))
     return Shares(
         heavy=FairShare(places=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
         lists=FairShare(places=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
+        public=FairShare(places=public, per_organization=1, waiting=HEAVY_WAITING),
     )
 
 
 def threads() -> ThreadPoolExecutor:
     """Create the threads of ``asyncio.to_thread``: more than the shares use at once, so that some are always free."""
-    return ThreadPoolExecutor(max_workers=HEAVY_PLACES + LIST_PLACES + OTHER_THREADS, thread_name_prefix="offload")
+    return ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="offload")

@@ -72,6 +72,11 @@ FULL: Final = End(
     Cause.FULL, b"503 Service Unavailable", "Too many connections", lingers=False, more=(b"retry-after: 1",)
 )
 MALFORMED: Final = End(Cause.MALFORMED, b"400 Bad Request", "Invalid HTTP request received.")
+UPGRADE: Final = End(
+    Cause.MALFORMED,
+    b"400 Bad Request",
+    "A request with a body cannot ask for another protocol: leave out the header 'Upgrade'",
+)
 VERSION: Final = End(Cause.VERSION, b"505 HTTP Version Not Supported", "Only HTTP/1.1 and HTTP/1.0 are supported")
 _LARGE: Final = b"431 Request Header Fields Too Large"
 HEAD: Final = End(Cause.HEAD, _LARGE, "Request header fields too large")

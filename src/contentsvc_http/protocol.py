@@ -25,6 +25,7 @@ from contentsvc_http.bounds import (
     SILENT,
     SLOW_BODY,
     SLOW_HEAD,
+    UPGRADE,
     VERSION,
     Bounds,
     Cause,
@@ -40,6 +41,8 @@ _AT_ONCE: Final = 16 * 1024
 #: The maximum framing of a chunk without extensions, in bytes: its size line and two line ends. Chunks have at least
 #: one byte, so the body's limit also limits their framing.
 _CHUNK_FRAME: Final = 12
+#: The fields that announce a body.
+_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 #: The size of a piece of an answer, in bytes: reading one counts as progress.
 _PIECE: Final = 64 * 1024
 _LOG: Final = structlog.get_logger("contentsvc.http")
@@ -195,6 +198,9 @@ class BoundedHttp(ExchangingHttp):
             self._stop(HEAD)
         if len(self.pipeline) >= bounds.ahead:
             self._stop(AHEAD)
+        if parser.should_upgrade() and any(name in _BODIES and value != b"0" for name, value in self.headers):
+            # The parser would take the body for the next request, which no proxy has seen (request smuggling).
+            self._stop(UPGRADE)
         version = parser.get_http_version()
         if version != "1.1":
             if version != "1.0":

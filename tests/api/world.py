@@ -76,7 +76,9 @@ def _shared_app(settings: Settings) -> ASGIApp:
     clock, ids, receiver, notify, hosts = (
         cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver", "notify", "hosts")
     )
-    shares = Shares(heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"))
+    shares = Shares(
+        heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"), public=_Forward("shares", "public")
+    )
     pages = cast("Any", _Forward("rendered_pages"))
     app = compose(settings, stores, clock=clock, ids=ids, notify=notify, hosts=hosts, shares=shares)
     front = front_of(settings, app, receiver, pages)

@@ -1,7 +1,7 @@
 """Public changelogs as sites: readable addresses, labels, search, identity, and several of an organization."""
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import feedparser
 import pytest
@@ -116,6 +116,23 @@ async def test_a_search_finds_only_public_posts() -> None:
     hostile = await reader.get("?q=%3Cscript%3Ealert(1)")
     assert "<script>" not in hostile.text
     assert len((await reader.get(f"?q={'x' * 5_000}")).text) < 20_000
+
+
+async def test_a_search_does_not_tell_what_the_changelog_omits() -> None:
+    reader = await Reader.made()
+    markdown = "## Fixed\n\n- A beam ([abc1234](https://x.example/c))\n\n## Contributors\n\nInes Kaya"
+    write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A lens", markdown=markdown)
+
+    for words, before, after in (
+        *(("beam", True, True), ("fix* beam", True, True), ("beam -lamp", True, True), ("-beam", False, False)),
+        *(("kaya", False, True), ("ine*", False, True), ("abc1234", False, True), ("beam -kaya", True, False)),
+        # Words of tags and addresses are seen in neither.
+        *(("https", False, False), ("beam -href", True, True)),
+    ):
+        for details, is_found in ((False, before), (True, after)):
+            await publish(reader.acme, show_details=details)
+            page = Seen(await reader.get(f"?{urlencode({'q': words})}"))
+            assert ("A lens" in page.links) is is_found, (words, details)
 
 
 async def test_a_search_goes_on_where_the_changelog_shows_only_some_posts() -> None:

@@ -16,10 +16,11 @@ from tests.api.world import SEALER, ApiWorld
 from tests.changelog.reader import publish
 from tests.statements import statements
 
-from contentsvc_adapters.offload import SingleThreadExecutor
+from contentsvc_adapters.offload import HEAVY_WAITING, SingleThreadExecutor
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import posts
+from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.testing import START
 from contentsvc_http.changelog.kept import RenderedPages
@@ -103,6 +104,35 @@ async def test_a_rendered_page_is_neither_read_nor_rendered_again(
         assert rendered == []
         # The changelog, its last change, and the time zone of its organization.
         assert len([each for each, _ in read if "SELECT" in each]) == 3
+
+
+async def test_a_flood_of_searches_holds_up_no_page_and_no_search_of_another_organization(
+    world: ApiWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await publish(await world.caller("Zenith"))
+    flooded = await world.stores.changelogs.named("acme")
+    assert flooded is not None
+    flooded_id = flooded.organization_id
+    release = asyncio.Event()
+    search = SqlSearch.posts
+
+    async def held(self: SqlSearch, organization_id: str, *arguments: Any, **named: Any) -> Any:
+        if organization_id == flooded_id:
+            await release.wait()
+        return await search(self, organization_id, *arguments, **named)
+
+    monkeypatch.setattr(SqlSearch, "posts", held)
+    flood = [asyncio.create_task(get(world, f"?q=lamp+{number}")) for number in range(HEAVY_WAITING + 2)]
+    # One begins, the others wait, and there is no place for the last one.
+    (refused,), _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
+    assert (refused.result().status_code, "Retry-After" in refused.result().headers) == (503, True)
+
+    for where in _PATHS:
+        assert (await get(world, where)).status_code == 200
+    assert (await world.send("GET", "/changelog/zenith?q=lamp")).status_code == 200
+
+    release.set()
+    assert [answer.status_code for answer in await asyncio.gather(*flood)].count(200) == HEAVY_WAITING + 1
 
 
 @pytest.mark.parametrize("where", _PATHS)

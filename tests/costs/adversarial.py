@@ -31,6 +31,8 @@ UNITS: Final = (
     *("(#1)", " (#1)", "#1 ", "feat(", "feat: ", "a-by", 'Revert "', "abcdef01 ", "Refs: abcdef01\n", "[skip ci]"),
     *("\n\nCo-authored-by: a <a@b.cd>\n", "A: b\n"),
     *("BREAKING CHANGE: b\n", "bump a from 1 to 2 ", "Merge pull request '"),
+    # Versions.
+    *("1-", "-1", "1.0-rc1 "),
     # Prose.
     *("e.g. A ", "This adds a b. ", "a now ", "n't ", "for a ", "…", "."),
     *("(", ")", '"', "{", "%", "<think>", '{"title":"'),
@@ -68,6 +70,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "a long label": lambda size: f"[{'a' * size}]: x",
     "a long entity": lambda size: f"&#{'0' * size};",
     "spaces before a word": lambda size: " " * size + "x",
+    "spaces between words": lambda size: f"a{' ' * size}b",
+    "a number before a letter": lambda size: f"v1.0-rc{'1' * size}x",
     "a bold row of digits": lambda size: f"**{'0' * size}** a",
 }  # fmt: skip
 

@@ -5,8 +5,10 @@ long: a quadratic function takes four times as long for each character of the lo
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeAlias
 
+import msgspec
 import pytest
 from attrs import evolve
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from contentsvc_core.content.changelog.lines import narrated
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.forms import social_posts, write_content
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.pages import decode_page, site_facts
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -44,6 +47,10 @@ from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 from contentsvc_core.testing import START
 from contentsvc_core.text import compatible, one_line
+from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.webhooks.providers.native import Reading
+from contentsvc_core.webhooks.providers.provider import Provider
+from contentsvc_core.webhooks.providers.tags import is_prerelease, is_version
 from contentsvc_http.dashboard.payloads import beginning, shown
 from contentsvc_http.dashboard.search import marked
 from contentsvc_http.words import first_line
@@ -79,6 +86,17 @@ def _release(text: str) -> Release:
     return a_release(text, name=text, body=text, url=f"{_PAGE}/releases/tag/v1")
 
 
+def _read(provider: Provider, text: str) -> list[Reading]:
+    """Write a push and a release of a text as a code host would, and read both."""
+    author = Author(name=text, email=text, username=text)
+    commit = Commit(id="1" * 40, message=text, author=author, timestamp=text, url=text)
+    push = Push(ref=text, branch=text, commits=(commit,), head_commit=None)
+    written = [
+        provider.write(Reading(event=event, repository_id=1, repository=text)) for event in (push, _release(text))
+    ]
+    return [provider.readers[kind](msgspec.json.encode(body)) for kind, body in written]
+
+
 def _post(text: str, content: str = "") -> Post:
     return a_post(title="News", content=content, markdown=text, source_metadata=None, status=PostStatus.PUBLISHED)
 
@@ -102,6 +120,10 @@ def _feed(text: str) -> bytes:
 
 #: Every function that reads texts of strangers and tenants; functions that only call some of these are left out.
 FUNCTIONS: Final[dict[str, _Work]] = {
+    **{f"read, {each.slug}": lambda text, provider=each: _read(provider, text) for each in PROVIDERS},
+    "is_version": is_version,
+    "is_prerelease": is_prerelease,
+    "package_tag": package_tag,
     "compatible": compatible,
     "one_line": lambda text: one_line(text, 2 * len(text)),
     "words_of": lambda text: words_of([text]),
@@ -217,6 +239,13 @@ def test_mixtures_cost_in_proportion_to_their_length(before: str, unit: str, aft
         return before + unit * (size // len(unit) + 1) + after
 
     check_all(family)
+
+
+def test_a_text_that_nearly_matches_is_read_at_once() -> None:
+    # With each digit, a pattern that goes back takes twice as long.
+    assert min(seconds(is_prerelease, f"v1.0-rc{'1' * 24}x") for _ in range(2)) < _MOST
+    for provider in PROVIDERS:
+        assert min(seconds(partial(_read, provider), f"a{' ' * 20_000}b") for _ in range(2)) < _MOST
 
 
 @pytest.mark.slow("measures processor time over long texts")

@@ -258,6 +258,38 @@ async def test_another_protocol_that_is_asked_for_is_not_spoken_and_not_logged(
     protocol.connection_lost(None)
 
 
+@pytest.mark.parametrize("protocol_name", [b"websocket", b"h2c"])
+@pytest.mark.parametrize("hidden", [GET % 2, CHUNKED + b"0\r\n\r\n"])
+@pytest.mark.parametrize("is_chunked", [False, True])
+@pytest.mark.parametrize("parts", [1, 2])
+async def test_the_body_of_a_request_that_asks_for_another_protocol_is_not_the_next_request(
+    protocol_name: bytes, hidden: bytes, is_chunked: bool, parts: int
+) -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    framing = b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % len(hidden)
+    head = b"POST /1 HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: %b\r\n%b\r\n\r\n"
+    sent = [GET % 0 + head % (protocol_name, framing), hidden]
+    for part in sent if parts > 1 else [b"".join(sent)]:
+        await served(protocol, part)
+
+    # The request before it is answered.
+    assert statuses(connection.written) == ["200", "400"]
+    assert app.bodies == [b""]
+    protocol.connection_lost(None)
+
+
+async def test_a_request_without_a_body_may_ask_for_another_protocol() -> None:
+    app = Served()
+    protocol, connection = connected(app)
+    await served(
+        protocol,
+        b"GET /1 HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 0\r\n\r\n" + GET % 2,
+    )
+    assert statuses(connection.written) == ["200", "200"]
+    protocol.connection_lost(None)
+
+
 async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
     protocol, connection = connected(Served(), bounds=Bounds(linger=1000))
     await served(protocol, b"no HTTP\r\n\r\n")

@@ -73,3 +73,5 @@ class Shares(Value, frozen=True, kw_only=True):
     heavy: Share
     #: Pages of lists: milliseconds each, and many.
     lists: Share
+    #: Searches of public changelogs, which need no key: up to a second of processor time each.
+    public: Share

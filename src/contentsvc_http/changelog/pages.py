@@ -20,7 +20,7 @@ from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
 from contentsvc_core.content.public.releases import tags_of
-from contentsvc_core.content.public.trimming import trimmed
+from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import local_time
 from contentsvc_http.changelog.assets import accent_url, asset_url
@@ -123,16 +123,12 @@ def _day(context: Context, at: datetime) -> Markup:
 
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
-    content = _shown_content(post, changelog)
+    content = shown_content(post, changelog)
     return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
 
 
 def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:
-    return summary_of(post, _shown_content(post, changelog), limit)
-
-
-def _shown_content(post: Post, changelog: PublicChangelog) -> str:
-    return post.content if changelog.show_details else trimmed(post.content)
+    return summary_of(post, shown_content(post, changelog), limit)
 
 
 def _label(post: Post) -> str:

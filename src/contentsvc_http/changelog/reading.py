@@ -1,5 +1,6 @@
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 from urllib.parse import quote
@@ -13,13 +14,17 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
+from contentsvc_core.content.public.html import text_of
 from contentsvc_core.content.public.links import ROOT, ChangelogLinks
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.paths import is_post_path
 from contentsvc_core.content.public.releases import PostLine
+from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.identifiers import is_own_id, is_slug
 from contentsvc_core.lists.cursors import Cursor
-from contentsvc_core.ports import Changelogs, Search
+from contentsvc_core.lists.terms import Term
+from contentsvc_core.lists.words import words_of
+from contentsvc_core.ports import Changelogs, Search, Share
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
@@ -57,6 +62,8 @@ class Shown:
     request: Request[Any, Any, Any]
     changelogs: Changelogs
     search: Search
+    #: The share of searches, so that they do not hold up other pages.
+    share: Share
     pages: RenderedPages
     changelog: PublicChangelog
     links: ChangelogLinks
@@ -81,20 +88,37 @@ class Shown:
         return one_line(self.request.query_params.get("q", ""), WORDS_LIMIT)
 
     async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
-        """Search the shown posts; return the newest, and whether there may be more."""
+        """Search the shown posts by what readers see of them; return the newest, and whether there may be more.
+
+        The index has whole posts: it proposes them, so that a search does not tell what the changelog omits.
+        """
         post_search = read_post_search({"query": words})
         if isinstance(post_search, Refusal) or not post_search.terms:
             return (), False
-        post_search = evolve(post_search, statuses=(PostStatus.PUBLISHED,), content_types=self.changelog.content_types)
+        terms = post_search.terms
+        post_search = evolve(
+            post_search,
+            # A word that a post has only where readers do not see it excludes nothing.
+            terms=[term for term in terms if not term.is_excluded],
+            statuses=(PostStatus.PUBLISHED,),
+            content_types=self.changelog.content_types,
+        )
         posts: list[Post] = []
         before: Cursor | None = None
         for _ in range(_SEARCHES):
             hits = await self.search.posts(self.changelog.organization_id, post_search, limit=length, before=before)
-            posts += [post for post in hits.found if self.changelog.lists(post)]
+            posts += await asyncio.to_thread(self._matching, hits.found, terms)
             if len(posts) > length or not hits.has_more:
                 return posts[:length], len(posts) > length
             before = Cursor.of(hits.found[-1])
         return posts[:length], True
+
+    def _matching(self, posts: Iterable[Post], terms: Sequence[Term]) -> list[Post]:
+        return [post for post in posts if self.changelog.lists(post) and self._matches(post, terms)]
+
+    def _matches(self, post: Post, terms: Sequence[Term]) -> bool:
+        words = frozenset(words_of((post.title, text_of(shown_content(post, self.changelog)))))
+        return all(term.matches(words) for term in terms)
 
     async def part(
         self,
@@ -175,6 +199,7 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
         request=request,
         changelogs=changelogs,
         search=reading.app.stores.search,
+        share=reading.app.shares.public,
         pages=reading.pages,
         changelog=changelog,
         links=links,

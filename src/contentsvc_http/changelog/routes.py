@@ -16,7 +16,7 @@ from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_d
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_core.content.public.months import Month, by_year
 from contentsvc_core.content.public.releases import by_release
-from contentsvc_core.content.public.trimming import trimmed
+from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
@@ -118,7 +118,7 @@ async def _of_post(view: Shown, part: str, find: Callable[[], Awaitable[Post]]) 
             view,
             title=its.title,
             here=view.links.post(its),
-            description=summary_of(its, its.content if view.changelog.show_details else trimmed(its.content)),
+            description=summary_of(its, shown_content(its, view.changelog)),
             kind="article",
             post=its,
             release=release,
@@ -143,7 +143,8 @@ async def _results(view: Shown, words: str) -> Response[Any]:
             more=has_more,
         )
 
-    return await answer(view, evolve(_page(f"search/{words}"), is_sure=False), read)
+    page = evolve(_page(f"search/{words}"), is_sure=False)
+    return await view.share(view.changelog.organization_id, lambda: answer(view, page, read))
 
 
 def _lists(reading: PublicReading) -> list[HTTPRouteHandler]:

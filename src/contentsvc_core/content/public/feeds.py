@@ -13,7 +13,7 @@ from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_in_full, summary_of
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
-from contentsvc_core.content.public.trimming import trimmed
+from contentsvc_core.content.public.trimming import shown_content
 
 FEED_LENGTH: Final = 20
 
@@ -57,7 +57,7 @@ def feed_of(
     label: Label | None = None,
 ) -> Feed:
     own = [
-        post if changelog.show_details else evolve(post, content=trimmed(post.content))
+        evolve(post, content=shown_content(post, changelog))
         for post in posts
         if changelog.lists(post) and (label is None or label in labels_of(post))
     ]

@@ -61,6 +61,11 @@ def summary_of(post: Post, content: str, limit: int = 200) -> str:
     return excerpt(content, limit) if post.summary is None else one_line(post.summary, limit)
 
 
+def text_of(content: str) -> str:
+    """Return the text of a post's content, without its tags."""
+    return unescape(_TAG.sub(" ", content))
+
+
 def excerpt(content: str, limit: int = 200) -> str:
     """Return the beginning of a post's text as one line of at most ``limit`` characters, without its headings."""
     text = _REFERENCE.sub("", _HEADING.sub(" ", content[: 40 * limit]))

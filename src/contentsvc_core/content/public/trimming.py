@@ -6,6 +6,8 @@ from typing import Final
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
+from contentsvc_core.content.posts import Post
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import HEADING
 from contentsvc_core.content.sections import Section
 
@@ -34,6 +36,11 @@ _COUNTED: Final = "|".join(
 )
 #: ``Also 2 internal changes (all commits).``
 _FOLDED: Final = re.compile(rf"<p>(?:{_ALSO}) [0-9][0-9.,]* (?:{_COUNTED})(?:[^<]|<(?!/p>))*</p>\s*")
+
+
+def shown_content(post: Post, changelog: PublicChangelog) -> str:
+    """Return the content of a post as a changelog shows it to its readers."""
+    return post.content if changelog.show_details else trimmed(post.content)
 
 
 def trimmed(content: str) -> str:

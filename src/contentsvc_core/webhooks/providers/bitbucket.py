@@ -27,8 +27,8 @@ _MOST_VERSIONS: Final = 20
 #: The most refs and commits of one delivery. Bitbucket lists five commits of a ref.
 _MOST_CHANGES: Final = 1000
 _MOST_COMMITS: Final = 100
-#: ``Ada Lovelace <ada@example.com>``.
-_RAW: Final = late(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>]*)>\s*")
+#: ``Ada Lovelace <ada@example.com>``. Spaces are stripped outside: in the pattern, many would take quadratic time.
+_RAW: Final = late(r"(?P<name>[^<>]*)<(?P<email>[^<>]*)>")
 #: Bits of a number that every reader of JSON keeps exactly (RFC 8259, section 6).
 _NUMBER_BITS: Final = 53
 
@@ -111,13 +111,13 @@ def repository_number(uuid: str) -> int | None:
 
 
 def bitbucket_commit(native: BitbucketCommit) -> Commit:
-    raw = _RAW.fullmatch(native.author.raw)
+    raw = _RAW.fullmatch(native.author.raw.strip())
     user = native.author.user
     return Commit(
         id=storable_text(native.hash),
         message=storable_text(native.message),
         author=Author(
-            name=storable_text(raw["name"] if raw else native.author.raw),
+            name=storable_text(raw["name"].strip() if raw else native.author.raw),
             email=storable_text(raw["email"]) if raw else "",
             username=optional_text(user.nickname) if user else None,
         ),

@@ -11,12 +11,15 @@ _VERSION: Final = late(
     r"(?:[-_.+]?[A-Za-z][0-9A-Za-z]{0,40}(?:[-_.+][0-9A-Za-z]{1,40}){0,5})?",
     re.ASCII,
 )
-#: Suffix of a pre-release version (PEP 440, Semantic Versioning).
+#: The longest tag that may name a pre-release, in characters: longer than a file's name, which git makes of a tag.
+_LONGEST: Final = 300
+#: Suffix of a pre-release version (PEP 440, Semantic Versioning). Strangers choose the tag: no part of the pattern can
+#: match in two ways, because 50 characters would then take hours.
 _PRERELEASE: Final = late(
-    r"(?:^|[^0-9a-z.])v?\d+(?:[.-]\d+)*[-_.]?"
+    r"(?:^|[^0-9a-z.])v?\d++(?:[.-]\d++)*+[-_.]?"
     r"(?:a|b|c|m|alpha|beta|rc|cr|pre|preview|prerelease|milestone|dev|nightly|canary|snapshot|next|unstable)"
-    r"(?:[-_.]?\d+)*(?![0-9a-z])",
-    re.IGNORECASE,
+    r"\d*+(?![0-9a-z])",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -27,7 +30,7 @@ def is_version(tag: str) -> bool:
 
 def is_prerelease(tag: str) -> bool:
     """Return whether a tag names a pre-release, e.g. ``v2.0.0-rc.1``, ``1.4b2`` or ``3.0-beta``."""
-    return _PRERELEASE.search(tag) is not None
+    return len(tag) <= _LONGEST and _PRERELEASE.search(tag) is not None
 
 
 def release_action(tag: str) -> str:
