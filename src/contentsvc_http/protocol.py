@@ -208,6 +208,9 @@ class BoundedHttp(ExchangingHttp):
             if any(name == b"transfer-encoding" for name, _ in self.headers):
                 # RFC 9112, section 6.1: the framing of such a request is faulty.
                 self._stop(MALFORMED)
+        elif [name for name, _ in self.headers].count(b"host") != 1:
+            # RFC 9112, section 3.2: a proxy may have chosen another one of two.
+            self._stop(MALFORMED)
         if webhooks is None or parser.get_method() != b"POST" or not self.begin_delivery(webhooks, version):
             self.begin_cycle()
         self._heads += 1

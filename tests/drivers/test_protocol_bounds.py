@@ -231,6 +231,9 @@ async def test_a_faulty_body_is_refused_once_and_its_request_is_not_served() -> 
         (b"GET / HTTP/2.0\r\nHost: test\r\n\r\n", "505"),
         (b"GET / HTTP/0.9\r\nHost: test\r\n\r\n", "505"),
         (b"GET / HTTP/1.0\r\nHost: test\r\n\r\n", "200"),
+        (b"GET / HTTP/1.0\r\n\r\n", "200"),
+        (b"GET / HTTP/1.1\r\n\r\n", "400"),
+        (b"GET / HTTP/1.1\r\nHost: test\r\nHost: test\r\n\r\n", "400"),
     ],
 )
 async def test_http_versions_are_distinguished(request_: bytes, status: str) -> None:
