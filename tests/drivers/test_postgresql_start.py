@@ -58,16 +58,18 @@ def test_another_schema_and_a_server_that_is_away_are_one_sentence_each(tmp_path
             refused = installation.run("organization", "list")
             assert refused.returncode == 1
             messages.append(refused.stderr)
+        missing = Installation(tmp_path, database_url=url.replace("?", "_missing?")).run("migrate")
     away = Installation(tmp_path, database_url="postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents")
     unreachable = away.run("organization", "list")
 
     assert "is at revision 0001" in messages[0]
     assert "run 'contentsvc migrate'" in messages[0]
     assert "a newer version of contentsvc has upgraded it" in messages[1]
-    assert unreachable.returncode == 1
+    assert (missing.returncode, unreachable.returncode) == (1, 1)
+    assert "does not exist: create it as an administrator" in missing.stderr
     assert "the database 'contents' at 127.0.0.1 cannot be used" in unreachable.stderr
     assert "hunter2" not in unreachable.stderr
-    assert [len(each.strip().splitlines()) for each in (*messages, unreachable.stderr)] == [1, 1, 1]
+    assert [len(each.strip().splitlines()) for each in (*messages, missing.stderr, unreachable.stderr)] == [1] * 4
 
 
 def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str) -> None:

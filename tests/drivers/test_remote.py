@@ -329,7 +329,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     assert (done.exit_code, len(server.seen)) == (1, 2)
     assert "answers with 503: away" in done.stderr
 
-    # What is created is created once, by its idempotency key.
+    # A creation has one effect, by its idempotency key.
     server.keys = []
     server.script = [(503, {}, "{}"), (409, {"Retry-After": "1"}, "{}"), (200, {}, '{"run": {"id": "run_x"}}')]
     assert json.loads(run("run", "retry", "run_x", "--json").stdout) == {"runId": "run_x", "status": "pending"}

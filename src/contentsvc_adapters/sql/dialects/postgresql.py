@@ -209,6 +209,8 @@ class Postgresql:
                 return f"the database does not understand what it is asked: {text}"
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
+            case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):
+                return f"{self.name} does not exist: create it as an administrator, with 'createdb --owner ROLE NAME'"
             case _:
                 return f"{self.name} cannot be used: {text or cause}"
 
