@@ -344,12 +344,19 @@ def test_owners_are_nested_at_gitlab_alone(name: str, is_nested: bool, is_plain:
     assert all(each.is_full_name(name) is is_plain for each in PROVIDERS if each is not GITLAB)
 
 
-def test_an_installed_provider_cannot_replace_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("PROVIDER = evolve(GITHUB, name='Other')", "ValueError: two providers have the slug 'github'"),
+        ("OTHER = GITHUB", "ImportError: the provider of contentsvc_providers.other cannot be imported: module"),
+    ],
+)
+def test_a_faulty_provider_of_another_package_is_named(source: str, fault: str, tmp_path: Path) -> None:
     package = tmp_path / "contentsvc_providers"
     package.mkdir()
     (package / "_helpers.py").write_text("raise AssertionError('only for its siblings')", "utf-8")
-    source = "from attrs import evolve\nfrom contentsvc_core.webhooks.providers.github import GITHUB\n"
-    (package / "other.py").write_text(f"{source}PROVIDER = evolve(GITHUB, name='Other')\n", "utf-8")
+    imports = "from attrs import evolve\nfrom contentsvc_core.webhooks.providers.github import GITHUB\n"
+    (package / "other.py").write_text(f"{imports}{source}\n", "utf-8")
 
     done = subprocess.run(
         [sys.executable, "-c", "from contentsvc_core import PROVIDERS"],
@@ -359,4 +366,4 @@ def test_an_installed_provider_cannot_replace_another(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert "ValueError: two providers have the slug 'github'" in done.stderr
+    assert fault in done.stderr

@@ -21,7 +21,17 @@ def _installed() -> tuple[Provider, ...]:
     from pkgutil import iter_modules  # noqa: PLC0415  # most installations have only the shipped providers
 
     names = sorted(module.name for module in iter_modules(spec.submodule_search_locations))
-    return tuple(import_module(f"{_INSTALLED}.{name}").PROVIDER for name in names if not name.startswith("_"))
+    return tuple(_provider_of(f"{_INSTALLED}.{name}") for name in names if not name.startswith("_"))
+
+
+def _provider_of(module: str) -> Provider:
+    try:
+        provider: Provider = import_module(module).PROVIDER
+    except AttributeError as exc:
+        # Names of packages are found on demand, where the interpreter would hide an AttributeError.
+        message = f"the provider of {module} cannot be imported: {exc}"
+        raise ImportError(message) from exc
+    return provider
 
 
 def _by_slug(providers: tuple[Provider, ...]) -> dict[str, Provider]:
