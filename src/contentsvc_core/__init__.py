@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
     from contentsvc_core.application import Application
     from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
+    from contentsvc_core.content.changelog.markdown import inline
+    from contentsvc_core.content.forms.choice import write_content
+    from contentsvc_core.content.house_style import HouseStyle
+    from contentsvc_core.content.options import ChangelogOptions
     from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog
+    from contentsvc_core.content.pull_requests import PullRequest
+    from contentsvc_core.content.sections import Section
     from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-    from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
+    from contentsvc_core.content.writing import Brief, Chapter, Draft, PackageRelease, Silence
     from contentsvc_core.errors import (
         ContentServiceError,
         ReceivingFailed,
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
         WriterUnavailable,
     )
     from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+    from contentsvc_core.events.wire import event_from_json, event_to_json
     from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
     from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
     from contentsvc_core.organizations import Integration, Organization, Repository
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from contentsvc_core.outgoing.messages import Message
     from contentsvc_core.refusals import Refusal as Refusal
     from contentsvc_core.refusals import RefusalKind as RefusalKind
+    from contentsvc_core.text import one_line, storable
     from contentsvc_core.timestamps import from_ms, to_ms
     from contentsvc_core.usecases.authenticate import Authenticator
     from contentsvc_core.usecases.brands import BrandEditor
@@ -83,11 +91,15 @@ if TYPE_CHECKING:
         answer,
     )
     from contentsvc_core.webhooks.providers import PROVIDERS, Provider
+    from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
+    from contentsvc_core.webhooks.providers.native import Reading
+    from contentsvc_core.webhooks.providers.provider import Setup
     from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held, settlement
-    from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, sign, verify
+    from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, HmacSha256, SharedToken, sign, verify
     from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
-    from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
+    from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading, Source
     from contentsvc_core.workflows.context import ContextRecord, RecordBody
+    from contentsvc_core.workflows.filters import Batch, TriggerOptions
     from contentsvc_core.workflows.jobs import Job, JobEvent
     from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
     from contentsvc_core.workflows.schedules import Schedule
@@ -105,6 +117,7 @@ __all__ = [
     "Application",
     "Authenticator",
     "Author",
+    "Batch",
     "Belonging",
     "BrandBody",
     "BrandEditor",
@@ -114,9 +127,11 @@ __all__ = [
     "Brief",
     "Briefs",
     "Bucket",
+    "Cause",
     "ChangeEndpoint",
     "ChangeTrigger",
     "ChangelogEditor",
+    "ChangelogOptions",
     "Chapter",
     "Claim",
     "CodeHostService",
@@ -150,7 +165,9 @@ __all__ = [
     "Generator",
     "HeadCommit",
     "Headers",
+    "HmacSha256",
     "HookConfiguration",
+    "HouseStyle",
     "Ignored",
     "Integration",
     "IssuedKey",
@@ -161,10 +178,12 @@ __all__ = [
     "LogStatus",
     "Lookback",
     "LookbackWindow",
+    "Malformed",
     "Message",
     "Operator",
     "Organization",
     "Outcome",
+    "PackageRelease",
     "PageRequest",
     "Pagination",
     "Performer",
@@ -176,9 +195,11 @@ __all__ = [
     "Processed",
     "Provider",
     "PublicChangelog",
+    "PullRequest",
     "Push",
     "Rate",
     "RateLimiter",
+    "Reading",
     "Receiver",
     "ReceivingFailed",
     "Reconciler",
@@ -198,8 +219,11 @@ __all__ = [
     "SchemaMismatch",
     "Scope",
     "SecretUnreadable",
+    "Section",
     "Settled",
     "Settlement",
+    "Setup",
+    "SharedToken",
     "Silence",
     "SiteReading",
     "Source",
@@ -209,6 +233,7 @@ __all__ = [
     "Trigger",
     "TriggerBody",
     "TriggerEditor",
+    "TriggerOptions",
     "UnreadableRow",
     "Unstorable",
     "Verdict",
@@ -220,10 +245,15 @@ __all__ = [
     "answer",
     "claim_is_held",
     "decide",
+    "decode_body",
+    "event_from_json",
+    "event_to_json",
     "from_ms",
+    "inline",
     "locate",
     "log_body",
     "matching",
+    "one_line",
     "paginate",
     "post_body",
     "preflight",
@@ -233,12 +263,26 @@ __all__ = [
     "refusal_headers",
     "settlement",
     "sign",
+    "storable",
     "to_ms",
     "verify",
     "window_at",
+    "write_content",
 ]
 
 _HOMES: Final = {
+    "content.sections": "Section",
+    "workflows.filters": "Batch TriggerOptions",
+    "webhooks.providers.provider": "Setup",
+    "webhooks.providers.native": "Reading",
+    "webhooks.providers.decoding": "Malformed decode_body",
+    "text": "one_line storable",
+    "events.wire": "event_from_json event_to_json",
+    "content.pull_requests": "PullRequest",
+    "content.options": "ChangelogOptions",
+    "content.house_style": "HouseStyle",
+    "content.forms.choice": "write_content",
+    "content.changelog.markdown": "inline",
     "access.keys": "ApiKey Scope",
     "access.rates": "Bucket Rate rate_of",
     "access.window": "Verdict rate_headers refusal_body refusal_headers",
@@ -249,7 +293,7 @@ _HOMES: Final = {
     "content.posts": "ContentType Post PostStatus post_body",
     "content.public.changelogs": "PublicChangelog",
     "content.windows": "Lookback LookbackWindow window_at",
-    "content.writing": "Brief Chapter Draft Silence",
+    "content.writing": "Brief Chapter Draft PackageRelease Silence",
     "errors": (
         "ContentServiceError ReceivingFailed SchemaMismatch SecretUnreadable "
         "StoreUnavailable UnreadableRow Unstorable WriterUnavailable"
@@ -290,8 +334,8 @@ _HOMES: Final = {
     "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
     "webhooks.providers": "PROVIDERS Provider",
     "webhooks.settlement": "DEDUPE_WINDOW Claim Settled Settlement claim_is_held settlement",
-    "webhooks.signature": "SIGNATURE_HEADER sign verify",
-    "workflows.causes": "Delivered Generation SiteReading Source",
+    "webhooks.signature": "HmacSha256 SIGNATURE_HEADER SharedToken sign verify",
+    "workflows.causes": "Cause Delivered Generation SiteReading Source",
     "workflows.bodies": "ScheduleBody TriggerBody",
     "workflows.context": "ContextRecord RecordBody",
     "workflows.runs": "RunBody RunStatus WorkflowRun",

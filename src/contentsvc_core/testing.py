@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from attrs import evolve
 
@@ -20,6 +20,8 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settleme
 if TYPE_CHECKING:
     from contentsvc_core.ports import DeliveryStore
     from contentsvc_core.workflows.triggers import Trigger
+
+_Ids: TypeAlias = Callable[[], Awaitable[Collection[str]]]
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -167,14 +169,21 @@ def release_body(
 
 
 async def check_store(
-    store: "DeliveryStore", address: Address, *, log_ids: Callable[[], Awaitable[Collection[str]]]
+    store: "DeliveryStore",
+    address: Address,
+    *,
+    log_ids: _Ids,
+    run_ids: _Ids | None = None,
+    context_ids: _Ids | None = None,
 ) -> None:
-    """Check the guarantees of a store: its answers, and the log entries that it writes.
+    """Check the guarantees of a store: its answers, and the rows that it writes.
 
     Args:
         store: A store without claims, with a hook at ``address``. The check leaves rows of every kind in the store.
         address: The address of the hook.
         log_ids: Returns the ids of the stored log entries.
+        run_ids: Returns the ids of the stored runs. The hook needs a trigger for pushes.
+        context_ids: Returns the ids of the stored context records.
 
     Raises:
         AssertionError: The store breaks a guarantee; the message names the guarantee.
@@ -184,7 +193,7 @@ async def check_store(
     assert hook is not None
     unknown = await store.configuration(evolve(address, integration_id="int_unknown"), START)
     _expect("configuration returns None for an unknown integration", unknown, holds=unknown is None)
-    ids, moment = CountingIds(), timedelta(milliseconds=1)
+    ids, moment, records = CountingIds(), timedelta(milliseconds=1), set[str]()
     new, claimed, stale = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED, Settled.STALE
     event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
 
@@ -197,14 +206,28 @@ async def check_store(
         number = address.repository_id
         return made(Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a"), after)
 
+    reads = {"the log": log_ids, "the runs": run_ids, "the context records": context_ids}
+
+    async def stored() -> dict[str, set[str]]:
+        return {what: set(await ids()) for what, ids in reads.items() if ids is not None}
+
     async def settle(guarantee: str, settling: Settlement, answer: Settled, *, writes: bool = True) -> None:
-        before = set(await log_ids())
+        before = await stored()
         settled = await store.settle(settling)
         _expect(guarantee, settled, holds=settled is answer)
-        written = set(await log_ids()) ^ before
-        _expect(f"{guarantee}: the log", written, holds=written == ({settling.id} if writes else set()))
+        owed: dict[str, set[str]] = {"the log": {settling.id}} if writes else {}
+        if writes and answer is new:
+            owed["the runs"] = {run.id for run in settling.runs}
+            context = settling.context
+            if context is not None and context.custom_id not in records:
+                records.add(context.custom_id)
+                owed["the context records"] = {context.id}
+        for what, ids in (await stored()).items():
+            written = ids ^ before[what]
+            _expect(f"{guarantee}: {what}", written, holds=written == owed.get(what, set()))
 
     first, copy = take(), take()
+    _expect("with run_ids, the hook has a trigger for pushes", hook, holds=run_ids is None or bool(first.runs))
     old = evolve(first, hook=evolve(hook, version=hook.version + 1))
     await settle("a settlement of another version is STALE, and nothing is written", old, stale, writes=False)
     await settle("a new delivery is AS_DECIDED, also after a stale settlement", first, new)
@@ -222,8 +245,8 @@ async def check_store(
     await settle("a claim is free after exactly 24 hours", take(after=DEDUPE_WINDOW), new)
     await settle("a claim that is taken again is held for 24 hours", take(after=2 * DEDUPE_WINDOW - moment), claimed)
     answers = await asyncio.gather(*(store.settle(take("at once")) for _ in range(8)))
-    only = [answers.count(new), answers.count(claimed)]
-    _expect("of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", answers, holds=only == [1, 7])
+    counts = answers.count(new), answers.count(claimed)
+    _expect("of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", answers, holds=counts == (1, 7))
 
 
 def _expect(guarantee: str, got: object, *, holds: bool) -> None:

@@ -293,4 +293,16 @@ async def test_the_published_check_passes(acme: Tenant) -> None:
     async def log_ids() -> list[str]:
         return [entry.id for entry in await acme.stores.journal.entries(acme.id)]
 
-    await check_store(acme.stores.deliveries, (await acme.processed("d")).hook.address, log_ids=log_ids)
+    async def run_ids() -> list[str]:
+        return [run.id for run in await acme.stores.ledger.runs(acme.id)]
+
+    async def context_ids() -> list[str]:
+        return [record.id for record in await acme.stores.contexts.records(acme.id)]
+
+    await check_store(
+        acme.stores.deliveries,
+        (await acme.processed("d")).hook.address,
+        log_ids=log_ids,
+        run_ids=run_ids,
+        context_ids=context_ids,
+    )

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -340,3 +342,28 @@ def test_a_time_of_gitlabs_is_iso_8601() -> None:
 def test_owners_are_nested_at_gitlab_alone(name: str, is_nested: bool, is_plain: bool) -> None:
     assert GITLAB.is_full_name(name) is is_nested
     assert all(each.is_full_name(name) is is_plain for each in PROVIDERS if each is not GITLAB)
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("PROVIDER = evolve(GITHUB, name='Other')", "ValueError: two providers have the slug 'github'"),
+        ("OTHER = GITHUB", "ImportError: the provider of contentsvc_providers.other cannot be imported: module"),
+    ],
+)
+def test_a_faulty_provider_of_another_package_is_named(source: str, fault: str, tmp_path: Path) -> None:
+    package = tmp_path / "contentsvc_providers"
+    package.mkdir()
+    (package / "_helpers.py").write_text("raise AssertionError('only for its siblings')", "utf-8")
+    imports = "from attrs import evolve\nfrom contentsvc_core.webhooks.providers.github import GITHUB\n"
+    (package / "other.py").write_text(f"{imports}{source}\n", "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-c", "from contentsvc_core import PROVIDERS"],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert fault in done.stderr

@@ -1,6 +1,8 @@
 """The small values: time, text, identifiers, events on the wire, context records, keys."""
 
+import copy
 import json
+import pickle
 import re
 import sys
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,7 +14,17 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from tests.builders import a_record
 
-from contentsvc_core import Push, Release
+from contentsvc_core import (
+    Belonging,
+    Delivery,
+    HookConfiguration,
+    Push,
+    Release,
+    VerifiedDelivery,
+    admit,
+    decide,
+    settlement,
+)
 from contentsvc_core import strategies as ours
 from contentsvc_core.access.keys import ApiKey, Scope, digest, key_prefix, opens
 from contentsvc_core.events.normalized import Event
@@ -27,7 +39,7 @@ from contentsvc_core.identifiers import (
     repository_id,
     slugify,
 )
-from contentsvc_core.testing import START
+from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
 from contentsvc_core.workflows.context import RecordBody
@@ -219,3 +231,16 @@ class TestKeys:
         assert key_prefix(self.KEY) == "csk_abcdefghij"
         for text in ("", "csk_abcdefghij", "csk_abc_" + "x" * 40, self.KEY + " ", self.KEY + "\n", "é" * 60):
             assert key_prefix(text) is None
+
+
+@given(ours.deliveries())
+def test_values_can_be_copied_and_pickled(delivery: Delivery) -> None:
+    hook = HookConfiguration(
+        address=delivery.address, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1
+    )
+    admitted = admit(delivery, hook)
+    outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted
+    settling = settlement(outcome, hook, at=START, new_id=CountingIds().new_id)
+
+    values = (delivery, admitted, outcome, settling)
+    assert pickle.loads(pickle.dumps(values)) == copy.deepcopy(values) == values  # noqa: S301  # bytes of ours

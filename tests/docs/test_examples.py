@@ -33,6 +33,7 @@ def tree_with(titled: list[Fence], folder: Path) -> Path:
             path.write_text(patched(path.read_text("utf-8"), fence.text), "utf-8")
         else:
             assert not path.exists(), path
+            path.parent.mkdir(exist_ok=True)
             path.write_text(fence.text, "utf-8")
     return tree / "src"
 

@@ -44,6 +44,14 @@ def claimed_by_all(settling: Settlement) -> Settlement:
     return evolve(settling, claim=Claim.TAKE) if settling.claim is Claim.CHECK else settling
 
 
+def without_runs(settling: Settlement) -> Settlement:
+    return evolve(settling, started=())
+
+
+def with_another_record(settling: Settlement) -> Settlement:
+    return evolve(settling, context_id=IDS.new_id("ctx_")) if settling.context_id else settling
+
+
 def unclaimed(settling: Settlement) -> Settlement:
     return evolve(settling, key=None)
 
@@ -56,14 +64,34 @@ async def log_ids(world: World) -> list[str]:
     return [entry.id for entry in await world.stores.journal.entries(world.organization.id)]
 
 
+async def run_ids(world: World) -> list[str]:
+    return [run.id for run in await world.stores.ledger.runs(world.organization.id)]
+
+
+async def context_ids(world: World) -> list[str]:
+    return [record.id for record in await world.stores.contexts.records(world.organization.id)]
+
+
+async def check(store: DeliveryStore, world: World) -> None:
+    await check_store(
+        store,
+        world.at,
+        log_ids=lambda: log_ids(world),
+        run_ids=lambda: run_ids(world),
+        context_ids=lambda: context_ids(world),
+    )
+
+
 async def test_a_store_with_all_guarantees_passes(world: World) -> None:
-    await check_store(world.stores.deliveries, world.at, log_ids=lambda: log_ids(world))
+    await check(world.stores.deliveries, world)
 
 
 @pytest.mark.parametrize(
     ("change", "answers", "guarantee"),
     [
         (renamed, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the log"),
+        (without_runs, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the runs"),
+        (with_another_record, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the context records"),
         (unclaimed, {}, "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written"),
         (nothing, {Settled.ALREADY_CLAIMED: Settled.AS_DECIDED}, "a copy is ALREADY_CLAIMED"),
         (nothing, {Settled.STALE: Settled.AS_DECIDED}, "a settlement of another version is STALE"),
@@ -77,7 +105,7 @@ async def test_the_broken_guarantee_is_named(
     store = Broken(world.stores.deliveries, change, answers)
 
     with pytest.raises(AssertionError, match=f"the store breaks a guarantee: {guarantee}"):
-        await check_store(store, world.at, log_ids=lambda: log_ids(world))
+        await check(store, world)
 
 
 async def test_a_store_without_the_hook_is_named(world: World) -> None:

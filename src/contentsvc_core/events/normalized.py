@@ -29,10 +29,16 @@ class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 
 @final
 class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A commit of a push, as the code host says; all texts are untrusted."""
+
+    #: The hash, in hexadecimal digits.
     id: str
+    #: The whole message, with its lines.
     message: str
     author: Author
+    #: ISO 8601, as the code host writes it; ``""``: unknown.
     timestamp: str
+    #: The page of the commit; ``""``: it has none.
     url: str
     # The following fields are for the writers and not part of the wire form (6.1).
     #: False: the commit was pushed before, on another branch.

@@ -90,8 +90,11 @@ class Delivery(Value, frozen=True, kw_only=True, gc=True):
 class Belonging(Enum):
     """The relation of the path's repository to the path's integration."""
 
+    #: The integration has the repository.
     OURS = auto()
+    #: Another integration of the organization has it: the delivery is refused with 403.
     ANOTHERS = auto()
+    #: No integration of the organization has it: the delivery is refused with 404.
     UNKNOWN = auto()
 
 

@@ -42,6 +42,8 @@ class TriggerMatch(Value, frozen=True, kw_only=True):
 
 @final
 class Delivered(TriggerMatch, frozen=True, kw_only=True):
+    """A delivery that matched a trigger."""
+
     event: Event
 
     @property

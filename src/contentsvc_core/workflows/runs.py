@@ -65,6 +65,8 @@ class RunState(Value, frozen=True, kw_only=True):
 
 @final
 class WorkflowRun(RunState, frozen=True, kw_only=True):
+    """One execution of a workflow: its cause and its state. Its ``cause`` has everything that it needs."""
+
     cause: Cause
 
 

@@ -69,6 +69,8 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 @final
 @frozen(kw_only=True)
 class Schedule(Output):
+    """A rule that starts runs at fixed times, for chosen repositories."""
+
     id: str
     organization_id: str
     #: For people; 1 to 120 characters in one line.

@@ -50,6 +50,8 @@ def _check_source_type(_trigger: object, _attribute: object, value: str) -> None
 @final
 @frozen(kw_only=True)
 class Trigger(Output):
+    """A rule that starts a run for matching events of an organization (specification 2.4)."""
+
     id: str
     organization_id: str
     #: For people; may be empty.

@@ -33,6 +33,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def write_content(brief: Brief) -> Draft | Silence:
+    """Write any content type by rule, or explain why there is nothing to write: equal briefs give equal bytes."""
     if brief.content_type is ContentType.CHANGELOG:
         return write_changelog(brief, brief.options) or Silence(reason=_reason(brief, report_of(brief, brief.options)))
     news = news_of(brief)

@@ -1,4 +1,4 @@
-"""The shipped providers; a new provider is a file in this package and a line in ``shipped.py``."""
+"""The providers. Those of other packages are modules of the namespace package ``contentsvc_providers``."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -15,7 +15,7 @@ from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, 
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers.decoding import Malformed, decode
+from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
 from contentsvc_core.webhooks.providers.native import BRANCH, NAME_LENGTH, Reading, optional_text, storable_text
 from contentsvc_core.webhooks.providers.provider import Provider, Setup
 from contentsvc_core.webhooks.providers.tags import is_prerelease, is_version, release_action
@@ -127,7 +127,7 @@ def bitbucket_commit(native: BitbucketCommit) -> Commit:
 
 
 def _read_push(body: bytes) -> Reading:
-    native = decode(body, _PUSH)
+    native = decode_body(body, _PUSH)
     number = repository_number(native.repository.uuid)
     if number is None:
         message = "repository.uuid must be a UUID"

@@ -21,7 +21,7 @@ class Malformed(ValueError):
     """A body that cannot be read; the message names the first fault."""
 
 
-def decode(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
+def decode_body(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
     """Decode a body, or raise :class:`Malformed`."""
     body = body.removeprefix(_BOM)
     # The decoder does not check the encoding of skipped strings.

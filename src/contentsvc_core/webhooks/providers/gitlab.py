@@ -8,7 +8,7 @@ import msgspec
 from contentsvc_core.events.normalized import MAX_COMMITS, HeadCommit, Push, Release
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers.decoding import decode
+from contentsvc_core.webhooks.providers.decoding import decode_body
 from contentsvc_core.webhooks.providers.native import (
     BRANCH,
     NAME_LENGTH,
@@ -65,7 +65,7 @@ _RELEASE: Final = msgspec.json.Decoder(_Release)
 
 
 def _read_push(body: bytes) -> Reading:
-    native = decode(body, _PUSH)
+    native = decode_body(body, _PUSH)
     paths = Paths()
     commits = [read_commit(commit, paths) for commit in native.commits]
     if len(commits) > 1 and commits[0].id == native.after:
@@ -90,7 +90,7 @@ def _read_push(body: bytes) -> Reading:
 
 
 def _read_release(body: bytes) -> Reading:
-    native = decode(body, _RELEASE)
+    native = decode_body(body, _RELEASE)
     tag = storable_text(native.tag)
     return Reading(
         event=Release(

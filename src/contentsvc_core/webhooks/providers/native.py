@@ -20,7 +20,7 @@ from contentsvc_core.events.normalized import (
 )
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.providers.decoding import decode
+from contentsvc_core.webhooks.providers.decoding import decode_body
 
 BRANCH: Final = "refs/heads/"
 #: The maximum length of a stored repository name, in characters.
@@ -31,6 +31,8 @@ _ACTION_LENGTH: Final = 64
 
 @final
 class Reading(Value, frozen=True, kw_only=True):
+    """What a reader finds in a body: the event, and the repository that it belongs to."""
+
     event: Event
     repository_id: int
     repository: str
@@ -125,12 +127,12 @@ _LISTS: Final = 16 * 1024
 
 def read_object(body: bytes) -> None:
     """Check that ``body`` is one JSON object in UTF-8, or raise :class:`Malformed`."""
-    decode(body, _ANY)
+    decode_body(body, _ANY)
 
 
 def read_push(body: bytes) -> Reading:
     """Read a push; raise :class:`Malformed` for a body that lacks a required field."""
-    native = decode(body, _PUSH)
+    native = decode_body(body, _PUSH)
     paths, repository, head = Paths(), native.repository, native.head_commit
     ref, default_branch = storable_text(native.ref), storable_text(repository.default_branch)
     if head is not None and "\x00" in f"{head.id}{head.message}":
@@ -146,7 +148,7 @@ def read_push(body: bytes) -> Reading:
 
 def read_release(body: bytes) -> Reading:
     """Read a release; raise :class:`Malformed` as :func:`read_push`."""
-    native = decode(body, _RELEASE)
+    native = decode_body(body, _RELEASE)
     release = native.release
     return Reading(
         event=Release(

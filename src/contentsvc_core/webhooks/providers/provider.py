@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, final
 
 from attrs import field, frozen
+from attrs.validators import matches_re
 
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.providers.native import Reading
@@ -33,7 +34,8 @@ class Setup:
 class Provider:
     """One dialect: its names, its authentication, its headers, and how its native bodies are read."""
 
-    slug: str
+    #: Lower-case letters: it is in addresses and in names of settings and fields.
+    slug: str = field(validator=matches_re("[a-z]+"))
     name: str
     scheme: Scheme
     #: The header that names the event kind.
