@@ -35,7 +35,7 @@ _SAID: Final = 300
 #: The pause if a rate limit names no time (GitHub, "Exceeding the rate limit"), in seconds.
 _A_WHILE_S: Final = 60
 #: The longest pause, in seconds: a host that names a longer one means another unit, or its clock is wrong.
-_A_DAY_S: Final = 86_400
+_LONGEST_S: Final = 999_999
 #: The digits of a number in a header that are read: more than any time has.
 _DIGITS: Final = 18
 _CLASS: Final = 100
@@ -243,7 +243,7 @@ def _wait_s(response: httpx.Response) -> int:
         wait_s = int(reset[:_DIGITS]) - int(time.time())
     else:
         return _A_WHILE_S
-    return max(1, wait_s) if wait_s <= _A_DAY_S else _A_WHILE_S
+    return max(1, wait_s) if wait_s <= _LONGEST_S else _A_WHILE_S
 
 
 def _unreachable(what: str) -> HostRefusal:
