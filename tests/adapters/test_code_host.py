@@ -133,7 +133,10 @@ async def test_an_existing_hook_has_a_fault_of_its_own(github: CodeHostServer, h
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "SOON"}, b"{}", 80, 90),
         (403, {}, b'{"message": "You have exceeded a secondary rate limit"}', 60, 60),
         (429, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b"no json", 60, 60),
+        (429, {"Retry-After": "9" * 5000}, b"", 60, 60),
         (429, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"}, b"", 1, 1),
+        # In milliseconds.
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1764286260000"}, b"", 60, 60),
     ],
 )
 async def test_a_rate_limit_names_its_end(
@@ -201,6 +204,14 @@ async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: Rest
         await host.change_secret(REPOSITORY, "1", HOOK.secret, token=TOKEN),
     ):
         assert refused(answered).reason == "the code host answered 422 (bad secret ***)"
+
+
+async def test_a_secret_is_not_changed_by_a_page_of_another_program(github: CodeHostServer, host: RestCodeHost) -> None:
+    github.fault = Fault(status=200, body=b"<html>Sign in</html>")
+
+    changed = refused(await host.change_secret(REPOSITORY, "1", HOOK.secret, token=TOKEN))
+
+    assert changed.fault is HostFault.STRANGE
 
 
 async def test_a_point_in_time_before_all_others_is_a_refusal(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -133,6 +133,32 @@ async def test_a_run_without_steps_is_no_workflow(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM workflow_status").fetchone() == (0,)
 
 
+async def test_a_run_is_resumed_although_the_tables_were_created_again_meanwhile() -> None:
+    stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
+    acme = await tenant(stores, "acme", triggers=1)
+    script = Script(stores.ledger, clock, "one", "two")
+    script.fails["two"] = 1
+    with postgres.PrivateServer(durable=False) as server:
+        url = server.url.replace("+asyncpg", "")
+        await asyncio.to_thread(migrate_engine, url)
+        process = await Process(
+            stores,
+            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_again", migrates=False),
+            clock,
+            workflow=script,
+        ).launch()
+        postgres.rows(url, "DROP SCHEMA dbos CASCADE")
+        await asyncio.to_thread(migrate_engine, url)
+
+        (id_,) = await started(acme)
+        await until(lambda: _is(script.failures == ["two failed"]), "its second step fails")
+        clock.advance(timedelta(seconds=5))
+
+        await until_status(acme, id_, RunStatus.SKIPPED)
+        assert script.done == ["one", "two", "two"]
+        await process.close()
+
+
 async def test_the_first_step_launches_dbos(tmp_path: Path) -> None:
     stores, clock = memory_stores(RotatingSealer()), ManualClock(START + timedelta(hours=1))
     acme = await tenant(stores, "acme", triggers=1)

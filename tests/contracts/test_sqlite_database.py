@@ -16,7 +16,7 @@ from sqlalchemy import Connection, event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
 from contentsvc_adapters.sql.schema import metadata
 from contentsvc_core.errors import StoreUnavailable
@@ -102,6 +102,22 @@ async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
 
     away.replace(file)
     assert await acme.stores.deliveries.settle(await acme.processed("d-2")) is Settled.AS_DECIDED
+
+
+async def test_a_file_that_was_only_read_is_not_created_again(database: Database) -> None:
+    file = file_of(database)
+    # As a server before its first heartbeat: it has read, and the first write opens another connection.
+    reading = Database(f"sqlite+aiosqlite:///{file}")
+    assert await revision(reading) == HEAD
+    away = file.rename(file.with_name("away"))
+
+    with pytest.raises(StoreUnavailable, match="was removed or replaced"):
+        await reading.write(_pragmas)
+    assert not file.exists()
+
+    away.rename(file)
+    await reading.write(_pragmas)
+    await reading.dispose()
 
 
 def _check_nothing(_: object) -> None:

@@ -4,10 +4,11 @@ import uuid
 from collections.abc import Generator
 from pathlib import Path
 
+import httpx
 import pytest
 from sqlalchemy import make_url
 from tests import postgres
-from tests.server_process import Installation, serving, until
+from tests.server_process import PLAIN, Installation, ServerProcess, serving, until
 
 from contentsvc_adapters.sql.schema import metadata
 
@@ -99,6 +100,13 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
             "ALL ON ALL TABLES IN SCHEMA public",
             "the engine's database cannot be used: permission denied for schema dbos; ",
         ),
+        (
+            (
+                "ALL ON ALL TABLES IN SCHEMA public, dbos TO {role};"
+                " REVOKE INSERT ON dbos.operation_outputs FROM {role}; GRANT USAGE ON SCHEMA dbos"
+            ),
+            "the database role may not read and change the engine's table operation_outputs; ",
+        ),
     ],
 )
 def test_a_role_that_does_not_own_the_tables_is_told_what_to_do(
@@ -107,7 +115,7 @@ def test_a_role_that_does_not_own_the_tables_is_told_what_to_do(
     installation = Installation(tmp_path, database_url=empty_url)
     assert installation.run("migrate").returncode == 0
     role = f"role_{uuid.uuid4().hex}"
-    postgres.rows(empty_url, f"CREATE ROLE {role}; GRANT {right} TO {role}")
+    postgres.rows(empty_url, f"CREATE ROLE {role}; GRANT {right.format(role=role)} TO {role}")
     postgres.rows(empty_url, f'ALTER DATABASE "{make_url(empty_url).database}" SET role TO {role}')
 
     refused = installation.run("serve", "--port", "0")
@@ -156,7 +164,16 @@ def test_an_engine_without_its_database_logs_it_and_takes_no_runs(
         until(node.is_ready, "it is ready again")
         until(lambda: "engine available again" in node.log(), "it has said so")
 
+        postgres.rows(server.url, "ALTER SCHEMA dbos RENAME TO away")
+        until(lambda: "the engine cannot reach its tables" in why_not_ready(node), "the reason is given")
+        postgres.rows(server.url, "ALTER SCHEMA away RENAME TO dbos")
+        until(node.is_ready, "it is ready again")
+
     assert "Traceback" not in node.log()
+
+
+def why_not_ready(node: ServerProcess) -> str:
+    return httpx.get(f"{node.url}/health/ready", trust_env=False, verify=PLAIN).text
 
 
 def test_nodes_with_different_engines_say_so_and_the_doctor_does(tmp_path: Path, empty_url: str) -> None:

@@ -111,7 +111,9 @@ class RestCodeHost(RestHost):
         below = [self._dialect.config_path] if self._dialect.config_path else []
         path = _at(full_name, "hooks", hook_id, *below)
         body = self._dialect.secret_body(secret)
-        return done(await self._client.request("PATCH", path, token=token, body=body, secrets=[secret]))
+        answered = await self._client.request("PATCH", path, token=token, body=body, secrets=[secret])
+        # A page of a proxy, such as one to sign in, must not pass for a changed secret.
+        return read_answer(answered, dict[str, msgspec.Raw], lambda _: None)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
         return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))

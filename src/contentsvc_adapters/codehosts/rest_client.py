@@ -34,6 +34,10 @@ _MOVED: Final = frozenset(
 _SAID: Final = 300
 #: The pause if a rate limit names no time (GitHub, "Exceeding the rate limit"), in seconds.
 _A_WHILE_S: Final = 60
+#: The longest pause, in seconds: a host that names a longer one means another unit, or its clock is wrong.
+_LONGEST_S: Final = 999_999
+#: The digits of a number in a header that are read: more than any time has.
+_DIGITS: Final = 18
 _CLASS: Final = 100
 _Shape = TypeVar("_Shape")
 _Value = TypeVar("_Value")
@@ -233,11 +237,13 @@ def _is_limit(response: httpx.Response, message: str) -> bool:
 
 def _wait_s(response: httpx.Response) -> int:
     after, reset = response.headers.get("Retry-After", ""), response.headers.get("X-RateLimit-Reset", "")
-    if after.isdecimal() and len(after) < len(str(_LONGEST)):
-        return max(1, int(after))
-    if reset.isdecimal() and response.headers.get("X-RateLimit-Remaining") == "0":
-        return max(1, int(reset[:12]) - int(time.time()))
-    return _A_WHILE_S
+    if after.isdecimal():
+        wait_s = int(after[:_DIGITS])
+    elif reset.isdecimal() and response.headers.get("X-RateLimit-Remaining") == "0":
+        wait_s = int(reset[:_DIGITS]) - int(time.time())
+    else:
+        return _A_WHILE_S
+    return max(1, wait_s) if wait_s <= _LONGEST_S else _A_WHILE_S
 
 
 def _unreachable(what: str) -> HostRefusal:

@@ -93,7 +93,7 @@ class DbosExecution:
             DBOS.listen_queues([self._queue])
             DBOS.launch()
             give_up_in_outages(instance)
-            await DBOS.register_queue_async(self._queue, polling_interval_sec=_QUEUE_POLL_S)
+            await self._register_queue()
         except BaseException as exc:
             await self._destroy()
             if not isinstance(exc, Exception):
@@ -129,10 +129,16 @@ class DbosExecution:
             if workflows:
                 for step in await DBOS.list_workflow_steps_async(run.id):
                     performance.finished[step["function_name"]] = str(step["output"])
+                # The tables may have been lost and created again, or be those of a standby that lacks the queue.
+                await self._register_queue()
                 await DBOS.resume_workflows_async([run.id], queue_name=self._queue)
             else:
                 await self._start(run.id, performance)
             await performance.begun.wait()
+
+    async def _register_queue(self) -> None:
+        # Only this process uses the name. By default, DBOS also reads its table of versions, which may be empty.
+        await DBOS.register_queue_async(self._queue, polling_interval_sec=_QUEUE_POLL_S, on_conflict="never_update")
 
     async def _start(self, run_id: str, performance: Performance) -> bool:
         with SetWorkflowID(run_id):

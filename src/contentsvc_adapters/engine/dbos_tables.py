@@ -14,6 +14,12 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
 _CONNECT_S: Final = 3
+#: A table that another role owns, as after a migration by an administrator.
+_CLOSED: Final = text(
+    "SELECT relname FROM pg_class WHERE relnamespace = 'dbos'::regnamespace AND relkind = 'r'"
+    " AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
+    " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname LIMIT 1"
+)
 #: insufficient_privilege
 _FORBIDDEN: Final = "42501"
 
@@ -47,4 +53,8 @@ def _in_schema(url: str) -> int | None:
     with engine.connect() as connection:
         if connection.scalar(text("SELECT to_regclass('dbos.dbos_migrations')")) is None:
             return None
-        return connection.scalar(text("SELECT max(version) FROM dbos.dbos_migrations"))
+        version = connection.scalar(text("SELECT max(version) FROM dbos.dbos_migrations"))
+        if closed := connection.scalar(_CLOSED):
+            message = f"the database role may not read and change the engine's table {closed}; {OWN_TABLES}"
+            raise StoreUnavailable(message)
+        return version

@@ -62,13 +62,14 @@ class Worker:
         self._other_engines = frozenset[str]()
         #: Whether due runs may wait for a free place: the end of a run then wakes the worker.
         self._held_up = False
-        self._able = True
+        #: Why the engine takes no runs; ``None``: its last check passed.
+        self.inability: str | None = None
         #: Why the last heartbeat failed; ``None``: it was stored.
         self.silence: str | None = None
 
     @property
     def is_running(self) -> bool:
-        return self._able and bool(self._loops) and not any(loop.done() for loop in self._loops)
+        return self.inability is None and bool(self._loops) and not any(loop.done() for loop in self._loops)
 
     @property
     def at_work(self) -> int:
@@ -101,7 +102,7 @@ class Worker:
         await self._execution.close()
 
     def _room(self) -> tuple[int, Collection[str]]:
-        if not self._able:
+        if self.inability is not None:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
@@ -183,14 +184,14 @@ class Worker:
             try:
                 await self._execution.check()
             except StoreUnavailable as exc:
-                if self._able:
+                if self.inability is None:
                     self._note("engine unavailable: taking no runs", reason=str(exc))
-                self._able = False
+                self.inability = str(exc)
             else:
-                if not self._able:
+                if self.inability is not None:
                     self._note("engine available again")
+                    self.inability = None
                     self.notify()
-                self._able = True
             await _within(self._stopping.wait(), self._pace.check_s)
 
     async def _take_turn(self) -> None:

@@ -48,7 +48,7 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 
         async def why_not_ready() -> str | None:
             if engine is not None and not engine.is_running:
-                return "the engine has stopped"
+                return engine.inability or "the engine has stopped"
             # A heartbeat is a write: a database that only answers reads settles no deliveries.
             if engine is not None and engine.silence is not None:
                 return engine.silence

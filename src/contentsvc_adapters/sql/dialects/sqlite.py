@@ -78,7 +78,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
         writer = WriterThread(
             create_engine(
                 "sqlite://",
-                creator=lambda: file.opened(self._open(file, (_WAL, *_PRAGMAS, *_WRITING))),
+                creator=lambda: self._open(file, (_WAL, *_PRAGMAS, *_WRITING)),
                 poolclass=QueuePool,
                 pool_size=1,
                 max_overflow=0,
@@ -121,6 +121,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
         try:
             for pragma in pragmas:
                 self._set(connection, pragma)
+            file.opened()
         except BaseException:
             connection.close()
             raise
@@ -203,7 +204,10 @@ class Sqlite(Value, frozen=True, kw_only=True):
 
 @final
 class _OpenFile:
-    """The file that the writer opened. SQLite writes into it even after its path leads elsewhere or nowhere."""
+    """The file that the first connection opened, to read or to write.
+
+    SQLite writes into it even after its path leads elsewhere or nowhere.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -214,10 +218,9 @@ class _OpenFile:
         """The address for SQLite, which must not create the file again after it was opened."""
         return f"{self._path.absolute().as_uri()}?mode={'rwc' if self._opened is None else 'rw'}"
 
-    def opened(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+    def opened(self) -> None:
         if self._opened is None:
             self._opened = self._path.stat()
-        return connection
 
     def check(self) -> None:
         if self._opened is None:
