@@ -19,6 +19,8 @@ HEAVY_WAITING: Final = 16
 LISTS_WAITING: Final = 64
 #: Fewer than the pages of public changelogs that are read at once: the other pages do not wait for searches.
 PUBLIC_PLACES: Final = 2
+#: A page may hold twenty posts in memory. Pages are rendered one at a time, while others are read.
+PAGE_PLACES: Final = 4
 OTHER_THREADS: Final = 4
 _THREADS: Final = HEAVY_PLACES + LIST_PLACES + PUBLIC_PLACES + OTHER_THREADS
 
@@ -143,6 +145,7 @@ def shares(*, connections: int = 10) -> Shares:
         heavy=FairShare(places=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
         lists=FairShare(places=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
         public=FairShare(places=public, per_organization=1, waiting=HEAVY_WAITING),
+        pages=FairShare(places=PAGE_PLACES, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
     )
 
 

@@ -222,7 +222,7 @@ class Application:
     def changelog_editor(self) -> "ChangelogEditor":
         from contentsvc_core.usecases.publicize import ChangelogEditor
 
-        return ChangelogEditor(self.stores.changelogs, self.clock, self.ids)
+        return ChangelogEditor(self.stores.changelogs, self.clock, self.ids, share=self.shares.heavy)
 
     @cached_property
     def subscriptions(self) -> "Subscriptions":

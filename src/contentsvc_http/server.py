@@ -1,6 +1,7 @@
 import _thread
 import asyncio
 import contextlib
+import ctypes
 import gc
 import logging
 import os
@@ -40,6 +41,9 @@ _LAST_LINE_S: Final = 0.5
 _COLLECTING: Final = (50_000, 20, 50)
 #: The growth of the process in bytes after which all garbage is collected: a third of its memory at rest.
 _GROWTH: Final = 32 * 1024 * 1024
+#: The options of glibc's ``mallopt``, and the sizes in bytes: larger texts go back to the system when they are freed.
+#: By default, the limits rise with the texts, and pages of long posts left gigabytes behind in the arenas of threads.
+_MALLOC: Final = ((-3, 128 * 1024), (-1, 2 * 1024 * 1024))
 #: The intervals of the server's tick with and without connections, in seconds, and the number of uvicorn's ticks in it.
 #: The tick renews the time in answers, and looks at the memory.
 _TICK_S: Final = 1.0
@@ -160,6 +164,12 @@ async def _opened(
         yield application
 
 
+def _return_freed_memory() -> None:
+    if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        for option, size in _MALLOC:
+            mallopt(option, size)
+
+
 def _most_connections(connections: int) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = 2 * connections
@@ -185,6 +195,7 @@ class Collector:
         # Modules and open resources live as long as the process. The rest is under a megabyte, and to find it takes a
         # tenth of the start.
         gc.freeze()
+        _return_freed_memory()
         if self._resident():
             gc.set_threshold(*_COLLECTING)
             self._most = self._resident() + self._growth

@@ -7,9 +7,11 @@ import socket
 from collections import Counter
 from pathlib import Path
 
+import h11
 import pytest
 from tests.adapters.internet import OTHER, PAGE, PUBLIC, Internet, answer, certified, redirect, says
 
+from contentsvc_adapters.sites.checking import MAX_PIECES
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_adapters.sites.reader import MAX_PAGE, MAX_REDIRECTS, HttpSiteReader
 from contentsvc_core.content.site_addresses import IPAddress, SiteHost
@@ -185,6 +187,38 @@ async def test_an_endless_page_is_read_as_far_as_is_of_use(internet: Internet) -
     assert len(found.html) == MAX_PAGE
     # What the sockets' buffers take, and no more.
     assert sent["bytes"] < 64 * MAX_PAGE
+
+
+async def test_a_page_in_pieces_of_a_byte_is_read_to_a_number_of_pieces(internet: Internet) -> None:
+    async def crumbling(_request: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"1\r\na\r\n" * 1_000)
+            await writer.drain()
+
+    async with internet.serving(crumbling):
+        found = await internet.reader().read("http://acme.example/")
+
+    assert isinstance(found, SitePage)
+    assert len(found.html) == MAX_PIECES
+
+
+async def test_very_many_heads_are_read_in_small_parts(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part is read in one turn of the event loop, and all other tasks wait for it."""
+    parts: list[int] = []
+    receive = h11.Connection.receive_data
+
+    def received(self: h11.Connection, data: bytes) -> None:
+        parts.append(len(data))
+        receive(self, data)
+
+    monkeypatch.setattr(h11.Connection, "receive_data", received)
+
+    async with internet.serving(says(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 10_000)):
+        refused(await internet.reader().read("http://acme.example/"), "was cut off", fault=SiteFault.PASSING)
+
+    # The first part came before the buffer was set.
+    assert max(parts[1:]) <= 32 * 1024
 
 
 @pytest.mark.parametrize(

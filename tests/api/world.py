@@ -76,9 +76,8 @@ def _shared_app(settings: Settings) -> ASGIApp:
     clock, ids, receiver, notify, hosts = (
         cast("Any", _Forward(name)) for name in ("clock", "ids", "receiver", "notify", "hosts")
     )
-    shares = Shares(
-        heavy=_Forward("shares", "heavy"), lists=_Forward("shares", "lists"), public=_Forward("shares", "public")
-    )
+    kinds = ("heavy", "lists", "public", "pages")
+    shares = Shares(**{kind: cast("Any", _Forward("shares", kind)) for kind in kinds})
     pages = cast("Any", _Forward("rendered_pages"))
     app = compose(settings, stores, clock=clock, ids=ids, notify=notify, hosts=hosts, shares=shares)
     front = front_of(settings, app, receiver, pages)
@@ -150,7 +149,7 @@ class ApiWorld:
         self.nudged = 0
         self.hosts = hosts
         self.shares = make_shares()
-        self.rendered_pages = RenderedPages(SingleThreadExecutor("public pages"))
+        self.rendered_pages = RenderedPages(SingleThreadExecutor("public pages"), self.shares.pages)
         self._settings = settings or Settings()
         #: The use cases over the ports of this world.
         self.use_cases = compose(

@@ -16,12 +16,14 @@ from tests.api.world import SEALER, ApiWorld
 from tests.changelog.reader import publish
 from tests.statements import statements
 
-from contentsvc_adapters.offload import HEAVY_WAITING, SingleThreadExecutor
+from contentsvc_adapters.offload import HEAVY_WAITING, LISTS_WAITING, PER_ORGANIZATION, SingleThreadExecutor, shares
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema import posts
 from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.testing import START
 from contentsvc_http.changelog.kept import RenderedPages
 
@@ -135,6 +137,34 @@ async def test_a_flood_of_searches_holds_up_no_page_and_no_search_of_another_org
     assert [answer.status_code for answer in await asyncio.gather(*flood)].count(200) == HEAVY_WAITING + 1
 
 
+async def test_a_flood_of_pages_holds_up_no_page_of_another_organization(
+    world: ApiWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await publish(await world.caller("Zenith"))
+    flooded = await world.stores.changelogs.named("acme")
+    assert flooded is not None
+    release = asyncio.Event()
+    read = SqlChangelogs.posts
+
+    async def held(self: SqlChangelogs, changelog: PublicChangelog, **named: Any) -> Any:
+        if changelog.organization_id == flooded.organization_id:
+            await release.wait()
+        return await read(self, changelog, **named)
+
+    monkeypatch.setattr(SqlChangelogs, "posts", held)
+    most = PER_ORGANIZATION + LISTS_WAITING
+    # Strangers choose the cursors, so that no page is cached.
+    flood = [asyncio.create_task(get(world, f"?before=17{number:011}_post_9")) for number in range(most + 1)]
+    (refused,), _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
+    assert (refused.result().status_code, "Retry-After" in refused.result().headers) == (503, True)
+
+    for where in ("", "/feed.atom", "/embed"):
+        assert (await world.send("GET", f"/changelog/zenith{where}")).status_code == 200
+
+    release.set()
+    assert [answer.status_code for answer in await asyncio.gather(*flood)].count(200) == most
+
+
 @pytest.mark.parametrize("where", _PATHS)
 async def test_a_client_that_has_a_page_costs_no_rendering_even_where_none_is_kept(
     world: ApiWorld, rendered: list[str], where: str
@@ -178,23 +208,23 @@ def reading(page: bytes, observed: list[bytes]) -> Callable[[], Awaitable[Callab
 async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -> None:
     observed: list[bytes] = []
     offload = SingleThreadExecutor()
-    pages = RenderedPages(offload, capacity=25)
+    pages = RenderedPages(offload, shares().pages, capacity=25)
 
     for key in (b"a", b"b", b"a", b"c", b"a", b"b"):
-        assert await pages.page(key.decode(), reading(key * 10, observed)) == key * 10
+        assert await pages.page("org_a", key.decode(), reading(key * 10, observed)) == key * 10
     # The third page took the place of b, which was used longest ago.
     assert [page[:1] for page in observed] == [b"a", b"b", b"c", b"b"]
     # A page larger than the whole cache is not stored, and evicts nothing.
     for _ in range(2):
-        assert await pages.page("large", reading(b"l" * 26, observed)) == b"l" * 26
-    assert await pages.page("a", reading(b"new", observed)) == b"a" * 10
+        assert await pages.page("org_a", "large", reading(b"l" * 26, observed)) == b"l" * 26
+    assert await pages.page("org_a", "a", reading(b"new", observed)) == b"a" * 10
     assert len(observed) == 6
     offload.close()
 
 
 async def test_a_fault_fails_all_waiting_requests_and_is_not_cached() -> None:
     offload = SingleThreadExecutor()
-    pages = RenderedPages(offload)
+    pages = RenderedPages(offload, shares().pages)
     begun = 0
 
     async def fails() -> Callable[[], bytes]:
@@ -204,20 +234,20 @@ async def test_a_fault_fails_all_waiting_requests_and_is_not_cached() -> None:
         message = "no such page"
         raise LookupError(message)
 
-    answers = await asyncio.gather(*(pages.page("a", fails) for _ in range(3)), return_exceptions=True)
+    answers = await asyncio.gather(*(pages.page("org_a", "a", fails) for _ in range(3)), return_exceptions=True)
     assert [type(answer) for answer in answers] == [LookupError] * 3
     assert begun == 1
-    assert await pages.page("a", reading(b"a", [])) == b"a"
+    assert await pages.page("org_a", "a", reading(b"a", [])) == b"a"
     offload.close()
 
 
 async def test_a_cancelled_request_does_not_affect_other_requests() -> None:
     offload = SingleThreadExecutor()
-    pages = RenderedPages(offload)
+    pages = RenderedPages(offload, shares().pages)
     observed: list[bytes] = []
-    first = asyncio.create_task(pages.page("a", reading(b"a", observed)))
+    first = asyncio.create_task(pages.page("org_a", "a", reading(b"a", observed)))
     await asyncio.sleep(0)
-    second = asyncio.create_task(pages.page("a", reading(b"a", observed)))
+    second = asyncio.create_task(pages.page("org_a", "a", reading(b"a", observed)))
     await asyncio.sleep(0)
     first.cancel()
 

@@ -112,8 +112,8 @@ async def test_while_one_organization_holds_all_its_places_the_other_ones_reques
     calls += await held.hold(shares.lists, acme.organization.id, times=PER_ORGANIZATION)
     waiting = [
         asyncio.create_task(acme("GET", path))
-        for path in ("/v1/context", "/v1/webhook-logs?limit=100", "/v1/posts?limit=100")
-        for _ in range(8)
+        for path in ("/v1/context", "/v1/webhook-logs?limit=100", "/v1/posts?limit=100", "/v1/changelogs/acme/exposure")
+        for _ in range(6)
     ]
 
     # Each of these would wait for the test to end, did it share a place or a connection with Acme's.

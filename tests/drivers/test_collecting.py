@@ -72,6 +72,22 @@ def test_nothing_is_collected_while_the_application_is_loaded() -> None:
     gc.collect()
 
 
+@pytest.mark.usefixtures("unfrozen")
+def test_large_texts_leave_no_memory_behind_between_small_ones() -> None:
+    Collector().begin()
+    # By default, glibc takes memory that it keeps for texts up to the size of the largest one that was freed.
+    largest = b"x" * (8 * MIB)
+    del largest
+    begun = resident()
+    texts = [(b"x" * MIB, b"x" * 60_000) for _ in range(64)]
+    assert resident() > begun + 60 * MIB
+    small = [text for _, text in texts]
+    texts.clear()
+
+    assert resident() < begun + 16 * MIB
+    assert len(small) == 64
+
+
 @pytest.mark.slow("starts a process and fills its memory")
 @pytest.mark.usefixtures("unfrozen")
 def test_growth_is_measured_from_the_smallest_size() -> None:

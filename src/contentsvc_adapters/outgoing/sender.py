@@ -17,8 +17,10 @@ from contentsvc_adapters.sites.checking import (
     NotPublic,
     Resolve,
     ascii_name,
+    beginning,
     called,
     checked_numbers,
+    client_of,
     is_certificate_fault,
     numbered,
 )
@@ -107,9 +109,8 @@ class HttpWebhookSender:
         self, site: SiteAddress, name: str, number: IPAddress, headers: Mapping[str, str], body: bytes
     ) -> Answer:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # As in the reader of pages: no proxy, and one client a request.
         async with (
-            httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
+            client_of(self._context(), timeout, buffer=MAX_ANSWER) as client,
             client.stream(
                 "POST",
                 numbered(site, number),
@@ -139,10 +140,8 @@ def _no_host(site: SiteAddress) -> NotSent:
 async def _excerpt(response: httpx.Response) -> str:
     read = bytearray()
     try:
-        async for chunk in response.aiter_raw():
-            read += chunk[: MAX_ANSWER - len(read)]
-            if len(read) >= MAX_ANSWER:
-                break
+        async for piece in beginning(response, MAX_ANSWER):
+            read += piece
     except httpx.HTTPError:
         pass
     return one_line(read.decode("utf-8", "replace"), _EXCERPT)

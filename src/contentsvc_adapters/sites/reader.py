@@ -15,8 +15,10 @@ from contentsvc_adapters.sites.checking import (
     NotPublic,
     Resolve,
     ascii_name,
+    beginning,
     called,
     checked_numbers,
+    client_of,
     is_certificate_fault,
     numbered,
 )
@@ -34,6 +36,8 @@ from contentsvc_core.refusals import Refusal
 #: The most bytes of a page that are read: its metadata comes first.
 MAX_PAGE: Final = 512 * 1024
 MAX_REDIRECTS: Final = 5
+#: The receive buffer, in bytes: a far site still sends a usual page within a second or two.
+_BUFFER: Final = 16 * 1024
 #: The time limit of reading a page, redirects included, in seconds.
 TOTAL_S: Final = 15.0
 _CONNECT_S: Final = 5.0
@@ -136,9 +140,8 @@ class HttpSiteReader:
 
     async def _fetch(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
         timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        # No proxy of the environment, and a client for each request: a connection must serve one name only.
         async with (
-            httpx.AsyncClient(verify=self._context(), trust_env=False, timeout=timeout) as client,
+            client_of(self._context(), timeout, buffer=_BUFFER) as client,
             client.stream(
                 "GET",
                 numbered(site, number),
@@ -151,7 +154,7 @@ class HttpSiteReader:
             refused = _refused(response)
             if refused is not None:
                 return refused
-            body = await _beginning(response)
+            body = b"".join([piece async for piece in beginning(response, MAX_PAGE)])
             return SitePage(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
 
     def _context(self) -> ssl.SSLContext:
@@ -170,17 +173,6 @@ def _refused(response: httpx.Response) -> NotRead | None:
     if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         return _lasting("the site's answer is compressed, though that was not asked for")
     return None
-
-
-async def _beginning(response: httpx.Response) -> bytes:
-    chunks: list[bytes] = []
-    remaining = MAX_PAGE
-    async for chunk in response.aiter_raw():
-        chunks.append(chunk[:remaining])
-        remaining -= len(chunks[-1])
-        if remaining == 0:
-            break
-    return b"".join(chunks)
 
 
 def _moved(url: str, location: str) -> _Moved | NotRead:

@@ -75,3 +75,5 @@ class Shares(Value, frozen=True, kw_only=True):
     lists: Share
     #: Searches of public changelogs, which need no key: up to a second of processor time each.
     public: Share
+    #: Pages of public changelogs that are read and rendered: each may hold twenty posts in memory.
+    pages: Share

@@ -10,8 +10,9 @@ from contentsvc_core.content.public.changes import CreateChangelog, changed_chan
 from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
-from contentsvc_core.ports import Changelogs, Clock, IdSource
+from contentsvc_core.ports import Changelogs, Clock, IdSource, Share
 from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.usecases.edit import unshared
 
 #: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
@@ -19,10 +20,12 @@ PREVIEW_LENGTH: Final = 10
 
 @final
 class ChangelogEditor:
-    def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource, *, share: Share = unshared) -> None:
+        """``share`` bounds the previews: each reads the metadata of all posts."""
         self._changelogs = changelogs
         self._clock = clock
         self._ids = ids
+        self._share = share
 
     async def first(self, organization: Organization) -> PublicChangelog:
         """Return an organization's first changelog; before it is set up, it is not public."""
@@ -55,7 +58,7 @@ class ChangelogEditor:
         self, organization: Organization, chosen: PublicChangelog | None = None
     ) -> tuple[Exposure, Sequence[Post]]:
         changelog = await self.first(organization) if chosen is None else chosen
-        exposure = await self._changelogs.exposure(changelog)
+        exposure = await self._share(organization.id, lambda: self._changelogs.exposure(changelog))
         return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
 
     async def change(

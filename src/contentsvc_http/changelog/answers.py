@@ -66,7 +66,7 @@ async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[An
     has_any = since == modified if tags is None else tags.any
     if has_this or (has_any and page.is_sure):
         return Response(None, status_code=304, headers=headers)
-    body = await view.pages.page(key, reading)
+    body = await view.pages.page(view.changelog.organization_id, key, reading)
     if has_any:
         return Response(None, status_code=304, headers=headers)
     return Response(body, media_type=page.media_type, headers=headers)

@@ -3,12 +3,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias, final
 
-from contentsvc_core.ports import Offload
+from contentsvc_core.ports import Offload, Share
 
 #: The size of the cache of a process, in bytes: some fifty of the largest pages, and thousands of usual ones.
 _CAPACITY: Final = 16 * 1024 * 1024
-#: The number of pages that are read at once: each may hold twenty posts in memory, and one is rendered at a time.
-_AT_ONCE: Final = 4
 
 Reading: TypeAlias = Callable[[], Awaitable[Callable[[], bytes]]]
 
@@ -17,30 +15,37 @@ Reading: TypeAlias = Callable[[], Awaitable[Callable[[], bytes]]]
 class RenderedPages:
     """A cache of rendered pages, limited in bytes; the least recently used pages are dropped."""
 
-    def __init__(self, offload: Offload, *, capacity: int = _CAPACITY) -> None:
+    def __init__(self, offload: Offload, share: Share, *, capacity: int = _CAPACITY) -> None:
+        """``share`` has the places for pages that are read and rendered at once."""
         self._offload = offload
+        self._share = share
         self._capacity = capacity
         self._size = 0
         self._pages: OrderedDict[str, bytes] = OrderedDict()
         self._under_way: dict[str, asyncio.Task[bytes]] = {}
-        self._slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def page(self, key: str, reading: Reading) -> bytes:
-        """Return the page with a key; a missing page is rendered once for all concurrent callers."""
+    async def page(self, organization_id: str, key: str, reading: Reading) -> bytes:
+        """Return the page with a key; a missing page is rendered once for all concurrent callers.
+
+        Raises:
+            Overloaded: Too many pages of the organization wait already.
+        """
         kept = self._pages.get(key)
         if kept is not None:
             self._pages.move_to_end(key)
             return kept
         task = self._under_way.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._render(key, reading))
+            task = self._under_way[key] = asyncio.create_task(self._render(organization_id, key, reading))
             task.add_done_callback(lambda done: self._ended(key, done))
         # A cancelled request does not cancel the rendering.
         return await asyncio.shield(task)
 
-    async def _render(self, key: str, reading: Reading) -> bytes:
-        async with self._slots:
-            page = await self._offload(await reading())
+    async def _render(self, organization_id: str, key: str, reading: Reading) -> bytes:
+        async def render() -> bytes:
+            return await self._offload(await reading())
+
+        page = await self._share(organization_id, render)
         self._keep(key, page)
         return page
 

@@ -59,7 +59,7 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 
         def create() -> ASGIApp:
             app.load()
-            front = front_of(settings, app, reception.receiver, RenderedPages(rendering))
+            front = front_of(settings, app, reception.receiver, RenderedPages(rendering, app.shares.pages))
             services = Services(
                 front=front if role.receives else None,
                 why_not_ready=why_not_ready,
