@@ -100,7 +100,7 @@ def _page(
     leads_to: str = "",
     status: int = 200,
 ) -> Response[Any]:
-    # An address that is none of the dashboard's is dropped here, too.
+    # The address of another site is dropped here, too.
     shown = leads_to if own_page(leads_to) else ""
     context = {"title": "Sign in", "error": error, "notice": notice, "https": https, "leads_to": shown}
     return outside_page("sign_in.html", context, status=status)
