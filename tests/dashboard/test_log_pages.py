@@ -262,6 +262,20 @@ async def triggered(acme: Caller) -> str:
     return entry.id
 
 
+async def test_an_entry_that_a_trigger_collects_asks_for_no_other_trigger(acme: Caller, browsing: Browsing) -> None:
+    body = {"name": "Each day", "targets": {"repositoryIds": [1]}, "batch": "daily"}
+    assert (await acme("POST", "/v1/event-triggers", body)).status_code == 201
+    await acme.release("d-1", "v1.0.0")
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+
+    row = (await browsing.open(LOGS)).rows[-1]
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert words(row[:1]) == ["v1.0.0 release · collected by 1 trigger for a later post"]
+    assert "No run yet: a trigger collects deliveries for a daily or weekly post." in page.text
+    assert "no trigger matches" not in page.text
+
+
 async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
 
