@@ -35,7 +35,7 @@ def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_pub
     expect(page.locator("tbody tr.new").first).to_be_visible()
     assert page.locator("tbody tr:visible").count() > before or before >= 50
     page.locator("tbody tr.new a").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Processed push event")
+    expect(page.get_by_role("heading", level=1)).to_have_text("main: feat(beam): follow the moon")
     expect(page.get_by_text("feat(beam): follow the moon").first).to_be_visible()
     # The list of results grows while the run is in progress.
     post = page.locator("a[href*='/dashboard/posts/post_']").first
@@ -303,7 +303,7 @@ def test_a_requested_post_appears_when_it_is_written(looking: Looking) -> None:
     page = looking.page
     looking.go("/posts/write")
     page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
-    page.get_by_role("button", name="Write it").click()
+    page.get_by_role("button", name="Write the post").click()
 
     post = page.locator("main a[href*='/dashboard/posts/post_']").first
     expect(post).to_be_visible()

@@ -31,6 +31,7 @@ from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.diagnosis import (
     CONSIDERED,
     FAILING_AFTER,
+    NO_RUNS,
     Cause,
     Known,
     Remedy,
@@ -175,6 +176,8 @@ def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:
     assert (processed.outcome, processed.received) == (LogOutcome.PROCESSED, None)
     assert cause(processed) is Cause.NO_TRIGGER
     assert cause(evolve(processed, reason="1 workflow run started")) is None
+    collected = f"{NO_RUNS}; collected by 1 trigger for a later post"
+    assert cause(evolve(processed, reason=collected)) is None
     assert cause(evolve(processed, direction=Direction.OUTGOING)) is None
     assert evolve(processed, direction=Direction.OUTGOING).outcome is None
 

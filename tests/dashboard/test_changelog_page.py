@@ -34,7 +34,7 @@ async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsin
     assert await standing(acme) is None
     assert (await acme.world.send("GET", "/changelog/acme")).status_code == 404
 
-    page = await browsing.open(page.links["Switch on …"])
+    page = await browsing.open(page.links["Switch on…"])
     assert page.heading == "Switch the public changelog on?"
     page = await browsing.send(page.form(f"{PAGE}/switch"))
 

@@ -1,6 +1,6 @@
 """The webhook log: list, filters, live updates, and one entry."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -62,6 +62,10 @@ def asking(page: Seen) -> list[str]:
     ]
 
 
+def words(cells: Sequence[str]) -> list[str]:
+    return [" ".join(cell.split()) for cell in cells]
+
+
 async def test_deliveries_are_listed_newest_first(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
     gone = await noted(acme, integration_id="int_gone", status=LogStatus.FAILED, status_code=502, error_message="away")
@@ -72,9 +76,9 @@ async def test_deliveries_are_listed_newest_first(acme: Caller, browsing: Browsi
     head, hidden, failed, processed = page.rows
     assert head == ["Delivery", "Outcome", "Integration", "When"]
     assert hidden == [""]
-    assert failed == ["Webhook creation outgoing away", "failed 502", "removed", "just now"]
-    assert [" ".join(cell.split()) for cell in processed] == [
-        "main: feat: a lamp push 0 workflow runs started",
+    assert words(failed) == ["Webhook creation outgoing away", "failed 502", "removed", "just now"]
+    assert words(processed) == [
+        "main: feat: a lamp push · no trigger matched",
         "processed",
         "acme/lighthouse",
         "just now",
@@ -246,7 +250,7 @@ async def test_a_row_that_is_pending_is_asked_for_until_it_has_ended(acme: Calle
     await acme.world.stores.journal.finish(evolve(entry, status=LogStatus.FAILED, error_message="away"))
     part = await browsing.open(address, headers=SCRIPT)
 
-    assert [row[:2] for row in part.rows] == [["Webhook creation outgoing away", "failed"]]
+    assert [words(row[:2]) for row in part.rows] == [["Webhook creation outgoing away", "failed"]]
     assert not [attrs for _, attrs in part.elements if "hx-trigger" in attrs]
 
 
@@ -258,12 +262,26 @@ async def triggered(acme: Caller) -> str:
     return entry.id
 
 
+async def test_an_entry_that_a_trigger_collects_asks_for_no_other_trigger(acme: Caller, browsing: Browsing) -> None:
+    body = {"name": "Each day", "targets": {"repositoryIds": [1]}, "batch": "daily"}
+    assert (await acme("POST", "/v1/event-triggers", body)).status_code == 201
+    await acme.release("d-1", "v1.0.0")
+    (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
+
+    row = (await browsing.open(LOGS)).rows[-1]
+    page = await browsing.open(f"{LOGS}/{entry.id}")
+
+    assert words(row[:1]) == ["v1.0.0 release · collected by 1 trigger for a later post"]
+    assert "No run yet: a trigger collects deliveries for a daily or weekly post." in page.text
+    assert "no trigger matches" not in page.text
+
+
 async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
 
     page = await browsing.open(f"{LOGS}/{id_}")
 
-    assert page.heading == "Processed release event"
+    assert page.heading == "v1.0.0"
     for words in ("processed", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
@@ -361,7 +379,7 @@ async def test_an_entry_that_cannot_be_replayed_shows_the_reason(acme: Caller, b
 
     assert page.status == 409
     assert "Not replayed. Integration is disabled." in page.text
-    assert page.heading == "Processed release event"
+    assert page.heading == "v1.0.0"
     await directory.remove_integration(acme.organization.id, integration.id)
     page = await browsing.send(form)
     assert "The integration of this delivery was removed." in page.text

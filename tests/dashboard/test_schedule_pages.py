@@ -31,7 +31,7 @@ async def made(browsing: Browsing, **fields: Any) -> Seen:
 
 async def test_an_empty_list_of_schedules_links_to_creating_the_first(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(ROOT)
-    assert page.links["Make the first schedule"] == f"{ROOT}/new"
+    assert page.links["Create a schedule"] == f"{ROOT}/new"
 
     await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
     assert "Connect a repository" in (await browsing.open(ROOT)).links

@@ -23,6 +23,30 @@ async def test_without_a_session_pages_redirect_to_the_sign_in(world: ApiWorld) 
     assert page.heading == "Sign in"
 
 
+async def test_a_sign_in_leads_to_the_page_that_was_asked_for(world: ApiWorld, acme: Caller) -> None:
+    browsing = Browsing(world)
+    page = await browsing.open(f"{ROOT}/posts?status=draft")
+    form = page.form(f"{ROOT}/sign-in")
+
+    # Kept while keys are refused.
+    refused = await browsing.send(form, key="csk_wrong")
+    page = await browsing.send(refused.form(f"{ROOT}/sign-in"), key=acme.key)
+
+    assert (page.heading, page.response.url.query) == ("Posts", b"status=draft")
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    ["https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""],
+)
+async def test_a_sign_in_leads_to_no_other_site(world: ApiWorld, acme: Caller, elsewhere: str) -> None:
+    shown = await world.send("GET", "/dashboard/sign-in", params={"next": elsewhere})
+    answer = await world.send("POST", "/dashboard/sign-in", data={"key": acme.key, "next": elsewhere})
+
+    assert 'name="next"' not in shown.text
+    assert answer.headers["location"] == ROOT
+
+
 async def test_a_key_signs_in_and_the_browser_keeps_no_key(world: ApiWorld, acme: Caller) -> None:
     browsing = Browsing(world)
 

@@ -48,7 +48,7 @@ async def test_an_empty_list_of_triggers_links_to_creating_the_first(browsing: B
     page = await browsing.open(ROOT)
 
     assert page.heading == "Triggers"
-    assert page.links["Make the first trigger"] == f"{ROOT}/new"
+    assert page.links["Create a trigger"] == f"{ROOT}/new"
 
 
 async def test_without_repositories_the_pages_link_to_connecting_one(acme: Caller, browsing: Browsing) -> None:

@@ -38,7 +38,11 @@ _TAG: Final = re.compile(r"<[^>]*>")
 _LINES: Final = re.compile(r"\n\s*\n+")
 _PAGE: Final = """\
 <!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+:root{{color-scheme:light dark}}body{{overflow-wrap:anywhere}}pre{{white-space:pre-wrap}}
+h2{{font-size:22px;line-height:1.3;margin:32px 0 4px}}h2 a{{color:inherit}}div h2{{font-size:17px;margin:20px 0 8px}}
+th,td{{text-align:start;padding:4px 12px 4px 0;vertical-align:top}}
+</style></head>
 <body style="font:16px/1.6 system-ui,sans-serif;max-width:40em;margin:0 auto;padding:16px">
 {body}
 <hr><p style="font-size:13px">{foot}</p>
@@ -115,7 +119,8 @@ def posts_letter(
     contents = _contents(listed)
     texts = [f"{entry.title}\n{_day(entry, zone)}\n{entry.url}\n\n{plain(html)}" for entry, html in contents]
     bodies = [
-        f'<h2><a href="{escape(entry.url)}">{escape(entry.title)}</a></h2><p>{_day(entry, zone)}</p>{html}'
+        f'<h2 dir="auto"><a href="{escape(entry.url)}">{escape(entry.title)}</a></h2><p>{_day(entry, zone)}</p>'
+        f'<div dir="auto">{html}</div>'
         for entry, html in contents
     ]
     if more > 0:

@@ -113,7 +113,8 @@ def diagnose(line: LogLine, known: Known | None = None) -> Diagnosis | None:
     provider = provider_named(line.integration_type)
     scheme = SPECIFIED if provider is None else provider.scheme
     if line.status is not LogStatus.FAILED:
-        if (line.reason or "").startswith(NO_RUNS):
+        reason = line.reason or ""
+        if reason.startswith(NO_RUNS) and not reason.startswith(f"{NO_RUNS}; collected by"):
             sentence = "The delivery was processed, but no trigger matches its repository and event."
             return _of(Cause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
         return None

@@ -50,7 +50,7 @@ def checklist(
             title="Get the first post",
             is_done=has_post,
             hint="The next release starts one. You can also ask for a post about recent changes now.",
-            action="Write a post",
+            action="Write from commits",
             path="/posts/write",
         ),
         ChecklistStep(

@@ -47,7 +47,9 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             "faults": by_field(faults),
             "error": error,
         }
-        return pages.page(session, "post_write.html", context, title="Write a post", section=_SECTION, status=status)
+        return pages.page(
+            session, "post_write.html", context, title="Write from commits", section=_SECTION, status=status
+        )
 
     @get(f"{ROOT}/posts/write")
     async def write(request: Request[Any, Any, Any]) -> Response[Any]:

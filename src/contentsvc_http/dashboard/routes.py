@@ -22,7 +22,7 @@ from contentsvc_http.dashboard.posts import post_routes
 from contentsvc_http.dashboard.runs import run_routes
 from contentsvc_http.dashboard.schedules import schedule_routes
 from contentsvc_http.dashboard.search import search_routes
-from contentsvc_http.dashboard.session import ROOT, SIGN_IN, Forbidden, NotSignedIn
+from contentsvc_http.dashboard.session import ROOT, SIGN_IN, Forbidden, NotSignedIn, sign_in_for
 from contentsvc_http.dashboard.sign_in import sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
 from contentsvc_http.errors import Refused, refusal
@@ -93,7 +93,7 @@ def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
         if request.headers.get("HX-Request") == "true":
             # A script's request: redirect the whole page to the sign-in.
             return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": SIGN_IN})
-        return Redirect(SIGN_IN, status_code=303, headers=HEADERS)
+        return Redirect(sign_in_for(request), status_code=303, headers=HEADERS)
     if isinstance(exc, Forbidden):
         status, text, headers = _FORBIDDEN, str(exc), dict[str, str]()
     else:

@@ -1,5 +1,7 @@
+import re
 from collections.abc import Mapping
 from typing import Any, Final, final
+from urllib.parse import quote
 
 from attrs import frozen
 from litestar import Request, Response
@@ -16,6 +18,8 @@ from contentsvc_http.same_origin import is_foreign
 ROOT: Final = "/dashboard"
 SIGN_IN: Final = f"{ROOT}/sign-in"
 _COOKIE: Final = "contentsvc_session"
+#: A page of the dashboard, as a request names it; the form of the sign-in carries it.
+_OWN_PAGE: Final = re.compile(rf"{ROOT}(/[!-~]{{1,1000}})")
 _MAY_NOT: Final = {
     Scope.READ: "This key may not read: sign in with one that has the scope read.",
     Scope.WRITE: "This key may only read: sign in with one that has the scope write.",
@@ -122,6 +126,18 @@ def keep(response: Response[Any], signed_in: SignedIn, *, secure: bool) -> None:
 
 def forget(response: Response[Any], *, secure: bool) -> None:
     response.set_cookie(_cookie("", max_age=0, secure=secure))
+
+
+def sign_in_for(request: Request[Any, Any, Any]) -> str:
+    """Return the address of a sign-in that leads on to the requested page."""
+    page = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return f"{SIGN_IN}?next={quote(page)}" if request.method == "GET" and own_page(page) else SIGN_IN
+
+
+def own_page(address: str) -> str:
+    """Return the part of an address below the dashboard's; empty: it is no page of the dashboard."""
+    found = _OWN_PAGE.fullmatch(address)
+    return "" if found is None else found[1]
 
 
 def token_of(request: Request[Any, Any, Any]) -> str | None:

@@ -9,7 +9,7 @@ from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_http.client_address import is_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
-from contentsvc_http.dashboard.session import SIGN_IN, forget, keep, refuse_foreign, token_of
+from contentsvc_http.dashboard.session import SIGN_IN, forget, keep, own_page, refuse_foreign, token_of
 from contentsvc_http.forms import read_form
 from contentsvc_http.heads import was_head
 from contentsvc_http.same_origin import is_in_clear
@@ -31,11 +31,11 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
 
     @get(SIGN_IN)
     async def show(request: Request[Any, Any, Any]) -> Response[Any]:
-        token = token_of(request)
+        token, leads_to = token_of(request), request.query_params.get("next", "")
         if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
-            return go("")
+            return go(own_page(leads_to))
         notice = "You are signed out." if request.query_params.get("notice") == "signed-out" else None
-        return _page(notice=notice)
+        return _page(notice=notice, leads_to=leads_to)
 
     @post(SIGN_IN, request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
@@ -44,16 +44,17 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
             # The browser would not keep the session's cookie, and would come back to an empty form.
             return _page(https=f"{dashboard.app.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
+        leads_to = form.text("next")
         failures = dashboard.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
-            return _page(error=_TOO_OFTEN, status=429)
+            return _page(error=_TOO_OFTEN, leads_to=leads_to, status=429)
         signed_in = await dashboard.app.sign_in.sign_in(form.text("key"))
         if signed_in is None:
             await limiter.hit(failures)
-            return _page(error=_REFUSED, status=401)
+            return _page(error=_REFUSED, leads_to=leads_to, status=401)
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
-        response = go("")
+        response = go(own_page(leads_to))
         keep(response, signed_in, secure=secure)
         return response
 
@@ -92,7 +93,14 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
 
 
 def _page(
-    *, error: str | None = None, notice: str | None = None, https: str | None = None, status: int = 200
+    *,
+    error: str | None = None,
+    notice: str | None = None,
+    https: str | None = None,
+    leads_to: str = "",
+    status: int = 200,
 ) -> Response[Any]:
-    context = {"title": "Sign in", "error": error, "notice": notice, "https": https}
+    # The address of another site is dropped here, too.
+    shown = leads_to if own_page(leads_to) else ""
+    context = {"title": "Sign in", "error": error, "notice": notice, "https": https, "leads_to": shown}
     return outside_page("sign_in.html", context, status=status)

@@ -27,7 +27,7 @@ _MOMENT: Final = timedelta(milliseconds=1)
 @frozen(kw_only=True)
 class MatchedDelivery:
     log_id: str
-    title: str
+    kind: str
     about: str
     repository: str
     created_at: datetime
@@ -116,7 +116,7 @@ def _matches_of(
     return [
         MatchedDelivery(
             log_id=entry.id,
-            title=entry.title,
+            kind=event.type,
             about=event.about,
             repository=has.repository(entry.integration_type, entry.repository_id),
             created_at=entry.created_at,

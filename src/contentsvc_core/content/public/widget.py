@@ -33,7 +33,8 @@ section{position:absolute;right:0;z-index:9999;width:320px;max-width:90vw;max-he
 background:Canvas;color:CanvasText;border:1px solid GrayText;border-radius:10px}
 :host([data-changelog]) section{bottom:52px}h2{font-size:17px;margin:0}ul{list-style:none;padding:0}li{margin:0 0 12px}
 li,h2{overflow-wrap:anywhere}
-time{display:block;font-size:13px}a{color:LinkText}@media print{:host([data-changelog]){display:none!important}}
+time{display:block;font-size:13px}a{color:LinkText}li a{color:CanvasText;font-weight:600}
+li a:not(:hover){text-decoration:none}@media print{:host([data-changelog]){display:none!important}}
 """
 _BADGE: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{name}: {value}">
