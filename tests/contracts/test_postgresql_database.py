@@ -263,7 +263,7 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
 async def test_a_refused_login_and_a_missing_database_are_named() -> None:
     with postgres.PrivateServer(durable=False) as server:
         for url, message in (
-            (f"{server.url.rpartition('/')[0]}/elsewhere", 'database "elsewhere" does not exist'),
+            (f"{server.url.rpartition('/')[0]}/elsewhere", "the database 'elsewhere' at 127.0.0.1 does not exist"),
             (server.url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
             (server.socket_url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
         ):
