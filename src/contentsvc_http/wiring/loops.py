@@ -12,7 +12,7 @@ from sqlalchemy import select
 from contentsvc_adapters.pacing import Notifier, Pacer
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
-from contentsvc_core.ports import Changelogs, Clock, IdSource, Search
+from contentsvc_core.ports import Clock, IdSource
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.edit import Publisher
 from contentsvc_core.usecases.expire import Sweeper
@@ -56,7 +56,7 @@ async def loops(
     watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
     async with (
         _every(
-            lambda: _index(stores.search),
+            lambda: _in_batches(stores.search.catch_up, _INDEXED_TOGETHER, _INDEX_PAUSE_S),
             "search",
             every_s=_INDEX_EVERY_S,
             rarely_s=_INDEX_RARELY_S,
@@ -72,7 +72,11 @@ async def loops(
             first_after_s=0.2,
         ),
         _every(
-            lambda: _address(stores.changelogs), "paths", every_s=_PATHS_EVERY_S, after_fault_s=60.0, first_after_s=0.3
+            lambda: _in_batches(stores.changelogs.address, _PATHS_TOGETHER, _PATHS_PAUSE_S),
+            "paths",
+            every_s=_PATHS_EVERY_S,
+            after_fault_s=60.0,
+            first_after_s=0.3,
         ),
         _every(
             watch.turn,
@@ -130,11 +134,12 @@ async def _every(
             await task
 
 
-async def _index(search: Search) -> None:
-    looked = _INDEXED_TOGETHER
-    while looked == _INDEXED_TOGETHER:
-        looked = await search.catch_up(limit=_INDEXED_TOGETHER)
-        await asyncio.sleep(_INDEX_PAUSE_S)
+async def _in_batches(work: Callable[..., Awaitable[int]], size: int, pause_s: float) -> None:
+    """Work until a batch is not full, with a pause after each."""
+    done = size
+    while done == size:
+        done = await work(limit=size)
+        await asyncio.sleep(pause_s)
 
 
 def log_abandoned(document: AbandonedDocument) -> None:
@@ -162,13 +167,6 @@ def _scheduling(
             notify()
 
     return turn
-
-
-async def _address(changelogs: Changelogs) -> None:
-    addressed = _PATHS_TOGETHER
-    while addressed == _PATHS_TOGETHER:
-        addressed = await changelogs.address(limit=_PATHS_TOGETHER)
-        await asyncio.sleep(_PATHS_PAUSE_S)
 
 
 def _sweeping(stores: SqlStores, clock: Clock) -> Callable[[], Awaitable[None]]:
