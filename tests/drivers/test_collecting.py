@@ -84,7 +84,8 @@ def test_large_texts_leave_no_memory_behind_between_small_ones() -> None:
     small = [text for _, text in texts]
     texts.clear()
 
-    assert resident() < begun + 16 * MIB
+    # The small texts stay, and at most 16 MiB of freed memory.
+    assert resident() < begun + 32 * MIB
     assert len(small) == 64
 
 
