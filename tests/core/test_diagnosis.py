@@ -178,6 +178,8 @@ def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:
     assert cause(evolve(processed, reason="1 workflow run started")) is None
     collected = f"{NO_RUNS}; collected by 1 trigger for a later post"
     assert cause(evolve(processed, reason=collected)) is None
+    assert cause(evolve(processed, reason=f"{NO_RUNS}; filtered: no trigger matched: branch")) is None
+    assert cause(evolve(processed, reason=f"{NO_RUNS}; replayed from log_1")) is Cause.NO_TRIGGER
     assert cause(evolve(processed, direction=Direction.OUTGOING)) is None
     assert evolve(processed, direction=Direction.OUTGOING).outcome is None
 

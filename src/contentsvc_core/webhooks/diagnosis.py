@@ -11,6 +11,7 @@ from contentsvc_core.journal import Direction, LogLine, LogStatus
 from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_core.webhooks.settlement import COLLECTED, LEFT_OUT
 from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256, Scheme
 
 #: An integration fails if this many deliveries in a row are refused: a single forged delivery is no failure.
@@ -19,6 +20,8 @@ FAILING_AFTER: Final = 3
 CONSIDERED: Final = 20
 #: How the log entry of a processed delivery without runs begins its reason.
 NO_RUNS: Final = "0 workflow runs started"
+#: The same, if triggers are meant for the delivery: they collect it, or their filters leave it out.
+_MEANT: Final = (f"{NO_RUNS}; {COLLECTED}", f"{NO_RUNS}; {LEFT_OUT}")
 
 
 class Remedy(Enum):
@@ -114,7 +117,7 @@ def diagnose(line: LogLine, known: Known | None = None) -> Diagnosis | None:
     scheme = SPECIFIED if provider is None else provider.scheme
     if line.status is not LogStatus.FAILED:
         reason = line.reason or ""
-        if reason.startswith(NO_RUNS) and not reason.startswith(f"{NO_RUNS}; collected by"):
+        if reason.startswith(NO_RUNS) and not reason.startswith(_MEANT):
             sentence = "The delivery was processed, but no trigger matches its repository and event."
             return _of(Cause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
         return None

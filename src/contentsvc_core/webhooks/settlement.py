@@ -21,6 +21,9 @@ from contentsvc_core.workflows.triggers import Trigger
 
 #: The time for which a delivery id stays claimed; exactly after it the id is free again (specification 8.2).
 DEDUPE_WINDOW: Final = timedelta(seconds=86_400)
+#: The beginnings of the reason why triggers that are meant for an event start no run at once.
+COLLECTED: Final = "collected by"
+LEFT_OUT: Final = "filtered: no trigger matched"
 
 
 class Claim(Enum):
@@ -246,8 +249,8 @@ def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[
     # A user requests a replay, and does not wait for the end of a window.
     started = [trigger for trigger in matched if replayed or trigger.options.batch is Batch.NONE]
     if number := len(matched) - len(started):
-        return started, f"collected by {number} {'trigger' if number == 1 else 'triggers'} for a later post"
+        return started, f"{COLLECTED} {number} {'trigger' if number == 1 else 'triggers'} for a later post"
     if left_out and not matched:
         kinds = ", ".join(dict.fromkeys(left.filter for left in left_out.values()))
-        return started, f"filtered: no trigger matched: {kinds}"
+        return started, f"{LEFT_OUT}: {kinds}"
     return started, ""
