@@ -184,7 +184,7 @@ class Api:
 
 
 def _is_running(answer: httpx.Response) -> bool:
-    """Whether an earlier attempt of this request is still running, or was interrupted less than a minute ago."""
+    """Check whether an earlier attempt of this request is still running, or was interrupted less than a minute ago."""
     return answer.status_code == 409 and "Retry-After" in answer.headers  # noqa: PLR2004
 
 

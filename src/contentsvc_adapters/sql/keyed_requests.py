@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, final
@@ -7,13 +6,13 @@ import msgspec
 from sqlalchemy import Connection, delete, select, tuple_
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema import keyed_requests
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 _PLACE = (keyed_requests.c.key_prefix, keyed_requests.c.name)
 
@@ -40,7 +39,7 @@ class SqlKeyedRequests:
             connection.execute(delete(keyed_requests).where(own))
         elif isinstance(result, KeyedRequest) and result != stored:
             values = self._row(result)
-            change = self._database.dialect.insert(keyed_requests).values(key_prefix=key_prefix, name=name, **values)
+            change = self._database.dialect.insert(keyed_requests).values(**values)
             connection.execute(change.on_conflict_do_update(index_elements=["key_prefix", "name"], set_=values))
         return result
 
@@ -50,30 +49,15 @@ class SqlKeyedRequests:
         # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
         oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
         sweeping = delete(keyed_requests).where(old, tuple_(*_PLACE).in_(oldest))
-        return await self._database.write(lambda connection: connection.execute(sweeping).rowcount)
+        return await self._database.change(sweeping)
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)
-        return KeyedRequest(
-            key_prefix=row.key_prefix,
-            name=row.name,
-            digest=row.digest,
-            seed=self._sealer.open(row.sealed_seed),
-            at=from_ms(row.at),
-            execution=row.execution,
-            is_repeated=row.is_repeated,
-            busy_until=from_ms(row.busy_until),
-            answer=None if answer is None else msgspec.json.decode(answer, type=KeptAnswer),
-        )
+        kept = None if answer is None else msgspec.json.decode(answer, type=KeptAnswer)
+        return read_row(KeyedRequest, row, seed=self._sealer.open(row.sealed_seed), answer=kept)
 
-    def _row(self, request: KeyedRequest) -> Mapping[str, Any]:
-        answer = None if request.answer is None else msgspec.json.encode(request.answer).decode()
-        return {
-            "digest": request.digest,
-            "sealed_seed": self._sealer.seal(request.seed),
-            "at": to_ms(request.at),
-            "execution": request.execution,
-            "is_repeated": request.is_repeated,
-            "busy_until": to_ms(request.busy_until),
-            "sealed_answer": None if answer is None else self._sealer.seal(answer),
-        }
+    def _row(self, request: KeyedRequest) -> dict[str, Any]:
+        row = row_of(request)
+        del row["seed"], row["answer"]
+        answer = None if request.answer is None else self._sealer.seal(json_of(request.answer))
+        return {**row, "sealed_seed": self._sealer.seal(request.seed), "sealed_answer": answer}
