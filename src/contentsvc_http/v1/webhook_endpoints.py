@@ -22,6 +22,10 @@ from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
 from contentsvc_http.v1.gate import LOCATED, Gate, errors
 
 _TAGS: Final = ["webhook endpoints"]
+_READING: Final = (
+    "The URL of a chat is a secret: without the scope `write`, the answer has its host only, such as "
+    "`https://hooks.slack.com/…`."
+)
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
 
 
@@ -69,25 +73,28 @@ def webhook_endpoint_routes(
         "/v1/webhook-endpoints",
         operation_id="listWebhookEndpoints",
         summary="List webhook endpoints",
+        description=_READING,
         tags=_TAGS,
         responses=errors(),
     )
     async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
         key = await gate.caller(request, Scope.READ)
-        listed = await endpoints.endpoints(key.organization_id)
+        writes = Scope.WRITE in key.scopes
+        listed = [each.shown(to_writer=writes) for each in await endpoints.endpoints(key.organization_id)]
         return await gate.answer(key, {"webhookEndpoints": await consents.bodies(key.organization_id, listed)})
 
     @get(
         "/v1/webhook-endpoints/{endpoint_id:str}",
         operation_id="getWebhookEndpoint",
         summary="Get a webhook endpoint",
+        description=_READING,
         tags=_TAGS,
         responses=errors(404),
     )
     async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
         key = await gate.caller(request, Scope.READ)
         endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT))
+        body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT).shown(to_writer=Scope.WRITE in key.scopes))
         return await gate.answer(key, {"webhookEndpoint": body})
 
     @post(
