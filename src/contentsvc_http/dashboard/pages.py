@@ -45,6 +45,23 @@ _NOTICES: Final = {
     "pinged": "The ping arrived.",
     "signed-out": "You are signed out.",
 }
+#: The menu: each section with its path, its name and its icon.
+SECTIONS: Final = (
+    ("overview", "", "Overview", "chart"),
+    ("integrations", "/integrations", "Integrations", "plug"),
+    ("logs", "/integrations/logs", "Logs", "list"),
+    ("endpoints", "/endpoints", "Webhooks out", "arrow"),
+    ("triggers", "/triggers", "Triggers", "bolt"),
+    ("schedules", "/schedules", "Schedules", "clock"),
+    ("runs", "/runs", "Runs", "play"),
+    ("posts", "/posts", "Posts", "page"),
+    ("search", "/search", "Search", "look"),
+    ("changelog", "/changelog", "Public changelog", "globe"),
+    ("house-style", "/house-style", "House style", "align"),
+    ("brands", "/brands", "Brand identities", "tag"),
+    ("keys", "/keys", "API keys", "key"),
+    ("organization", "/organization", "Organization", "building"),
+)
 #: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -112,6 +129,7 @@ class Pages:
             "organization": visit.organization,
             "key": visit.signed_in.key,
             "csrf": visit.signed_in.csrf,
+            "sections": SECTIONS,
             "may_write": visit.may_write,
             "now": self._dashboard.app.clock.now(),
             "error": None,
