@@ -2,6 +2,7 @@ import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from jinja2 import pass_context
@@ -142,11 +143,15 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 
-def go(path: str, *, notice: str | None = None) -> Redirect:
-    """Redirect a browser after an action, so that a reload does not repeat it; ``notice`` is a key of ``_NOTICES``."""
+def go(path: str, *, notice: str | None = None, at: str = "") -> Redirect:
+    """Redirect a browser after an action, so that a reload does not repeat it.
+
+    ``notice`` is a key of ``_NOTICES``, and ``at`` the id of the element where the action was.
+    """
     assert notice is None or notice in _NOTICES
     query = "" if notice is None else f"{'&' if '?' in path else '?'}notice={notice}"
-    return Redirect(f"{ROOT}{path}{query}", status_code=303, headers=HEADERS)
+    place = f"#{quote(at)}" if at else ""
+    return Redirect(f"{ROOT}{path}{query}{place}", status_code=303, headers=HEADERS)
 
 
 def nothing_new() -> Response[None]:

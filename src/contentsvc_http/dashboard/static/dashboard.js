@@ -209,9 +209,12 @@ function complete(root) {
 
 resume();
 
-// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation.
+// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation. An
+// address with a place shows that place.
 const faulty = document.querySelector('main [aria-invalid="true"], main .at-fault :is(input, select, textarea)');
-(faulty || document.querySelector("main > .notice"))?.focus();
+(faulty || document.querySelector("main > .notice"))?.focus({
+  preventScroll: Boolean(location.hash),
+});
 
 complete(document);
 document.addEventListener("htmx:load", (event) => complete(event.target));
