@@ -30,7 +30,7 @@ _NOTICES: Final = {
     "enabled": "Switched on.",
     "disabled": "Switched off.",
     "published": "Published.",
-    "scheduled": "Saved. The post will be published at the time that you chose.",
+    "scheduled": "Saved. The post goes public at the time that is shown below.",
     "all-published": "The posts are published.",
     "all-unpublished": "The posts are drafts again.",
     "all-deleted": "The posts are deleted.",
