@@ -81,7 +81,7 @@ def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None
     page = write(looking, "A text that is kept", "The lamp *turns*.")
     page.get_by_label("Improved").check()
     page.get_by_label("Type").select_option(label="LinkedIn post")
-    expect(page.locator("#preview")).to_contain_text("15 of 3,000 characters")
+    expect(page.locator("#length")).to_have_text("15 of 3,000 characters")
     if notices == "an error":
         page.locator("form.editor [name=csrf]").evaluate("field => { field.value = 'of another session' }")
     else:
@@ -101,7 +101,7 @@ def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None
     expect(page.get_by_role("status")).to_have_text("What you typed is back in the form. It is not saved yet.")
     expect(page.get_by_label("Text, in Markdown")).to_have_value(re.compile(r"The lamp \*turns\*"))
     expect(page.get_by_label("Improved")).to_be_checked()
-    expect(page.locator("#preview")).to_contain_text("of 3,000 characters")
+    expect(page.locator("#length")).to_contain_text("of 3,000 characters")
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("A text that is kept")
     looking.go("/posts/new")
@@ -130,7 +130,9 @@ def test_a_post_for_a_network_shows_its_length_while_it_is_typed(looking: Lookin
     page = write(looking, "A short word", "Ahoy")
     page.get_by_label("Type").select_option(label=kind)
     page.get_by_label("Text, in Markdown").fill("Ahoy!")
-    expect(page.locator("#preview")).to_contain_text(f"5 of {limit} characters")
+    expect(page.locator("#length")).to_have_text(f"5 of {limit} characters")
+    page.get_by_label("Text, in Markdown").fill("Ahoy! " * 600)
+    expect(page.locator("#length")).to_contain_text("refuses it, shorten the text")
     check(looking)
 
 
