@@ -108,6 +108,20 @@ def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None
     expect(page.get_by_label("Title")).to_have_value("")
 
 
+def test_a_preview_that_is_refused_says_that_it_is_an_old_one(looking: Looking) -> None:
+    page = write(looking, "A text", "Ahoy")
+    expect(page.locator("#preview")).to_have_text("Ahoy")
+    page.route("**/posts/preview", lambda route: route.fulfill(status=429))
+    page.get_by_label("Text, in Markdown").fill("Ahoy there")
+    expect(page.locator("#preview")).to_contain_text("This preview is not up to date")
+    check(looking)
+    assert looking.faults == ["the console says: Response Status Error Code 429 from /dashboard/posts/preview"]
+    looking.faults.clear()
+    page.unroute("**/posts/preview")
+    page.get_by_label("Text, in Markdown").fill("Ahoy again")
+    expect(page.locator("#preview")).to_have_text("Ahoy again")
+
+
 def test_ticked_posts_are_deleted_after_a_question(looking: Looking) -> None:
     for number in (1, 2):
         page = write(looking, f"Heap {number}", "Sand.")

@@ -183,6 +183,18 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   }
 });
 
+// A preview that the server refuses says that it is an old one; the next answer takes its place.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { target, xhr, failed } = event.detail;
+  if (!failed || xhr.status === 401 || !target.matches("#preview, #style-preview") || target.querySelector(".stale")) {
+    return;
+  }
+  const stale = document.createElement("p");
+  stale.className = "note stale";
+  stale.textContent = "This preview is not up to date: the server did not answer. It tries again when you type on.";
+  target.prepend(stale);
+});
+
 // A time says in its title what it is in the reader's own time zone.
 function showLocalTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
