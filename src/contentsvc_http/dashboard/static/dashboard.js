@@ -221,12 +221,10 @@ function complete(root) {
 
 resume();
 
-// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation. An
-// address with a place shows that place.
+// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation. Of
+// an address with a place, the browser focuses the place.
 const faulty = document.querySelector('main [aria-invalid="true"], main .at-fault :is(input, select, textarea)');
-(faulty || document.querySelector("main > .notice"))?.focus({
-  preventScroll: Boolean(location.hash),
-});
+(faulty || document.querySelector(location.hash ? ":target" : "main > .notice"))?.focus();
 
 complete(document);
 document.addEventListener("htmx:load", (event) => complete(event.target));
