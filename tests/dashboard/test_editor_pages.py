@@ -164,6 +164,7 @@ async def test_a_post_for_a_network_is_shown_as_the_network_does(acme: Caller, b
     post = await posted(acme, "fix: the lens", content_type="twitter_post")
     page = await browsing.open(f"{POSTS}/{post.id}")
     assert "of 280 characters" in page.text
+    assert "Publishing does not send this post to X." in page.text
 
     path = f"{POSTS}/{post.id}/edit"
     long = (await browsing.open(path)).form(path)
