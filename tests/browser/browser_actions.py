@@ -351,11 +351,14 @@ def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looki
     looking.go("/triggers")
     page.get_by_role("button", name=re.compile("^Switch off")).first.press("Enter")
     expect(page.get_by_role("status").first).to_have_text("Switched off.")
-    expect(page.get_by_role("status").first).to_be_focused()
+    expect(page.locator("tr:target")).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="New trigger")).to_be_focused()
+    expect(page.locator("tr:target a")).to_be_focused()
     page.get_by_role("button", name=re.compile("^Switch on")).first.press("Enter")
     expect(page.get_by_role("status").first).to_have_text("Switched on.")
+    looking.go("/house-style")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_role("status").first).to_be_focused()
 
 
 def test_a_part_that_is_renewed_keeps_the_focus(looking: Looking) -> None:

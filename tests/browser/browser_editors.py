@@ -76,6 +76,52 @@ def test_the_keyboard_saves_and_a_version_is_restored(looking: Looking) -> None:
     expect(page.locator("#as-markdown")).to_have_value("one\ntwo\nthree")
 
 
+@pytest.mark.parametrize("notices", ["a save", "a preview", "an error"])
+def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None:
+    page = write(looking, "A text that is kept", "The lamp *turns*.")
+    page.get_by_label("Improved").check()
+    page.get_by_label("Type").select_option(label="LinkedIn post")
+    expect(page.locator("#length")).to_have_text("15 of 3,000 characters")
+    if notices == "an error":
+        page.locator("form.editor [name=csrf]").evaluate("field => { field.value = 'of another session' }")
+    else:
+        page.context.clear_cookies()
+    if notices == "a preview":
+        page.get_by_label("Text, in Markdown").fill("The lamp *turns* on.")
+    else:
+        page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("status")).to_have_text("What you typed is kept in this tab, and comes back in its form.")
+    check(looking)
+
+    if notices == "an error":
+        page.get_by_role("link", name="Back to the form").click()
+    else:
+        page.get_by_label("API key").fill(looking.story.key)
+        page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("status")).to_have_text("What you typed is back in the form. It is not saved yet.")
+    expect(page.get_by_label("Text, in Markdown")).to_have_value(re.compile(r"The lamp \*turns\*"))
+    expect(page.get_by_label("Improved")).to_be_checked()
+    expect(page.locator("#length")).to_contain_text("of 3,000 characters")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("A text that is kept")
+    looking.go("/posts/new")
+    expect(page.get_by_label("Title")).to_have_value("")
+
+
+def test_a_preview_that_is_refused_says_that_it_is_an_old_one(looking: Looking) -> None:
+    page = write(looking, "A text", "Ahoy")
+    expect(page.locator("#preview")).to_have_text("Ahoy")
+    page.route("**/posts/preview", lambda route: route.fulfill(status=429))
+    page.get_by_label("Text, in Markdown").fill("Ahoy there")
+    expect(page.locator("#preview")).to_contain_text("This preview is not up to date")
+    check(looking)
+    assert looking.faults == ["the console says: Response Status Error Code 429 from /dashboard/posts/preview"]
+    looking.faults.clear()
+    page.unroute("**/posts/preview")
+    page.get_by_label("Text, in Markdown").fill("Ahoy again")
+    expect(page.locator("#preview")).to_have_text("Ahoy again")
+
+
 def test_ticked_posts_are_deleted_after_a_question(looking: Looking) -> None:
     for number in (1, 2):
         page = write(looking, f"Heap {number}", "Sand.")
@@ -98,7 +144,9 @@ def test_a_post_for_a_network_shows_its_length_while_it_is_typed(looking: Lookin
     page = write(looking, "A short word", "Ahoy")
     page.get_by_label("Type").select_option(label=kind)
     page.get_by_label("Text, in Markdown").fill("Ahoy!")
-    expect(page.locator("#preview")).to_contain_text(f"5 of {limit} characters")
+    expect(page.locator("#length")).to_have_text(f"5 of {limit} characters")
+    page.get_by_label("Text, in Markdown").fill("Ahoy! " * 600)
+    expect(page.locator("#length")).to_contain_text("refuses it, shorten the text")
     check(looking)
 
 

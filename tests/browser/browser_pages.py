@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story
 
@@ -154,6 +155,17 @@ def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser:
         assert not looking.overflows()
         page.get_by_role("link", name="Runs", exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+
+
+def test_a_phone_with_letters_twice_as_large_shows_every_page_whole(story: Story, browser: Browser) -> None:
+    large = ["--blink-settings=defaultFontSize=32,defaultFixedFontSize=26"]
+    opened = browser.browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, *large])
+    with contextlib.closing(opened), Looking.at(story, opened, size=NARROW) as looking:
+        addresses = [f"/dashboard{path}" for path, link in _PAGES.values() if link is None]
+        for address in [*addresses, "/changelog/acme", "/changelog/acme/releases", "/changelog/acme/subscribe"]:
+            looking.page.goto(address)
+            looking.page.wait_for_load_state()
+            assert not looking.overflows(), address
 
 
 def test_a_time_shows_the_local_time_of_its_reader(story: Story, browser: Browser) -> None:

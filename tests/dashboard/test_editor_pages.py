@@ -155,11 +155,16 @@ async def test_all_posts_of_a_filter_are_unpublished(acme: Caller, browsing: Bro
     assert [post.id for post in posts if post.status.value == "published"] == [newest]
     assert "21 drafts wait for you" in page.links
 
+    question = await browsing.send(page.form(bulk), all="yes", action="publish")
+    assert (question.heading, "Readers see the posts at once" in question.text) == ("Publish 22 posts?", True)
+    assert "The posts are published." in (await browsing.send(question.form(bulk), action="publish")).text
+
 
 async def test_a_post_for_a_network_is_shown_as_the_network_does(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme, "fix: the lens", content_type="twitter_post")
     page = await browsing.open(f"{POSTS}/{post.id}")
     assert "of 280 characters" in page.text
+    assert "Publishing does not send this post to X." in page.text
 
     path = f"{POSTS}/{post.id}/edit"
     long = (await browsing.open(path)).form(path)

@@ -145,6 +145,24 @@ async def test_with_a_token_the_hook_is_made_and_there_is_nothing_to_enter(
     assert TOKEN not in page.response.text
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://code.example/acme/buoy",
+        "https://code.example/acme/buoy.git",
+        "http://u@code.example:81/acme/buoy/",
+        "git@code.example:acme/buoy.git",
+        "ssh://git@code.example/acme/buoy",
+    ],
+)
+async def test_the_address_of_a_repository_names_it(acme: Caller, browsing: Browsing, address: str) -> None:
+    page = await connect(browsing, repository=address, repository_id="7")
+
+    assert page.status == 201
+    integrations = await acme.world.stores.directory.integrations(acme.organization.id)
+    assert "acme/buoy" in [each.full_name for integration in integrations for each in integration.repositories]
+
+
 REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"repository": "lighthouse"}, "'lighthouse' is not of the form OWNER/NAME", "repository"),
     ({"repository": ""}, "is not of the form OWNER/NAME", "repository"),
@@ -200,6 +218,15 @@ async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServ
     assert "the code host answered" in page.text.lower()
     assert "Try again in 23 seconds." in page.text
     assert not [attrs for _, attrs in page.elements if attrs.get("aria-invalid")]
+
+
+async def test_an_unreachable_code_host_can_be_left_out(server: CodeHostServer, browsing: Browsing) -> None:
+    server.fault = Fault(status=502)
+
+    page = await connect(browsing, repository=REPOSITORY, provider="github")
+
+    assert "Or enter the repository id: then the code host is not asked." in page.text
+    assert ("details", {"open": ""}) in page.elements
 
 
 async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller, browsing: Browsing) -> None:

@@ -86,3 +86,34 @@ async def test_the_navigation_opens_without_a_script(browsing: Browsing) -> None
     assert "popover" in menu.attributes
     assert root.one("button", class_="menu")["popovertarget"] == "menu"
     assert [each.text for each in menu.all("a")][:2] == ["Overview", "Integrations"]
+
+
+@pytest.mark.parametrize(
+    ("path", "current", "way"),
+    [
+        ("/nowhere", "Overview", "To the overview"),
+        ("/posts/00000000-0000-0000-0000-000000000000", "Posts", "To Posts"),
+        ("/integrations/logs/nowhere", "Logs", "To Logs"),
+    ],
+)
+async def test_an_error_page_has_the_menu_and_a_way_back(browsing: Browsing, path: str, current: str, way: str) -> None:
+    page = await browsing.open(f"/dashboard{path}")
+
+    assert page.status >= 400
+    assert (await browsing.open(page.links[way])).status == 200
+    (marked,) = [attrs["href"] for _, attrs in page.elements if "aria-current" in attrs]
+    assert marked == page.links[current]
+
+
+async def test_a_refused_form_leads_back_to_its_page(browsing: Browsing) -> None:
+    form = "/dashboard/triggers/new"
+    sent = {"Referer": f"http://test{form}?page=1"}
+
+    refused = await browsing.post(form, {"csrf": "wrong"}, headers=sent)
+    too_large = await browsing.post("/dashboard/posts/new", {"markdown": "x" * 10_000_000}, headers=sent)
+    elsewhere = await browsing.post(form, {"csrf": "wrong"}, headers={"Referer": "https://else.example/dashboards"})
+
+    assert (refused.status, too_large.status) == (403, 413)
+    assert refused.links["Back to the form"] == too_large.links["Back to the form"] == f"{form}?page=1"
+    assert "Sign out" in " ".join(form.buttons[0] for form in too_large.forms)
+    assert elsewhere.links["To Triggers"] == "/dashboard/triggers"

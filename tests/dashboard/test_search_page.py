@@ -69,7 +69,7 @@ async def test_queries_and_filters_find_the_expected_deliveries(
     page = await browsing.open(f"{SEARCH}?{query}")
 
     assert len(tree(page).all(class_="hit")) == deliveries
-    assert ("No commit or release matches." in page.text) is (deliveries == 0)
+    assert ("No commit, release or post matches." in page.text) is (deliveries == 0)
 
 
 async def test_an_invalid_query_is_refused_and_kept_in_the_form(browsing: Browsing) -> None:

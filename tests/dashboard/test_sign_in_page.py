@@ -35,6 +35,20 @@ async def test_a_sign_in_leads_to_the_page_that_was_asked_for(world: ApiWorld, a
     assert (page.heading, page.response.url.query) == ("Posts", b"status=draft")
 
 
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}], ids=["form", "script"])
+async def test_a_form_that_is_sent_too_late_leads_back_to_its_page(
+    world: ApiWorld, acme: Caller, headers: dict[str, str]
+) -> None:
+    form = f"{ROOT}/posts/new?x=1"
+
+    answer = await world.send("POST", f"{ROOT}/posts/preview", headers={**headers, "Referer": f"http://test{form}"})
+
+    address = answer.headers.get("hx-redirect") or answer.headers["location"]
+    page = await Browsing(world).open(address)
+    (leads_to,) = page.form(f"{ROOT}/sign-in").fields["next"]
+    assert leads_to == form
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     ["https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""],
@@ -295,6 +309,9 @@ async def test_a_key_that_may_not_read_sees_nothing(world: ApiWorld) -> None:
 
     assert page.status == 403
     assert "may not read" in page.text
+    assert "Writers" not in page.text
+    assert (await browsing.send(page.form(f"{ROOT}/sign-out"))).heading == "Sign in"
+    assert not browsing.cookies
 
 
 async def test_a_page_of_v1_stays_json(world: ApiWorld) -> None:

@@ -40,6 +40,10 @@ async def brand(acme: Caller, name: str = "Lighthouse") -> str:
     return identity.id
 
 
+def cookies_of(browsing: Browsing) -> dict[str, str]:
+    return {"Cookie": "; ".join(f"{name}={value}" for name, value in browsing.cookies.items())}
+
+
 def checked(page: Seen, name: str) -> list[str]:
     return [attrs["value"] for _, attrs in page.elements if attrs.get("name") == name and "checked" in attrs]
 
@@ -104,6 +108,27 @@ async def test_one_button_switches_a_trigger_off_and_on(acme: Caller, browsing: 
     page = await browsing.send(page.form(f"{ROOT}/{trigger.id}/switch"))
     assert (page.rows[1][1], [each.enabled for each in await triggers(acme)]) == ("enabled", [True])
     assert page.form(f"{ROOT}/{trigger.id}/switch").buttons == ["Switch off Letters"]
+
+
+async def test_a_long_list_is_filtered_and_a_switch_keeps_the_place(acme: Caller, browsing: Browsing) -> None:
+    await second(acme, 2)
+    for number in range(21):
+        await made(browsing, name=f"Letter {number}", branches=f"b{number}", repositories=f"codehost:{number % 2 + 1}")
+    found = await browsing.open(f"{ROOT}?query=CODEHOST-2+letter+1")
+    assert [row[0].partition(" acme")[0] for row in found.rows[1:]] == [
+        f"Letter {number}" for number in range(1, 21, 2) if "1" in str(number)
+    ]
+    assert "6 of 21 triggers" in found.text
+    switched = next(form for form in found.forms if form.action.endswith("/switch"))
+
+    answer = await acme.world.send("POST", switched.action, data=switched.fields, headers=cookies_of(browsing))
+
+    id_ = switched.action.split("/")[-2]
+    assert answer.headers["location"] == f"{ROOT}?query=CODEHOST-2+letter+1&notice=disabled#{id_}"
+    assert [attrs for _, attrs in found.elements if attrs.get("id") == id_]
+    nothing = await browsing.open(f"{ROOT}?query=horn")
+    assert nothing.links["Show all triggers"] == ROOT
+    assert "New trigger" in nothing.links
 
 
 async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(

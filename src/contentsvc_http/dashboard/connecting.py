@@ -1,3 +1,4 @@
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -26,6 +27,9 @@ _FIELDS: Final = ("repository", "provider", "repository_id", "branch")
 #: The providers in the order of the form: those with a public code host first.
 _PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 _SHOWN: Final = 100
+#: The address of a repository, as browsers and git have it.
+_ADDRESS: Final = re.compile(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
+_WITHOUT: Final = " Or enter the repository id: then the code host is not asked."
 _AT_FAULT: Final = {
     "repository_id": "repository_id",
     "provider": "provider",
@@ -86,6 +90,8 @@ def connecting_routes(
         fault = sentence(connected.message())
         if connected.retry_after_s is not None:
             fault += f" Try again in {connected.retry_after_s} seconds."
+        if connected.kind is RefusalKind.HOST_UNREACHABLE and not form.text("repository_id") and not form.text("token"):
+            fault += _WITHOUT
         at_fault = _AT_FAULT.get(connected.field or "")
         context = {
             **await listed(session),
@@ -131,12 +137,17 @@ async def _connect(dashboard: Dashboard, session: DashboardSession, form: Form) 
             return Refusal(RefusalKind.INVALID, fault, "repository_id")
     return await dashboard.app.connector.connect(
         session.organization_id,
-        full_name=form.text("repository"),
+        full_name=_full_name(form.text("repository")),
         provider=form.text("provider"),
         repository_id=number,
         branch=form.text("branch") or None,
         token=form.text("token") or None,
     )
+
+
+def _full_name(typed: str) -> str:
+    address = _ADDRESS.fullmatch(typed)
+    return typed if address is None else address[1]
 
 
 async def _removed_objects(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:

@@ -2,6 +2,7 @@ import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, final
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from jinja2 import pass_context
@@ -29,7 +30,7 @@ _NOTICES: Final = {
     "enabled": "Switched on.",
     "disabled": "Switched off.",
     "published": "Published.",
-    "scheduled": "Saved. The post will be published at the time that you chose.",
+    "scheduled": "Saved. The post goes public at the time that is shown below.",
     "all-published": "The posts are published.",
     "all-unpublished": "The posts are drafts again.",
     "all-deleted": "The posts are deleted.",
@@ -45,6 +46,23 @@ _NOTICES: Final = {
     "pinged": "The ping arrived.",
     "signed-out": "You are signed out.",
 }
+#: The menu: each section with its path, its name and its icon.
+SECTIONS: Final = (
+    ("overview", "", "Overview", "chart"),
+    ("integrations", "/integrations", "Integrations", "plug"),
+    ("logs", "/integrations/logs", "Logs", "list"),
+    ("endpoints", "/endpoints", "Webhooks out", "arrow"),
+    ("triggers", "/triggers", "Triggers", "bolt"),
+    ("schedules", "/schedules", "Schedules", "clock"),
+    ("runs", "/runs", "Runs", "play"),
+    ("posts", "/posts", "Posts", "page"),
+    ("search", "/search", "Search", "look"),
+    ("changelog", "/changelog", "Public changelog", "globe"),
+    ("house-style", "/house-style", "House style", "align"),
+    ("brands", "/brands", "Brand identities", "tag"),
+    ("keys", "/keys", "API keys", "key"),
+    ("organization", "/organization", "Organization", "building"),
+)
 #: Scripts, styles and fonts load from this service only; a post cannot load anything from elsewhere.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -112,6 +130,7 @@ class Pages:
             "organization": visit.organization,
             "key": visit.signed_in.key,
             "csrf": visit.signed_in.csrf,
+            "sections": SECTIONS,
             "may_write": visit.may_write,
             "now": self._dashboard.app.clock.now(),
             "error": None,
@@ -124,11 +143,15 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 
-def go(path: str, *, notice: str | None = None) -> Redirect:
-    """Redirect a browser after an action, so that a reload does not repeat it; ``notice`` is a key of ``_NOTICES``."""
+def go(path: str, *, notice: str | None = None, at: str = "") -> Redirect:
+    """Redirect a browser after an action, so that a reload does not repeat it.
+
+    ``notice`` is a key of ``_NOTICES``, and ``at`` the id of the element where the action was.
+    """
     assert notice is None or notice in _NOTICES
     query = "" if notice is None else f"{'&' if '?' in path else '?'}notice={notice}"
-    return Redirect(f"{ROOT}{path}{query}", status_code=303, headers=HEADERS)
+    place = f"#{quote(at)}" if at else ""
+    return Redirect(f"{ROOT}{path}{query}{place}", status_code=303, headers=HEADERS)
 
 
 def nothing_new() -> Response[None]:

@@ -244,6 +244,7 @@ def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: 
             context = {
                 "preview": await editor.preview(session, text.markdown),
                 "social": social_card(text.content_type, text.markdown),
+                "partial": True,
             }
             return pages.part(session, "post_preview.html", context)
         # Without scripts, the page is shown again with all typed values.

@@ -1,10 +1,12 @@
+import contextlib
+from collections.abc import Callable
 from typing import Any, Final
 
 from litestar import Request, Response, Router, get, route
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
-from litestar.response import Redirect
+from litestar.response import Redirect, Template
 
 from contentsvc_http.dashboard.assets import asset_route
 from contentsvc_http.dashboard.brands import brand_routes
@@ -17,12 +19,21 @@ from contentsvc_http.dashboard.keys import key_routes
 from contentsvc_http.dashboard.logs import log_routes
 from contentsvc_http.dashboard.organization import organization_routes
 from contentsvc_http.dashboard.overview import overview_routes
-from contentsvc_http.dashboard.pages import HEADERS, Pages, outside_page
+from contentsvc_http.dashboard.pages import HEADERS, SECTIONS, Pages, outside_page
 from contentsvc_http.dashboard.posts import post_routes
 from contentsvc_http.dashboard.runs import run_routes
 from contentsvc_http.dashboard.schedules import schedule_routes
 from contentsvc_http.dashboard.search import search_routes
-from contentsvc_http.dashboard.session import ROOT, SIGN_IN, Forbidden, NotSignedIn, sign_in_for
+from contentsvc_http.dashboard.session import (
+    ROOT,
+    Forbidden,
+    NotSignedIn,
+    sent_from,
+    sign_in_for,
+    token_of,
+    visit,
+    visit_of,
+)
 from contentsvc_http.dashboard.sign_in import sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
 from contentsvc_http.errors import Refused, refusal
@@ -33,9 +44,20 @@ _TITLES: Final = {
     400: "Bad request",
     403: "Not allowed",
     404: "Page not found",
-    405: "Method not allowed",
+    405: "Page not found",
+    409: "Changed in the meantime",
+    412: "Changed in the meantime",
     413: "Too large",
+    429: "Too often",
+    503: "Not available now",
 }
+#: In place of the framework's words.
+_TEXTS: Final = {
+    405: "This address only takes forms. Open the page from the menu of the dashboard.",
+    413: "What you sent is larger than this page takes. Go back to the form, and shorten it.",
+}
+_READING: Final = frozenset({"GET", "HEAD"})
+_BACK: Final = "Back to the form"
 #: The maximum size of a form without a post, in bytes: some hundred times the usual size.
 _MAX_FORM: Final = 64 * 1024
 
@@ -44,8 +66,10 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
     pages = Pages(dashboard)
 
     @get([f"{ROOT}/{{rest:path}}"])
-    async def unknown(rest: FromPath[str]) -> Response[Any]:
+    async def unknown(request: Request[Any, Any, Any], rest: FromPath[str]) -> Response[Any]:
         del rest
+        with contextlib.suppress(NotSignedIn):
+            await visit(dashboard, request)
         raise Refused(404, {"error": "There is no such page."})
 
     return OwnRouter(
@@ -70,7 +94,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             unknown,
         ],
         include_in_schema=False,
-        exception_handlers={Exception: _refuse},
+        exception_handlers={Exception: _refusal_of(pages)},
         request_max_body_size=_MAX_FORM,
     )
 
@@ -88,19 +112,53 @@ def front_route() -> HTTPRouteHandler:
     return front
 
 
-def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    if isinstance(exc, NotSignedIn):
-        if request.headers.get("HX-Request") == "true":
-            # A script's request: redirect the whole page to the sign-in.
-            return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": SIGN_IN})
-        return Redirect(sign_in_for(request), status_code=303, headers=HEADERS)
-    if isinstance(exc, Forbidden):
-        status, text, headers = _FORBIDDEN, str(exc), dict[str, str]()
-    else:
-        refused = refusal(exc)
-        status, text, headers = refused.status, str(refused.body["error"]), refused.headers
-    page = outside_page(
-        "error.html", {"title": _TITLES.get(status, "Something went wrong"), "text": text}, status=status
+def _refusal_of(pages: Pages) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:
+    def refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+        if isinstance(exc, NotSignedIn):
+            if request.headers.get("HX-Request") == "true":
+                # A script's request: redirect the whole page to the sign-in.
+                return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": sign_in_for(request)})
+            return Redirect(sign_in_for(request), status_code=303, headers=HEADERS)
+        if isinstance(exc, Forbidden):
+            status, text, headers = _FORBIDDEN, str(exc), dict[str, str]()
+        else:
+            refused = refusal(exc)
+            status, text, headers = refused.status, str(refused.body["error"]), refused.headers
+        page = _error_page(pages, request, status, _TEXTS.get(status, text))
+        page.headers.update(headers)
+        return page
+
+    return refuse
+
+
+def _error_page(pages: Pages, request: Request[Any, Any, Any], status: int, text: str) -> Template:
+    """Return a page with the menu and a way back; visitors who are not signed in have no menu."""
+    session = visit_of(request)
+    sent = request.method not in _READING
+    form = sent_from(request) if sent else ""
+    section, path, name, _ = _section_of(request.url.path)
+    if not path or f"{ROOT}{path}" == request.url.path:
+        path, name = "", "the overview"
+    if session is None:
+        path, name = "", "the dashboard"
+    title = _TITLES.get(status, "Something went wrong")
+    context = {
+        "visit": session,
+        "title": title,
+        "text": text,
+        "sent": sent,
+        "back": form or path,
+        "way": _BACK if form else f"To {name}",
+        # A key that may not read: only another one leads on.
+        "may_sign_out": session is None and status == _FORBIDDEN and token_of(request) is not None,
+    }
+    if session is None:
+        return outside_page("error.html", context, status=status)
+    return pages.page(session, "error.html", context, title=title, section=section, status=status)
+
+
+def _section_of(address: str) -> tuple[str, str, str, str]:
+    """Return the section of an address: the longest path of the menu that it begins with."""
+    return max(
+        (each for each in SECTIONS if f"{address}/".startswith(f"{ROOT}{each[1]}/")), key=lambda each: len(each[1])
     )
-    page.headers.update(headers)
-    return page

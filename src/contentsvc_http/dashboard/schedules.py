@@ -32,7 +32,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
-from contentsvc_http.dashboard.section import FormSection, TypedForm, section_routes
+from contentsvc_http.dashboard.section import FormSection, Row, TypedForm, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -73,9 +73,8 @@ class _Typed(TypedForm):
 
 @final
 @frozen(kw_only=True)
-class _Row:
+class _Row(Row):
     schedule: Schedule
-    repositories: tuple[str, ...] = field(converter=tuple)
     times: str
     lookback: str
     output: str
@@ -130,6 +129,7 @@ class _Schedules(FormSection[Schedule, _Typed]):
     def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
         return _Row(
             schedule=stored,
+            title=stored.name,
             repositories=[has.repository(None, number) for number in stored.repository_ids],
             times=times_of(stored.cron, session.organization.time_zone),
             lookback=LOOKBACKS[stored.lookback],

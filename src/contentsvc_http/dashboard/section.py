@@ -1,8 +1,9 @@
 """Pages of the resources that write posts by themselves: triggers and schedules."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
+from urllib.parse import urlencode
 
 from attrs import field, frozen
 from litestar import Request, Response, get, post
@@ -39,6 +40,17 @@ class TypedForm:
     brand: str = ""
     #: The override of the house style, as JSON for the core's reader.
     style: Mapping[str, Any] = field(factory=dict[str, Any])
+
+
+@frozen(kw_only=True)
+class Row:
+    title: str
+    repositories: tuple[str, ...] = field(converter=tuple)
+
+    def has(self, words: Collection[str]) -> bool:
+        """Check whether the title and the repositories have all words, in any case."""
+        text = " ".join([self.title, *self.repositories]).casefold()
+        return all(word.casefold() in text for word in words)
 
 
 _Stored = TypeVar("_Stored", bound=Trigger | Schedule)
@@ -85,7 +97,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def title(self, stored: _Stored, has: FormSources) -> str: ...
 
     @abstractmethod
-    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> object: ...
+    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> Row: ...
 
     @abstractmethod
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
@@ -97,10 +109,18 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def path(self) -> str:
         return f"/{self.name}s"
 
-    async def list(self, session: DashboardSession, *, error: str | None = None) -> Response[Any]:
+    async def list(self, session: DashboardSession, asked: str, *, error: str | None = None) -> Response[Any]:
+        """Return the page of the list: the rows whose title and repositories have all words that are asked for."""
         has = await connected(self.dashboard, session.organization_id)
-        rows = [self.row(session, stored, has) for stored in await self.stored(session.organization_id)]
-        context = {"rows": rows, "connected": bool(has.repository_choices(())), "error": error}
+        stored = await self.stored(session.organization_id)
+        rows = [row for each in stored if (row := self.row(session, each, has)).has(asked.split())]
+        context = {
+            "rows": rows,
+            "total": len(stored),
+            "asked": asked,
+            "connected": bool(has.repository_choices(())),
+            "error": error,
+        }
         return self._page(session, f"{self.name}s.html", context, f"{self.name.capitalize()}s", error)
 
     async def show(self, session: DashboardSession, id_: str | None) -> Response[Any]:
@@ -128,11 +148,12 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         return go(f"{self.path}/{saved.id}", notice="created" if stored is None else "saved")
 
     async def switch(self, session: DashboardSession, form: Form, id_: str) -> Response[Any]:
-        enabled = form.text("to") == "on"
+        enabled, asked = form.text("to") == "on", form.text("query")
         changed = await self.apply(session.organization_id, id_, self.change(enabled=enabled))
         if isinstance(changed, Refusal):
-            return await self.list(session, error=self.refusals.sentence(changed))
-        return go(self.path, notice="enabled" if enabled else "disabled")
+            return await self.list(session, asked, error=self.refusals.sentence(changed))
+        shown = f"{self.path}?{urlencode({'query': asked})}" if asked else self.path
+        return go(shown, notice="enabled" if enabled else "disabled", at=id_)
 
     async def delete(self, session: DashboardSession, id_: str) -> Response[Any]:
         await self._stored(session, id_)
@@ -197,7 +218,8 @@ def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list
 
     @get(path)
     async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await section.list(await visit(dashboard, request))
+        session = await visit(dashboard, request)
+        return await section.list(session, session.query.get("query", ""))
 
     @get(f"{path}/new")
     async def begin(request: Request[Any, Any, Any]) -> Response[Any]:

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any, Final, final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from attrs import frozen
 from litestar import Request, Response
@@ -18,6 +18,8 @@ from contentsvc_http.same_origin import is_foreign
 ROOT: Final = "/dashboard"
 SIGN_IN: Final = f"{ROOT}/sign-in"
 _COOKIE: Final = "contentsvc_session"
+#: Under this name, the state of a request has its visit.
+_VISIT: Final = "dashboard_visit"
 #: A page of the dashboard, as a request names it; the form of the sign-in carries it.
 _OWN_PAGE: Final = re.compile(rf"{ROOT}(/[!-~]{{1,1000}})")
 _MAY_NOT: Final = {
@@ -78,11 +80,19 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Sc
     organization = await dashboard.app.stores.directory.organization_of(signed_in.key.organization_id)
     if organization is None:
         raise NotSignedIn
-    for needed in (Scope.READ, scope):
-        if needed not in signed_in.key.scopes:
-            raise Forbidden(_MAY_NOT[needed])
+    if Scope.READ not in signed_in.key.scopes:
+        raise Forbidden(_MAY_NOT[Scope.READ])
     drafts = await dashboard.app.stores.posts.waiting(organization.id)
-    return DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
+    session = DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
+    request.scope["state"][_VISIT] = session
+    if scope not in signed_in.key.scopes:
+        raise Forbidden(_MAY_NOT[scope])
+    return session
+
+
+def visit_of(request: Request[Any, Any, Any]) -> DashboardSession | None:
+    """Return the visit that a handler of the request has found; its error page has the same menu."""
+    return request.scope["state"].get(_VISIT)
 
 
 async def change(
@@ -107,7 +117,7 @@ def _check(
     dashboard: Dashboard, request: Request[Any, Any, Any], session: DashboardSession, csrf: str, scope: Scope
 ) -> None:
     if is_foreign(request, dashboard.app.base_url) or not csrf_matches(session.signed_in.token, csrf):
-        message = "This form is out of date. Go back, reload the page, and send it again."
+        message = "This form is out of date. Go back to it, and send it again."
         raise Forbidden(message)
     if scope not in session.signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[scope])
@@ -129,9 +139,20 @@ def forget(response: Response[Any], *, secure: bool) -> None:
 
 
 def sign_in_for(request: Request[Any, Any, Any]) -> str:
-    """Return the address of a sign-in that leads on to the requested page."""
+    """Return the address of a sign-in that leads on to the requested page, or back to the page of a sent form."""
     page = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return f"{SIGN_IN}?next={quote(page)}" if request.method == "GET" and own_page(page) else SIGN_IN
+    if request.method != "GET" or request.headers.get("HX-Request") == "true":
+        page = f"{ROOT}{sent_from(request)}"
+    return f"{SIGN_IN}?next={quote(page)}" if own_page(page) else SIGN_IN
+
+
+def sent_from(request: Request[Any, Any, Any]) -> str:
+    """Return the part below the dashboard's address of the page that has sent a request; empty: none is known."""
+    try:
+        page = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return ""
+    return own_page(page.path + (f"?{page.query}" if page.query else ""))
 
 
 def own_page(address: str) -> str:

@@ -39,7 +39,9 @@ def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
         if not titles:
             context |= {"posts": (), "more": 0}
             return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
-        if action is not BulkAction.PUBLISH and not form.is_on("confirmed"):
+        # Ticked posts are in sight; all posts of a filter are not.
+        asks = action is not BulkAction.PUBLISH or form.is_on("all")
+        if asks and not form.is_on("confirmed"):
             context |= {"posts": titles, "more": total - len(titles)}
             return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
         if (refused := await counting.refusal(session, *_DOING)) is not None:

@@ -23,7 +23,7 @@ from contentsvc_http.dashboard.choices import FormSources, Option
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, section_routes
+from contentsvc_http.dashboard.section import FormSection, Row, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.trigger_form import TypedTrigger, changes_to, read_trigger_form, typed_of
 from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
@@ -52,10 +52,8 @@ _REFUSALS: Final = FormRefusals(
 
 @final
 @frozen(kw_only=True)
-class _Row:
+class _Row(Row):
     trigger: Trigger
-    title: str
-    repositories: tuple[str, ...] = field(converter=tuple)
     events: str
     filters: tuple[str, ...] = field(converter=tuple)
     output: str

@@ -97,6 +97,104 @@ window.addEventListener("beforeunload", (event) => {
   }
 });
 
+// A form that was refused, or sent after the session had ended, comes back with what was typed. The tab keeps the form
+// while the sign-in or an error is shown. Any other page that follows a form has its answer, and drops it.
+const KEPT = "contentsvc-form";
+const BOXES = ["checkbox", "radio"];
+
+function keep(form) {
+  const fields = [...form.elements]
+    .filter((field) => field.name && field.name !== "csrf" && !["password", "file", "submit"].includes(field.type))
+    .map(({ name, type, value, checked }) => ({ name, type, value, checked }));
+  if (form.method !== "post" || !fields.some((field) => field.type !== "hidden")) {
+    return;
+  }
+  const kept = { action: form.getAttribute("action"), fields };
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // The browser has no room for it.
+  }
+}
+
+function giveBack(form, fields) {
+  for (const field of form.elements) {
+    const at = fields.findIndex(
+      ({ name, value }) => name === field.name && (!BOXES.includes(field.type) || value === field.value),
+    );
+    if (at < 0) {
+      continue;
+    }
+    const [{ value, checked }] = fields.splice(at, 1);
+    if (BOXES.includes(field.type)) {
+      field.checked = checked;
+    } else {
+      field.value = value;
+    }
+  }
+  form.dataset.guard = "unsaved";
+  say("What you typed is back in the form. It is not saved yet.");
+}
+
+function say(text) {
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.tabIndex = -1;
+  notice.setAttribute("role", "status");
+  notice.textContent = text;
+  document.querySelector("main h1")?.after(notice);
+}
+
+function resume() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT));
+  if (!kept) {
+    return;
+  }
+  if (document.querySelector("main [data-keeps]")) {
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, isDue: true }));
+    say("What you typed is kept in this tab, and comes back in its form.");
+    return;
+  }
+  const form = [...document.forms].find((each) => each.method === "post" && each.getAttribute("action") === kept.action);
+  if (kept.isDue && form) {
+    giveBack(form, kept.fields);
+  }
+  if (form || !kept.isDue) {
+    sessionStorage.removeItem(KEPT);
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target.getAttribute("action")?.endsWith("/sign-out")) {
+    sessionStorage.removeItem(KEPT);
+  } else if (!event.defaultPrevented) {
+    keep(event.target);
+  }
+});
+
+// A preview or a live list meets the end of the session first, and the whole page goes to the sign-in.
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (event.detail.xhr.status !== 401) {
+    return;
+  }
+  saving = event.detail.elt.closest("form") || [...document.querySelectorAll("form[method=post]")].find(isUnsaved);
+  if (saving) {
+    keep(saving);
+  }
+});
+
+// A preview that the server refuses says that it is an old one; the next answer takes its place.
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { target, xhr, failed } = event.detail;
+  if (!failed || xhr.status === 401 || !target.matches("#preview, #style-preview") || target.querySelector(".stale")) {
+    return;
+  }
+  const stale = document.createElement("p");
+  stale.className = "note stale";
+  stale.textContent = "This preview is not up to date: the server did not answer. It tries again when you type on.";
+  target.prepend(stale);
+});
+
 // A time says in its title what it is in the reader's own time zone.
 function showLocalTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
@@ -121,9 +219,12 @@ function complete(root) {
   reachWide();
 }
 
-// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation.
+resume();
+
+// After an action, the keyboard goes on at the first field at fault, else at the notice instead of at the navigation. Of
+// an address with a place, the browser focuses the place.
 const faulty = document.querySelector('main [aria-invalid="true"], main .at-fault :is(input, select, textarea)');
-(faulty || document.querySelector("main > .notice"))?.focus();
+(faulty || document.querySelector(location.hash ? ":target" : "main > .notice"))?.focus();
 
 complete(document);
 document.addEventListener("htmx:load", (event) => complete(event.target));
