@@ -12,6 +12,7 @@ from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema import (
     integrations,
@@ -46,16 +47,12 @@ class SqlDirectory(SqlTriggers):
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
 
     async def add_organization(self, organization: Organization) -> bool:
-        row = {
-            "id": organization.id,
-            "slug": organization.slug,
-            "name": organization.name,
-            "retention_days": organization.retention_days,
-            "version": _FIRST_VERSION,
-            "house_style": directory_rows.style_column(organization.house_style),
-            "time_zone": organization.time_zone.key,
-            "created_at": to_ms(organization.created_at),
-        }
+        row = row_of(
+            organization,
+            version=_FIRST_VERSION,
+            house_style=directory_rows.style_column(organization.house_style),
+            time_zone=organization.time_zone.key,
+        )
         addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
 
@@ -117,14 +114,9 @@ class SqlDirectory(SqlTriggers):
         self, integration: Integration, sealed: str, sealed_token: str | None, connection: Connection
     ) -> bool:
         created_at = to_ms(integration.created_at)
-        addition = self._database.dialect.insert(integrations).values(
-            id=integration.id,
-            organization_id=integration.organization_id,
-            provider=integration.provider,
-            enabled=integration.enabled,
-            created_at=created_at,
-            sealed_token=sealed_token,
-        )
+        row = row_of(integration, sealed_token=sealed_token)
+        del row["repositories"]
+        addition = self._database.dialect.insert(integrations).values(row)
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
             _same(_integrations(connection, integrations.c.id == integration.id), integration)
