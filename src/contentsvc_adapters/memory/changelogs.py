@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import (
     MAX_CHANGELOGS,
@@ -30,10 +30,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 
 @final
-class MemoryChangelogs:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryChangelogs(MemoryStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
         return self._state.changelogs.get(first_id(organization_id))
 

@@ -29,11 +29,11 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
@@ -60,10 +60,7 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 
 @final
-class SqlChangelogs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlChangelogs(SqlStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
         rows = await self._database.rows(
             select(public_changelogs).where(public_changelogs.c.organization_id == organization_id)

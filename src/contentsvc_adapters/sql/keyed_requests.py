@@ -5,11 +5,10 @@ from typing import Any, final
 import msgspec
 from sqlalchemy import Connection, delete, select, tuple_
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema import keyed_requests
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
@@ -18,11 +17,7 @@ _PLACE = (keyed_requests.c.key_prefix, keyed_requests.c.name)
 
 
 @final
-class SqlKeyedRequests:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlKeyedRequests(SealedStore):
     async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
         return await self._database.write(partial(self._update, key_prefix, name, transition))
 

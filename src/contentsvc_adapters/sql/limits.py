@@ -6,8 +6,8 @@ from typing import final
 import msgspec
 from sqlalchemy import Connection, delete, select
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema import rate_windows
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import UnreadableRow
@@ -16,10 +16,7 @@ from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlRateLimitStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlRateLimitStore(SqlStore):
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         return await self._database.write(partial(self._update, bucket, transition))
 

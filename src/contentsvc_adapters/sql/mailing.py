@@ -17,15 +17,14 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sealing import opened
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_row
 from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
 #: A literal: the planner cannot match the partial index against a parameter.
@@ -60,11 +59,7 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
 
 
 @final
-class SqlMailbox:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlMailbox(SealedStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)

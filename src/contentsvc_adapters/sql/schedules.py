@@ -14,10 +14,10 @@ from sqlalchemy import Connection, Table, Update, delete, exists, insert, select
 
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -35,10 +35,7 @@ from contentsvc_core.workflows.schedules import (
 
 
 @final
-class SqlSchedules:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlSchedules(SqlStore):
     async def add(
         self,
         schedule: Schedule,

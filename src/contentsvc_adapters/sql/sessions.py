@@ -3,18 +3,15 @@ from typing import final
 
 from sqlalchemy import delete, select
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema import sessions
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlSessions:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlSessions(SqlStore):
     async def add(self, session: Session) -> None:
         addition = self._database.dialect.insert(sessions).on_conflict_do_nothing(index_elements=["digest"])
         row = row_of(session)

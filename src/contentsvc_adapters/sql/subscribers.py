@@ -4,9 +4,9 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal_column, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema import mails, organizations, subscribers
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -17,7 +17,6 @@ from contentsvc_core.outgoing.subscribers import (
     Subscriber,
     SubscriberStatus,
 )
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match the partial index against a parameter.
@@ -26,11 +25,7 @@ CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 
 @final
-class SqlSubscribers:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlSubscribers(SealedStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:

@@ -4,15 +4,14 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.messages import ENDPOINT_DELETED, MessageStatus
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
@@ -29,11 +28,7 @@ _CUT_OFF: Final = (
 
 
 @final
-class SqlWebhookEndpoints:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlWebhookEndpoints(SealedStore):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id

@@ -20,7 +20,6 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
@@ -28,6 +27,7 @@ from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_ro
 from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
@@ -40,7 +40,6 @@ from contentsvc_core.outgoing.messages import (
 )
 from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.outgoing.targets import addresses_of
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
 #: A literal: the planner cannot match a partial index against a parameter.
@@ -55,11 +54,7 @@ _DELAYED: Final = 500
 
 
 @final
-class SqlOutbox:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlOutbox(SealedStore):
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}

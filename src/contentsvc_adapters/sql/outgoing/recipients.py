@@ -5,10 +5,10 @@ from typing import Final, final
 from sqlalchemy import ColumnElement, Connection, delete, literal_column, select, update
 
 from contentsvc_adapters.sealing import opened
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
 from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
 from contentsvc_adapters.sql.schema import recipients, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
@@ -22,11 +22,7 @@ _KEY: Final = ("organization_id", "address")
 
 
 @final
-class SqlRecipients:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlRecipients(SealedStore):
     async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
         row = row_of(recipient) | {"sealed_token": self._sealer.seal(token)}
         asking = self._database.dialect.insert(recipients).values(row)
