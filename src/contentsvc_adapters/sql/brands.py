@@ -12,6 +12,7 @@ from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema import brand_identities, organizations
+from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
     UNKNOWN_BRAND,
@@ -52,7 +53,7 @@ class SqlBrandIdentities:
             _lock(connection, brand.organization_id)
             if not connection.execute(ended).rowcount:
                 # Runs again after an unknown outcome: the first transaction ended the run if the identity exists.
-                if _first(connection, _named(brand.organization_id, brand.id)) is None:
+                if _first(connection, is_own(brand_identities, brand.organization_id, brand.id)) is None:
                     answer.clear()
                 return
             answer[:] = [_add(connection, brand)]
@@ -91,7 +92,7 @@ class SqlBrandIdentities:
             for brand in changed:
                 connection.execute(
                     update(brand_identities)
-                    .where(_named(organization_id, brand.id))
+                    .where(is_own(brand_identities, organization_id, brand.id))
                     .values(row_of(brand, name_key=name_key(brand.name)))
                 )
             return changed[-1]
@@ -110,7 +111,7 @@ class SqlBrandIdentities:
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
-            connection.execute(delete(brand_identities).where(_named(organization_id, brand_id)))
+            connection.execute(delete(brand_identities).where(is_own(brand_identities, organization_id, brand_id)))
             return removed[0]
 
         return await self._database.write(remove)
@@ -136,14 +137,9 @@ def _lock(connection: Connection, organization_id: str) -> None:
     connection.execute(stored.values(version=organizations.c.version))
 
 
-def _named(organization_id: str, brand_id: str) -> ColumnElement[bool]:
-    return (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
-
-
 def _all(connection: Connection, organization_id: str) -> list[BrandIdentity]:
-    query = select(brand_identities).where(brand_identities.c.organization_id == organization_id)
-    ordered = query.order_by(brand_identities.c.created_at, brand_identities.c.id)
-    return [read_row(BrandIdentity, row) for row in connection.execute(ordered)]
+    rows = connection.execute(of_organization(brand_identities, organization_id))
+    return [read_row(BrandIdentity, row) for row in rows]
 
 
 def _first(connection: Connection, condition: ColumnElement[bool]) -> BrandIdentity | None:

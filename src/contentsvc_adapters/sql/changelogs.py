@@ -33,7 +33,7 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
-from contentsvc_adapters.sql.store import SqlStore
+from contentsvc_adapters.sql.store import SqlStore, is_own
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
@@ -62,10 +62,9 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 @final
 class SqlChangelogs(SqlStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        rows = await self._database.rows(
-            select(public_changelogs).where(public_changelogs.c.organization_id == organization_id)
-        )
-        return changelog_of(rows[0]) if rows else None
+        own = public_changelogs.c.organization_id == organization_id
+        row = await self._database.first(select(public_changelogs).where(own))
+        return None if row is None else changelog_of(row)
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
@@ -169,9 +168,8 @@ class SqlChangelogs(SqlStore):
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        own = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
-        rows = await self._database.rows(select(posts).where(*own))
-        post = post_of(rows[0]) if rows else None
+        row = await self._database.first(select(posts).where(is_own(posts, changelog.organization_id, post_id)))
+        post = None if row is None else post_of(row)
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, final
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Update, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
 
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.batcher import Batcher
@@ -20,6 +20,7 @@ from contentsvc_adapters.sql.schema import (
     repositories,
     webhook_secrets,
 )
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -142,7 +143,7 @@ class SqlDirectory(SqlTriggers):
         return [[each for each in connected if each.organization_id == id_] for id_ in organization_ids]
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        own = _is(organization_id, integration_id)
+        own = is_own(integrations, organization_id, integration_id)
         connected = await self._database.read(lambda connection: _integrations(connection, own))
         return connected[0] if connected else None
 
@@ -171,7 +172,7 @@ class SqlDirectory(SqlTriggers):
         return tuple(self._sealer.open(each) for each in sealed)
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        switch = update(integrations).where(_is(organization_id, integration_id))
+        switch = update(integrations).where(is_own(integrations, organization_id, integration_id))
         return await change_configuration(
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
@@ -182,15 +183,11 @@ class SqlDirectory(SqlTriggers):
         return await owner_of(self._database, id)
 
 
-def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
-    return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)
-
-
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
     from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list does not need it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
-    connected = _integrations(connection, _is(organization_id, integration_id))
+    connected = _integrations(connection, is_own(integrations, organization_id, integration_id))
     if not connected:
         return []
     (integration,) = connected

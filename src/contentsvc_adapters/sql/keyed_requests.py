@@ -3,17 +3,15 @@ from functools import partial
 from typing import Any, final
 
 import msgspec
-from sqlalchemy import Connection, delete, select, tuple_
+from sqlalchemy import Connection, delete, select
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema import keyed_requests
-from contentsvc_adapters.sql.store import SealedStore
+from contentsvc_adapters.sql.store import SealedStore, sweeping
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
-
-_PLACE = (keyed_requests.c.key_prefix, keyed_requests.c.name)
 
 
 @final
@@ -39,12 +37,10 @@ class SqlKeyedRequests(SealedStore):
         return result
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        old = keyed_requests.c.at < to_ms(before)
-        first = select(*_PLACE).where(old).order_by(keyed_requests.c.at).limit(limit)
-        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(keyed_requests).where(old, tuple_(*_PLACE).in_(oldest))
-        return await self._database.change(sweeping)
+        key = (keyed_requests.c.key_prefix, keyed_requests.c.name)
+        old = select(*key).where(keyed_requests.c.at < to_ms(before))
+        oldest = old.order_by(keyed_requests.c.at).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, keyed_requests, oldest))
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)

@@ -4,10 +4,10 @@ from functools import partial
 from typing import final
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from contentsvc_adapters.sql.schema import rate_windows
-from contentsvc_adapters.sql.store import SqlStore
+from contentsvc_adapters.sql.store import SqlStore, sweeping
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import UnreadableRow
@@ -40,12 +40,9 @@ class SqlRateLimitStore(SqlStore):
         return {by_name[row.bucket]: _window(row.bucket, row.hits) for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        expired = rate_windows.c.expires_at <= to_ms(before)
-        first = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
-        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
-        return await self._database.change(sweeping)
+        expired = select(rate_windows.c.bucket).where(rate_windows.c.expires_at <= to_ms(before))
+        oldest = expired.order_by(rate_windows.c.expires_at).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, rate_windows, oldest))
 
 
 def _window(bucket: str, stored: str) -> Window:

@@ -17,7 +17,7 @@ from contentsvc_adapters.sql.brand_checks import unknown_brand
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
-from contentsvc_adapters.sql.store import SqlStore
+from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -102,7 +102,7 @@ class SqlSchedules(SqlStore):
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        own = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
+        own = is_own(schedules, organization_id, schedule_id)
         removed = False
 
         def remove(connection: Connection) -> bool:
@@ -125,8 +125,7 @@ class SqlSchedules(SqlStore):
         moving = (
             update(schedules)
             .where(
-                schedules.c.id == firing.schedule_id,
-                schedules.c.organization_id == run.organization_id,
+                is_own(schedules, run.organization_id, firing.schedule_id),
                 schedules.c.enabled,
                 schedules.c.due_at == to_ms(firing.due_at),
                 zone == firing.zone.key,
@@ -181,17 +180,11 @@ def _lock(connection: Connection, organization_id: str, *, may_miss: bool = Fals
 
 
 def all_schedules(connection: Connection, organization_id: str) -> list[Schedule]:
-    query = (
-        select(schedules)
-        .where(schedules.c.organization_id == organization_id)
-        .order_by(schedules.c.created_at, schedules.c.id)
-    )
-    return [read_row(Schedule, row) for row in connection.execute(query)]
+    return [read_row(Schedule, row) for row in connection.execute(of_organization(schedules, organization_id))]
 
 
 def _one(connection: Connection, organization_id: str, schedule_id: str) -> Schedule | None:
-    query = select(schedules).where(schedules.c.organization_id == organization_id, schedules.c.id == schedule_id)
-    row = connection.execute(query).first()
+    row = connection.execute(select(schedules).where(is_own(schedules, organization_id, schedule_id))).first()
     return None if row is None else read_row(Schedule, row)
 
 

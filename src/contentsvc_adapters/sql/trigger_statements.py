@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
@@ -15,6 +15,7 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schedules import fire, read_due
 from contentsvc_adapters.sql.schema import triggers
+from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
@@ -81,7 +82,7 @@ async def change(
         if checks_brand and unknown is not None:
             answer[:] = [unknown]
             return False
-        changing = update(triggers).where(is_trigger(organization_id, trigger_id))
+        changing = update(triggers).where(is_own(triggers, organization_id, trigger_id))
         return connection.execute(changing.values(row_of(changed))).rowcount > 0
 
     await change_configuration(database, organization_id, run)
@@ -89,7 +90,7 @@ async def change(
 
 
 async def remove(database: Database, organization_id: str, trigger_id: str) -> bool:
-    removing = delete(triggers).where(is_trigger(organization_id, trigger_id))
+    removing = delete(triggers).where(is_own(triggers, organization_id, trigger_id))
     removed = False
 
     def run(connection: Connection) -> bool:
@@ -113,7 +114,7 @@ async def fire_trigger(database: Database, firing: Firing) -> bool:
     moved = (
         update(triggers)
         .where(
-            is_trigger(run.organization_id, firing.schedule_id),
+            is_own(triggers, run.organization_id, firing.schedule_id),
             triggers.c.enabled,
             triggers.c.due_at == to_ms(firing.due_at),
         )
@@ -125,12 +126,8 @@ async def fire_trigger(database: Database, firing: Firing) -> bool:
 def move_windows(connection: Connection, organization_id: str, now: datetime, zone: ZoneInfo) -> None:
     """Store the ends of an organization's windows in another time zone; the organization's row is locked."""
     for trigger in all_triggers(connection, organization_id):
-        changing = update(triggers).where(is_trigger(organization_id, trigger.id))
+        changing = update(triggers).where(is_own(triggers, organization_id, trigger.id))
         connection.execute(changing.values(row_of(moved_window(trigger, now, zone))))
-
-
-def is_trigger(organization_id: str, trigger_id: str) -> ColumnElement[bool]:
-    return (triggers.c.organization_id == organization_id) & (triggers.c.id == trigger_id)
 
 
 def read_trigger(row: AnyRow) -> Trigger:
@@ -138,5 +135,4 @@ def read_trigger(row: AnyRow) -> Trigger:
 
 
 def all_triggers(connection: Connection, organization_id: str) -> list[Trigger]:
-    own = select(triggers).where(triggers.c.organization_id == organization_id)
-    return [read_trigger(row) for row in connection.execute(own.order_by(triggers.c.created_at, triggers.c.id))]
+    return [read_trigger(row) for row in connection.execute(of_organization(triggers, organization_id))]

@@ -2,21 +2,20 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
 from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
 from contentsvc_adapters.sql.schema import recipients, webhook_messages
-from contentsvc_adapters.sql.store import SealedStore
+from contentsvc_adapters.sql.store import SealedStore, has_value
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
-#: A literal: the planner cannot match the partial index against a parameter.
-_ASKED: Final = recipients.c.status == literal_column(f"'{RecipientStatus.UNCONFIRMED.value}'")
+_ASKED: Final = has_value(recipients.c.status, RecipientStatus.UNCONFIRMED)
 _CONFIRMED: Final = recipients.c.status == RecipientStatus.CONFIRMED.value
 _KEY: Final = ("organization_id", "address")
 
