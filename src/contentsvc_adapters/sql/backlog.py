@@ -7,7 +7,9 @@ from attrs import frozen
 from sqlalchemy import Column, Connection, Select, func, not_, select
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import mails, search_pending, workflow_runs
+from contentsvc_adapters.sql.schema.mailing import mails
+from contentsvc_adapters.sql.schema.searching import search_pending
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.searching.indexing import WAITS
 from contentsvc_adapters.sql.store import has_value
 from contentsvc_core.outgoing.messages import MessageStatus

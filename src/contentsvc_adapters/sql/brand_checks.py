@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, exists, select
 
-from contentsvc_adapters.sql.schema import brand_identities
+from contentsvc_adapters.sql.schema.automation import brand_identities
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.refusals import Refusal

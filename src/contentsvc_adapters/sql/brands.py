@@ -11,7 +11,8 @@ from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
-from contentsvc_adapters.sql.schema import brand_identities, organizations
+from contentsvc_adapters.sql.schema.automation import brand_identities
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (

@@ -6,7 +6,8 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
-from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, organizations, public_changelogs
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import (
     MAX_CHANGELOGS,

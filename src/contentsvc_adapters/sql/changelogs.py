@@ -32,7 +32,8 @@ from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
+from contentsvc_adapters.sql.schema.content import post_paths, posts
+from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_adapters.sql.store import SqlStore, is_own
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog

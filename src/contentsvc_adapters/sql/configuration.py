@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import organizations
+from contentsvc_adapters.sql.schema.directory import organizations
 
 
 class _Unchanged(Exception):

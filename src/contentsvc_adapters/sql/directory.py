@@ -14,12 +14,7 @@ from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
-from contentsvc_adapters.sql.schema import (
-    integrations,
-    organizations,
-    repositories,
-    webhook_secrets,
-)
+from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
@@ -231,7 +226,7 @@ async def any_sealed(database: Database) -> str | None:
     newest = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1)
     sealed = await database.read(lambda connection: connection.scalar(newest))
     if sealed is None:
-        from contentsvc_adapters.sql.schema import webhook_endpoints  # noqa: PLC0415  # most databases have a webhook
+        from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints  # noqa: PLC0415  # most databases have a webhook
 
         endpoints = select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(1)
         sealed = await database.read(lambda connection: connection.scalar(endpoints))

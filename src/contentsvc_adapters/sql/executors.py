@@ -5,7 +5,7 @@ from sqlalchemy import Connection, and_, bindparam, delete, false, literal_colum
 
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
 from contentsvc_adapters.sql.runs import forget, has_status, owned_by_taker
-from contentsvc_adapters.sql.schema import executors, run_steps, workflow_runs
+from contentsvc_adapters.sql.schema.work import executors, run_steps, workflow_runs
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row_loader import RowLoader
-from contentsvc_adapters.sql.schema import integrations, webhook_secrets
+from contentsvc_adapters.sql.schema.directory import integrations, webhook_secrets
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.ports import SecretSealer

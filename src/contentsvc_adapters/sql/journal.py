@@ -10,7 +10,8 @@ from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import forget_empty
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
-from contentsvc_adapters.sql.schema import claims, events, log_entries, organizations
+from contentsvc_adapters.sql.schema.deliveries import claims, events, log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import sweeping
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release

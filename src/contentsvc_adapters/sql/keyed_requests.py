@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, delete, select
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
-from contentsvc_adapters.sql.schema import keyed_requests
+from contentsvc_adapters.sql.schema.access import keyed_requests
 from contentsvc_adapters.sql.store import SealedStore, sweeping
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
 from contentsvc_core.ports.keyed_requests import RequestTransition

@@ -6,7 +6,8 @@ import msgspec
 from sqlalchemy import Connection, func, insert, select, update
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
-from contentsvc_adapters.sql.schema import api_keys, organizations
+from contentsvc_adapters.sql.schema.access import api_keys
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, Scope
 from contentsvc_core.errors import Unstorable

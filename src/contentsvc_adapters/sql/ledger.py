@@ -32,7 +32,8 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
 from contentsvc_adapters.sql.post_rows import once_digest
 from contentsvc_adapters.sql.runs import changing, forget, full_runs, has_status, listed_runs, owned_by_taker
-from contentsvc_adapters.sql.schema import events, executors, workflow_runs
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.content.posts import Post

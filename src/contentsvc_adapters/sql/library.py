@@ -5,7 +5,7 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows, workflow_rows
-from contentsvc_adapters.sql.schema import context_records, events
+from contentsvc_adapters.sql.schema.deliveries import context_records, events
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.lists.pagination import how_many_fit

@@ -6,7 +6,7 @@ from typing import final
 import msgspec
 from sqlalchemy import Connection, select
 
-from contentsvc_adapters.sql.schema import rate_windows
+from contentsvc_adapters.sql.schema.access import rate_windows
 from contentsvc_adapters.sql.store import SqlStore, sweeping
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window

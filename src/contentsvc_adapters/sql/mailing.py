@@ -20,7 +20,7 @@ from sqlalchemy import (
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_row
-from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
+from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
 from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence

@@ -8,7 +8,8 @@ from contentsvc_adapters.sql import addressing, containment
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of, post_row
-from contentsvc_adapters.sql.schema import post_counts, posts, told_once
+from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.schema.lists import post_counts
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of
 from contentsvc_core.content.posts import Post, PostStatus

@@ -11,7 +11,9 @@ from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.read_model import between, newest_rows
 from contentsvc_adapters.sql.runs import has_status, listed_runs
-from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_runs
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import events, log_entries
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.lists.cursors import Cursor

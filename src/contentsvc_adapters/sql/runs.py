@@ -16,7 +16,8 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
-from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import run_drafts, run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_adapters.sql.store import has_value
 from contentsvc_core.workflows.causes import Generation, SiteReading

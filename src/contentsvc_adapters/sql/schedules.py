@@ -16,7 +16,9 @@ from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start
-from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
+from contentsvc_adapters.sql.schema.automation import schedules
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal

@@ -4,7 +4,7 @@ from typing import final
 from sqlalchemy import delete, select
 
 from contentsvc_adapters.sql.row import read_row, row_of
-from contentsvc_adapters.sql.schema import sessions
+from contentsvc_adapters.sql.schema.access import sessions
 from contentsvc_adapters.sql.store import SqlStore, sweeping
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.timestamps import to_ms

@@ -5,7 +5,8 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from contentsvc_adapters.sql.row import read_row, row_of
-from contentsvc_adapters.sql.schema import mails, organizations, subscribers
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.mailing import mails, subscribers
 from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (

@@ -14,7 +14,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schedules import fire, read_due
-from contentsvc_adapters.sql.schema import triggers
+from contentsvc_adapters.sql.schema.automation import triggers
 from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal

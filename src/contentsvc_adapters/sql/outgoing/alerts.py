@@ -5,7 +5,8 @@ from typing import Final, final
 from sqlalchemy import Connection, select, update
 
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue, wants
-from contentsvc_adapters.sql.schema import integration_alerts, integrations, webhook_endpoints
+from contentsvc_adapters.sql.schema.directory import integrations
+from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert

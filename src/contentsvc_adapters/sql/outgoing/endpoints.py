@@ -6,7 +6,9 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, inser
 
 from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.store import SealedStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus

@@ -24,7 +24,8 @@ from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.store import SealedStore, has_value, is_own, of_organization, sweeping
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
 from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
-from contentsvc_adapters.sql.schema import recipients, webhook_messages
+from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
 from contentsvc_adapters.sql.store import SealedStore, has_value
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus

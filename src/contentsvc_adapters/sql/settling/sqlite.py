@@ -13,16 +13,11 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
 
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
-from contentsvc_adapters.sql.schema import (
-    claims,
-    context_records,
-    events,
-    log_counts,
-    log_entries,
-    organizations,
-    search_batches,
-    workflow_runs,
-)
+from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.lists import log_counts
+from contentsvc_adapters.sql.schema.searching import search_batches
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.store import SqlStore
