@@ -6,6 +6,7 @@ from typing import final
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
+from contentsvc_adapters.sql.configuration import lock_organization
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import read_row, row_of
@@ -41,7 +42,7 @@ class SqlBrandIdentities:
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         def add(connection: Connection) -> BrandIdentity | Refusal:
-            _lock(connection, brand.organization_id)
+            lock_organization(connection, brand.organization_id, may_miss=True)
             return _add(connection, brand)
 
         return await self._database.write(add)
@@ -51,7 +52,7 @@ class SqlBrandIdentities:
         answer: list[BrandIdentity | Refusal] = []
 
         def complete(connection: Connection) -> None:
-            _lock(connection, brand.organization_id)
+            lock_organization(connection, brand.organization_id, may_miss=True)
             if not connection.execute(ended).rowcount:
                 # Runs again after an unknown outcome: the first transaction ended the run if the identity exists.
                 if _first(connection, is_own(brand_identities, brand.organization_id, brand.id)) is None:
@@ -85,7 +86,7 @@ class SqlBrandIdentities:
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         def run(connection: Connection) -> BrandIdentity | Refusal:
-            _lock(connection, organization_id)
+            lock_organization(connection, organization_id, may_miss=True)
             changed = change_brand(_all(connection, organization_id), brand_id, change)
             if isinstance(changed, Refusal):
                 return changed
@@ -104,7 +105,7 @@ class SqlBrandIdentities:
         removed: list[Removed] = []
 
         def remove(connection: Connection) -> Removed | Refusal:
-            _lock(connection, organization_id)
+            lock_organization(connection, organization_id, may_miss=True)
             refused = remove_brand(_all(connection, organization_id), brand_id)
             if refused is not None:
                 return removed[0] if removed and refused is UNKNOWN_BRAND else refused
@@ -130,12 +131,6 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
     if owner is None and isinstance(added, BrandIdentity):
         connection.execute(insert(brand_identities), row_of(added, name_key=name_key(added.name)))
     return added
-
-
-def _lock(connection: Connection, organization_id: str) -> None:
-    # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
-    stored = update(organizations).where(organizations.c.id == organization_id)
-    connection.execute(stored.values(version=organizations.c.version))
 
 
 def _all(connection: Connection, organization_id: str) -> list[BrandIdentity]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Table, Update, delete, exists, insert, select
 
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
+from contentsvc_adapters.sql.configuration import lock_organization
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema.automation import schedules
@@ -47,7 +48,7 @@ class SqlSchedules(SqlStore):
         at_most: int = MAX_SCHEDULES,
     ) -> Schedule | Refusal:
         def add(connection: Connection) -> Schedule | Refusal:
-            if zone not in {None, _lock(connection, schedule.organization_id)}:
+            if zone not in {None, lock_organization(connection, schedule.organization_id)}:
                 return ZONE_CHANGED
             stored = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
             if stored is not None:
@@ -83,7 +84,7 @@ class SqlSchedules(SqlStore):
         checks_brand: bool = False,
     ) -> Schedule | Refusal:
         def run(connection: Connection) -> Schedule | Refusal:
-            locked = _lock(connection, organization_id, may_miss=True)
+            locked = lock_organization(connection, organization_id, may_miss=True)
             if locked is None:
                 return UNKNOWN_SCHEDULE
             if zone not in {None, locked}:
@@ -110,7 +111,7 @@ class SqlSchedules(SqlStore):
         def remove(connection: Connection) -> bool:
             nonlocal removed
             # Waits for a concurrent firing: its run exists afterwards, or never will.
-            _lock(connection, organization_id, may_miss=True)
+            lock_organization(connection, organization_id, may_miss=True)
             gone = connection.execute(delete(schedules).where(own)).rowcount > 0
             removed = removed or gone
             return removed
@@ -156,29 +157,13 @@ def read_due(
 
 def fire(dialect: Dialect, moving: Update, run: WorkflowRun, connection: Connection) -> bool:
     """Move a due schedule or trigger and start its run, if ``moving`` still applies."""
-    if not _lock(connection, run.organization_id, may_miss=True):
+    if not lock_organization(connection, run.organization_id, may_miss=True):
         return False
     if not connection.execute(moving).rowcount:
         # True if this firing has moved it before: then its run exists.
         return bool(connection.scalar(select(exists().where(workflow_runs.c.id == run.id))))
     start(connection, dialect, run)
     return True
-
-
-def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:
-    """Lock out other changes of an organization until the transaction ends; return its time zone, if it exists.
-
-    Raises:
-        Unstorable: The organization does not exist, and ``may_miss`` is false.
-    """
-    # Written with its own value: a SELECT would not lock out other writers, and the version must stay the same.
-    stored = update(organizations).where(organizations.c.id == organization_id)
-    locking = stored.values(version=organizations.c.version).returning(organizations.c.time_zone)
-    zone: str | None = connection.scalar(locking)
-    if zone is None and not may_miss:
-        message = f"there is no organization '{organization_id}'"
-        raise Unstorable(message)
-    return None if zone is None else ZoneInfo(zone)
 
 
 def all_schedules(connection: Connection, organization_id: str) -> list[Schedule]:
