@@ -10,15 +10,11 @@ from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import (
-    MAX_CHANGELOGS,
-    SLUG_TAKEN,
-    SLUG_USED,
-    TOO_MANY_CHANGELOGS,
     HeaderLink,
     PublicChangelog,
     first_id,
     public_slugs,
-    too_many_slugs,
+    refuse_changelog,
 )
 from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.errors import Unstorable
@@ -49,19 +45,12 @@ def save_changelog(
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
     # NULL means the first changelog: nodes of older versions know no other.
     holders = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
-    if stored is None and len(own) >= MAX_CHANGELOGS:
-        return TOO_MANY_CHANGELOGS
-    if _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()}):
-        return SLUG_TAKEN
-    holder = holders.get(changelog.slug)
-    if any(id_ != changelog.id and changelog.slug == slug for id_, slug in own.items()) or (
-        holder in own and holder != changelog.id
-    ):
-        return SLUG_USED
-    # The slugs of a deleted changelog led nowhere; now they redirect to this one.
+    taken = _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()})
+    refused = refuse_changelog(stored, changelog, own=own, holders=holders, is_anothers=taken, at_most=at_most)
+    if refused is not None:
+        return refused
+    # The slugs of a deleted changelog redirect to this one from now on.
     new = {slug for slug in public_slugs(stored, changelog) if holders.get(slug) != changelog.id}
-    if new - holders.keys() and len(holders.keys() | new) > at_most:
-        return too_many_slugs(at_most)
     row = _row(changelog)
     counted = row | {"revision": public_changelogs.c.revision + 1}
     saving = dialect.insert(public_changelogs).values(row)

@@ -2,13 +2,13 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
-from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
+from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
-from contentsvc_adapters.sql.store import SealedStore, has_value
+from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
@@ -93,18 +93,9 @@ class SqlRecipients(SealedStore):
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         key = [recipients.c[name] for name in _KEY]
-        first = (
-            select(*key)
-            .where(_ASKED, recipients.c.asked_at < to_ms(before))
-            .order_by(recipients.c.asked_at, *key)
-            .limit(limit)
-        )
-
-        def sweep(connection: Connection) -> int:
-            old = connection.execute(self._database.dialect.locking(first)).all()
-            return sum(connection.execute(delete(recipients).where(_is(row), _ASKED)).rowcount for row in old)
-
-        return await self._database.write(sweep)
+        old = select(*key).where(_ASKED, recipients.c.asked_at < to_ms(before))
+        oldest = old.order_by(recipients.c.asked_at, *key).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, recipients, oldest))
 
 
 def addressees(
@@ -121,7 +112,3 @@ def addressees(
         )
         for row in connection.execute(query)
     }
-
-
-def _is(row: AnyRow) -> ColumnElement[bool]:
-    return (recipients.c.organization_id == row.organization_id) & (recipients.c.address == row.address)
