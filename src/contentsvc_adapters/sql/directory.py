@@ -36,7 +36,8 @@ class _Taken(Exception):
 @final
 class SqlDirectory(SqlTriggers):
     def __init__(self, database: Database, sealer: "SecretSealer") -> None:
-        super().__init__(database, sealer)
+        super().__init__(database)
+        self._sealer = sealer
         every = select(organizations, organizations.c.id.label("organization_id"))
         self._organizations = RowLoader(database, every, organizations.c.id)
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)

@@ -2,7 +2,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from contentsvc_adapters.sql.store import SealedStore
+from contentsvc_adapters.sql.store import SqlStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.triggers import Trigger, TriggerChange
 
 
-class SqlTriggers(SealedStore):
+class SqlTriggers(SqlStore):
     @cached_property
     def _triggers(self) -> "TriggerStatements":
         from contentsvc_adapters.sql.trigger_statements import TriggerStatements  # noqa: PLC0415  # see that module
