@@ -38,9 +38,10 @@ class SqlKeyedRequests(SealedStore):
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         key = (keyed_requests.c.key_prefix, keyed_requests.c.name)
-        old = select(*key).where(keyed_requests.c.at < to_ms(before))
-        oldest = old.order_by(keyed_requests.c.at).limit(limit)
-        return await self._database.change(sweeping(self._database.dialect, keyed_requests, oldest))
+        old = keyed_requests.c.at < to_ms(before)
+        oldest = select(*key).where(old).order_by(keyed_requests.c.at).limit(limit)
+        # With the condition, PostgreSQL reads the index for the deletion as well.
+        return await self._database.change(sweeping(self._database.dialect, keyed_requests, oldest).where(old))
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)

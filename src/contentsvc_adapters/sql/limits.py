@@ -40,9 +40,9 @@ class SqlRateLimitStore(SqlStore):
         return {by_name[row.bucket]: _window(row.bucket, row.hits) for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        expired = select(rate_windows.c.bucket).where(rate_windows.c.expires_at <= to_ms(before))
-        oldest = expired.order_by(rate_windows.c.expires_at).limit(limit)
-        return await self._database.change(sweeping(self._database.dialect, rate_windows, oldest))
+        expired = rate_windows.c.expires_at <= to_ms(before)
+        oldest = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, rate_windows, oldest).where(expired))
 
 
 def _window(bucket: str, stored: str) -> Window:

@@ -11,7 +11,7 @@ from contentsvc_core.timestamps import from_ms
 def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
     """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
     source = post.source_metadata
-    return row_of(
+    row = row_of(
         post,
         run_id=run_id,
         once_key=None if once is None else once_digest(once),
@@ -20,10 +20,10 @@ def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | No
         push_id=push,
         labels=written_labels(post.labels),
         facets=written_facets(post),
-        # Set in the same transaction (see `containment` and `addressing`).
-        contained_in=None,
-        path=None,
     )
+    # Set in the same transaction: see `containment` and `addressing`.
+    del row["contained_in"], row["path"]
+    return row
 
 
 def once_digest(once: str) -> bytes:

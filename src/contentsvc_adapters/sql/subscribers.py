@@ -119,7 +119,7 @@ class SqlSubscribers(SealedStore):
     async def sweep(self, *, before: datetime, limit: int) -> int:
         old = select(subscribers.c.id).where(_ASKED, subscribers.c.created_at < to_ms(before))
         oldest = old.order_by(subscribers.c.created_at, subscribers.c.id).limit(limit)
-        return await self._database.change(sweeping(self._database.dialect, subscribers, oldest))
+        return await self._database.change(sweeping(self._database.dialect, subscribers, oldest).where(_ASKED))
 
 
 def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:

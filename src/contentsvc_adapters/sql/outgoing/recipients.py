@@ -95,7 +95,7 @@ class SqlRecipients(SealedStore):
         key = [recipients.c[name] for name in _KEY]
         old = select(*key).where(_ASKED, recipients.c.asked_at < to_ms(before))
         oldest = old.order_by(recipients.c.asked_at, *key).limit(limit)
-        return await self._database.change(sweeping(self._database.dialect, recipients, oldest))
+        return await self._database.change(sweeping(self._database.dialect, recipients, oldest).where(_ASKED))
 
 
 def addressees(
