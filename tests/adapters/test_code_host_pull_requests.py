@@ -7,7 +7,8 @@ import pytest
 from attrs import evolve
 from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, HostPull, limits_end
 
-from contentsvc_adapters.codehosts.pull_requests import AUTHORS, BATCH, REST_CALLS
+from contentsvc_adapters.codehosts.host import ONE_BY_ONE
+from contentsvc_adapters.codehosts.pull_requests import AUTHORS, BATCH
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core.code_hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import BODY_LENGTH, NamedPullRequests, PullRequest
@@ -58,14 +59,14 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
 
     answered = await read(host, *range(50, 0, -1))
 
-    most = 50 if server.graphql else REST_CALLS
+    most = 50 if server.graphql else ONE_BY_ONE
     assert [each.number for each in answered.found] == list(range(50, 50 - most, -1))
     assert answered.refusal is None
     queries = [
         each.path for each in server.requests if "/pulls/" in each.path or not server.graphql or "graphql" in each.path
     ]
     # Where there is no GraphQL, a server like GitHub's is asked for it first.
-    assert len(queries) == (-(-50 // BATCH) if server.graphql else REST_CALLS + (not server.forge))
+    assert len(queries) == (-(-50 // BATCH) if server.graphql else ONE_BY_ONE + (not server.forge))
     assert len(server.connections) == 1
 
 

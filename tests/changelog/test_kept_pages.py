@@ -20,7 +20,7 @@ from contentsvc_adapters.offload import HEAVY_WAITING, LISTS_WAITING, PER_ORGANI
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_adapters.sql.post_rows import post_row
-from contentsvc_adapters.sql.schema import posts
+from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog

@@ -20,7 +20,9 @@ from contentsvc_adapters.sql.entries import LOG, add_entry
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.post_library import POSTS
 from contentsvc_adapters.sql.post_rows import post_row
-from contentsvc_adapters.sql.schema import log_entries, organizations, posts
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus

@@ -9,7 +9,10 @@ from older_schema import database_at
 from sqlalchemy import Connection, insert, select, update
 
 from contentsvc_adapters.sql import Database, upgrade
-from contentsvc_adapters.sql.schema import events, organizations, posts, workflow_runs
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.work import workflow_runs
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 _BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}

@@ -23,20 +23,12 @@ from contentsvc_adapters.sql.dialects import Record, Statements
 from contentsvc_adapters.sql.dialects.postgresql_session import SETTLING
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
 from contentsvc_adapters.sql.post_rows import post_row
-from contentsvc_adapters.sql.schema import (
-    claims,
-    context_records,
-    events,
-    keyed_requests,
-    log_counts,
-    log_entries,
-    posts,
-    rate_windows,
-    released_pushes,
-    search_batches,
-    sessions,
-    workflow_runs,
-)
+from contentsvc_adapters.sql.schema.access import keyed_requests, rate_windows, sessions
+from contentsvc_adapters.sql.schema.content import posts, released_pushes
+from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
+from contentsvc_adapters.sql.schema.lists import log_counts
+from contentsvc_adapters.sql.schema.searching import search_batches
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_core.access.rates import RATES, Bucket
 from contentsvc_core.access.sessions import Session

@@ -10,7 +10,7 @@ from contract_values import IDS, Stores, Tenant, later, push, tenant
 from sqlalchemy import insert
 
 from contentsvc_adapters.sql import SqlStores, rows
-from contentsvc_adapters.sql.schema import claims, log_entries
+from contentsvc_adapters.sql.schema.deliveries import claims, log_entries
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.testing import START, ManualClock

@@ -7,7 +7,7 @@ from contract_values import RotatingSealer, Tenant, later, push, tenant
 from sqlalchemy import func, select
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
-from contentsvc_adapters.sql.schema import search_batches, search_documents, search_pending
+from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.questions import ContextSearch
 

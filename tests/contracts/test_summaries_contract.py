@@ -10,7 +10,7 @@ from sqlalchemy import update
 from tests import sqlite
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
-from contentsvc_adapters.sql.schema import events
+from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary

@@ -10,7 +10,7 @@ from older_schema import database_at
 from sqlalchemy import Connection, insert, text
 
 from contentsvc_adapters.sql import Database, upgrade
-from contentsvc_adapters.sql.schema import organizations
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.filters import NO_OPTIONS, Batch, TriggerOptions

@@ -12,7 +12,7 @@ from contentsvc_core.on_demand import module_on_demand, package_on_demand
 
 PACKAGES: Final = (
     *("contentsvc_core", "contentsvc_core.ports", "contentsvc_core.webhooks.providers"),
-    *("contentsvc_adapters.sql", "contentsvc_adapters.sql.schema"),
+    "contentsvc_adapters.sql",
 )
 
 

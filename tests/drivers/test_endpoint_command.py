@@ -14,7 +14,7 @@ from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.schema import rate_windows
+from contentsvc_adapters.sql.schema.access import rate_windows
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.retries import Answer, NotSent
 

@@ -9,6 +9,7 @@ import msgspec
 
 from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_adapters.codehosts.host import (
+    ONE_BY_ONE,
     HookPage,
     PullRequestLookup,
     RestHost,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 _PAGE: Final = 100
 #: A repository has at most 50 webhooks.
 _HOOK_PAGES: Final = 5
-#: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
-_CALLS: Final = 40
 _MERGED: Final = "MERGED"
 _API: Final = Calling(
     scheme="Bearer",
@@ -184,7 +183,7 @@ class BitbucketClient(RestHost):
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
-        some = named.first(_CALLS)
+        some = named.first(ONE_BY_ONE)
         requests: list[PullRequestLookup] = [
             (_at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
             for number in some.numbers

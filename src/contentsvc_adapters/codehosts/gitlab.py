@@ -9,6 +9,7 @@ import msgspec
 
 from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_adapters.codehosts.host import (
+    ONE_BY_ONE,
     HookPage,
     PullRequestLookup,
     RestHost,
@@ -42,8 +43,6 @@ _HOOK_PAGES: Final = 5
 #: The largest page of webhook events, and the most pages: 2,000 attempts, of at most seven days.
 _EVENTS_PAGE: Final = 20
 _EVENTS_PAGES: Final = 100
-#: Requests for one project where each merge request needs its own: half of a run's patience at 0.25 s each.
-_CALLS: Final = 40
 _TEXT_LENGTH: Final = 64
 _MERGED: Final = "merged"
 _ROLES: Final = "and its owner needs the role Maintainer of the project"
@@ -188,7 +187,7 @@ class GitlabClient(RestHost):
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
     ) -> HostPullRequests:
         client = self._client.granted(_API.reading_grant)
-        some = named.first(_CALLS)
+        some = named.first(ONE_BY_ONE)
         requests: list[PullRequestLookup] = [
             (_at(full_name, "merge_requests", str(number)), _MergeRequest, partial(_described, repository_id, None))
             for number in some.numbers

@@ -1,7 +1,7 @@
 import copy
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from http import HTTPStatus
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import msgspec
 
@@ -9,6 +9,8 @@ from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read
 from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import PullRequest
 
+#: The most requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
+ONE_BY_ONE: Final = 40
 HookPage: TypeAlias = tuple[Sequence[tuple[str, str]], bool]
 PullRequestLookup: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
 

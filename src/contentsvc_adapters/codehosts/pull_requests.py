@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, final
 
@@ -9,6 +10,7 @@ import msgspec
 from attrs import evolve, field, frozen
 
 from contentsvc_adapters.codehosts.dialects import HostDialect
+from contentsvc_adapters.codehosts.host import ONE_BY_ONE, PullRequestLookup, read_one_by_one
 from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostFault, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import (
@@ -21,8 +23,6 @@ from contentsvc_core.text import one_line
 
 #: Pull requests in a query: fifteen of the longest bodies fit into the largest answer that is read (4 MiB).
 BATCH: Final = 15
-#: Requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
-REST_CALLS: Final = 40
 #: Authors whose first contribution is searched in one query: each is a search, and GitHub ends a query after 10 s.
 AUTHORS: Final = 20
 #: Pull requests of an author that are read, oldest first: few precede the first merged one.
@@ -149,7 +149,8 @@ async def read_pull_requests(
         if read.refusal is None or read.refusal.status != HTTPStatus.NOT_FOUND or read.found:
             return read
         # A server that speaks GitHub's REST dialect without its GraphQL.
-    return await _read_one_by_one(client, dialect, full_name, repository_id, named.first(REST_CALLS), token)
+    lookups = _lookups(dialect, full_name, repository_id, named.first(ONE_BY_ONE))
+    return await read_one_by_one(client, lookups, token=token)
 
 
 @final
@@ -300,36 +301,25 @@ def _first_merged(search: _Search | None) -> int | None:
     return next((each.number for each in listed if each is not None and each.merged), None)
 
 
-async def _read_one_by_one(
-    client: RestClient,
-    dialect: HostDialect,
-    full_name: str,
-    repository_id: int,
-    mentioned: NamedPullRequests,
-    token: str,
-) -> HostPullRequests:
+def _lookups(
+    dialect: HostDialect, full_name: str, repository_id: int, mentioned: NamedPullRequests
+) -> list[PullRequestLookup]:
     paths = [f"/repos/{full_name}/pulls/{number}" for number in mentioned.numbers]
     if dialect.finds_by_commit:
         paths += [f"/repos/{full_name}/commits/{commit}/pull" for commit in mentioned.commits]
-    pull_requests: dict[int, PullRequest] = {}
-    for path in paths:
-        answered = await client.request("GET", path, token=token)
-        read = read_answer(answered, _RestPull, lambda pull: pull)
-        if isinstance(read, HostRefusal):
-            if read.status == HTTPStatus.NOT_FOUND:
-                continue
-            return HostPullRequests(found=pull_requests.values(), refusal=read)
-        pull = read.value
-        described = described_pull_request(
-            pull.number,
-            title=pull.title,
-            body=pull.body,
-            labels=(label.name for label in pull.labels or ()),
-            author=None if pull.user is None else pull.user.login,
-            first_contribution=pull.author_association in _FIRST,
-            # For an open pull request, the commit is a trial merge.
-            merged_sha=pull.merge_commit_sha if pull.merged else None,
-        )
-        if described is not None and pull.base.repo.id == repository_id:
-            pull_requests[described.number] = described
-    return HostPullRequests(found=pull_requests.values())
+    return [(path, _RestPull, partial(_of_repository, repository_id)) for path in paths]
+
+
+def _of_repository(repository_id: int, pull: _RestPull) -> PullRequest | None:
+    if pull.base.repo.id != repository_id:
+        return None
+    return described_pull_request(
+        pull.number,
+        title=pull.title,
+        body=pull.body,
+        labels=(label.name for label in pull.labels or ()),
+        author=None if pull.user is None else pull.user.login,
+        first_contribution=pull.author_association in _FIRST,
+        # For an open pull request, the commit is a trial merge.
+        merged_sha=pull.merge_commit_sha if pull.merged else None,
+    )

@@ -3,7 +3,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, own, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, name_key, remove_brand
 from contentsvc_core.errors import Unstorable
@@ -13,10 +13,7 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
 @final
-class MemoryBrandIdentities:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryBrandIdentities(MemoryStore):
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         refuse_unstorable(brand)
         self._state.refuse_stranger(brand.organization_id)

@@ -6,19 +6,15 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import (
-    MAX_CHANGELOGS,
     MAX_SLUGS,
-    SLUG_TAKEN,
-    SLUG_USED,
-    TOO_MANY_CHANGELOGS,
     Exposure,
     PublicChangelog,
     first_id,
     public_slugs,
-    too_many_slugs,
+    refuse_changelog,
 )
 from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
@@ -30,10 +26,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 
 @final
-class MemoryChangelogs:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryChangelogs(MemoryStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
         return self._state.changelogs.get(first_id(organization_id))
 
@@ -49,21 +42,16 @@ class MemoryChangelogs:
         owner = changelog.organization_id
         self._state.refuse_stranger(owner)
         stored = self._state.changelogs.get(changelog.id)
-        own = self._state.changelogs_of(owner)
-        if stored is None and len(own) >= MAX_CHANGELOGS:
-            return TOO_MANY_CHANGELOGS
-        own_slugs = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
-        all_own_slugs = {*own_slugs, *(each.slug for each in own)}
-        others = {each.slug for each in self._state.organizations.values() if each.id != owner} - all_own_slugs
+        own = {each.id: each.slug for each in self._state.changelogs_of(owner)}
+        holders = {slug: of for slug, (holder, of) in self._state.slugs.items() if holder == owner}
+        others = {each.slug for each in self._state.organizations.values() if each.id != owner}
+        others -= {*holders, *own.values()}
         others |= {each.slug for each in self._state.changelogs.values() if each.organization_id != owner}
-        if changelog.slug in others or self._state.slugs.get(changelog.slug, (owner,))[0] != owner:
-            return SLUG_TAKEN
-        beside = [each for each in own if each.id != changelog.id]
-        if any(changelog.slug == each.slug or own_slugs.get(changelog.slug) == each.id for each in beside):
-            return SLUG_USED
-        new = public_slugs(stored, changelog) - own_slugs.keys()
-        if new and len(own_slugs.keys() | new) > at_most:
-            return too_many_slugs(at_most)
+        others |= self._state.slugs.keys() - holders.keys()
+        taken = changelog.slug in others
+        refused = refuse_changelog(stored, changelog, own=own, holders=holders, is_anothers=taken, at_most=at_most)
+        if refused is not None:
+            return refused
         for slug in public_slugs(stored, changelog):
             self._state.slugs[slug] = (owner, changelog.id)
         revision, images = (0, ()) if stored is None else (stored.revision + 1, stored.images)

@@ -3,9 +3,8 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import SealedStore, of_organization, refuse_unstorable
 from contentsvc_adapters.sealing import opened
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 from contentsvc_core.workflows.causes import source_type
@@ -13,11 +12,7 @@ from contentsvc_core.workflows.context import ContextRecord
 
 
 @final
-class MemoryDeliveryStore:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryDeliveryStore(SealedStore):
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:

@@ -6,13 +6,20 @@ from zoneinfo import ZoneInfo
 from attrs import evolve
 
 from contentsvc_adapters.memory.schedules import due_among
-from contentsvc_adapters.memory.state import Secret, State, of_organization, own, refuse_another, refuse_unstorable
+from contentsvc_adapters.memory.state import (
+    MemoryStore,
+    SealedStore,
+    Secret,
+    of_organization,
+    own,
+    refuse_another,
+    refuse_unstorable,
+)
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.workflows.removals import Removed, removal_of_integration
 from contentsvc_core.workflows.schedules import DueSchedule, Firing, moved
@@ -27,11 +34,7 @@ from contentsvc_core.workflows.triggers import (
 
 
 @final
-class MemoryDirectory:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryDirectory(SealedStore):
     async def add_organization(self, organization: Organization) -> bool:
         refuse_unstorable(organization)
         stored = await self.organization(organization.slug)
@@ -199,10 +202,7 @@ class MemoryDirectory:
 
 
 @final
-class MemoryApiKeys:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryApiKeys(MemoryStore):
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         refuse_unstorable(key)
         self._state.refuse_stranger(key.organization_id)

@@ -4,15 +4,12 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.outgoing import enqueue_of_run
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 
 @final
-class MemoryExecutors:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryExecutors(MemoryStore):
     async def join(self, executor: str) -> None:
         self._state.executors.setdefault(executor, 0)
 
@@ -53,10 +50,7 @@ class MemoryExecutors:
 
 
 @final
-class MemoryRunStateStore:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryRunStateStore(MemoryStore):
     async def results(self, run: RunState) -> Mapping[str, str]:
         return dict(self._state.steps.get(run.id, {}))
 

@@ -3,17 +3,12 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Secret, State, own, refuse_unstorable
+from contentsvc_adapters.memory.state import SealedStore, Secret, own, refuse_unstorable
 from contentsvc_core.code_hosts import HookAccess
-from contentsvc_core.ports import SecretSealer
 
 
 @final
-class MemoryHooks:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryHooks(SealedStore):
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:

@@ -3,15 +3,12 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.workflows.jobs import Job, JobEvent
 
 
 @final
-class MemoryJobs:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryJobs(MemoryStore):
     async def start(self, job: Job) -> None:
         refuse_unstorable(job)
         self._state.refuse_stranger(job.run.organization_id)

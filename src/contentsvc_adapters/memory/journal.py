@@ -5,7 +5,7 @@ from typing import final
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, refuse_unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
@@ -14,10 +14,7 @@ from contentsvc_core.refusals import Refusal
 
 
 @final
-class MemoryJournal:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryJournal(MemoryStore):
     async def append(self, entry: LogEntry) -> None:
         self._state.refuse_stranger(entry.organization_id)
         refuse_unstorable(entry)

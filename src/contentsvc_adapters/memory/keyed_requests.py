@@ -1,17 +1,14 @@
 from datetime import datetime
 from typing import final
 
-from contentsvc_adapters.memory.state import State
+from contentsvc_adapters.memory.state import MemoryStore
 from contentsvc_core.access.keyed_requests import KeyedRequest
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
 
 
 @final
-class MemoryKeyedRequests:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryKeyedRequests(MemoryStore):
     async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
         requests = self._state.keyed_requests
         result = transition(requests.get((key_prefix, name)))

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.containment import note_pushes
 from contentsvc_adapters.memory.outgoing import enqueue, enqueue_of_run
-from contentsvc_adapters.memory.state import State, of_organization, own, place, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.outgoing.events import post_written
@@ -29,10 +29,7 @@ from contentsvc_core.workflows.runs import (
 
 
 @final
-class MemoryRunLedger:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryRunLedger(MemoryStore):
     async def pending(
         self, now: datetime, *, limit: int, per_organization: int, without: Collection[str] = ()
     ) -> Sequence[Due]:

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import enqueue
-from contentsvc_adapters.memory.state import State, of_organization, own, place, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place, refuse_unstorable
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.queries import PostOrder, PostQuery
@@ -22,10 +22,7 @@ from contentsvc_core.workflows.context import ContextRecord
 
 
 @final
-class MemoryContextLibrary:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryContextLibrary(MemoryStore):
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
         return self._state.contexts.get((organization_id, custom_id))
 
@@ -66,10 +63,7 @@ class MemoryContextLibrary:
 
 
 @final
-class MemoryPostLibrary:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryPostLibrary(MemoryStore):
     async def page(
         self, organization_id: str, query: PostQuery, request: PageRequest
     ) -> tuple[Sequence[Post], Pagination] | Refusal:

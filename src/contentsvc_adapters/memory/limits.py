@@ -2,7 +2,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import final
 
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.ports.limits import Transition
@@ -10,10 +10,7 @@ from contentsvc_core.timestamps import to_ms
 
 
 @final
-class MemoryRateLimitStore:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryRateLimitStore(MemoryStore):
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         refuse_unstorable(bucket)
         before, _ = self._state.windows.get(bucket.name, (Window(), 0))

@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Mail, State, refuse_unstorable
+from contentsvc_adapters.memory.state import Mail, SealedStore, State, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -22,7 +22,6 @@ from contentsvc_core.outgoing.subscribers import (
     TakenMail,
     WaitingPosts,
 )
-from contentsvc_core.ports import SecretSealer
 
 
 def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
@@ -40,11 +39,7 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 
 @final
-class MemorySubscribers:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemorySubscribers(SealedStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
@@ -122,11 +117,7 @@ class MemorySubscribers:
 
 
 @final
-class MemoryMailbox:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryMailbox(SealedStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         own: dict[str, list[Announced]] = {}
         for owner, announced, batch_id in sorted(

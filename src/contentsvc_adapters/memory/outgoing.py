@@ -6,7 +6,15 @@ from typing import final
 from attrs import evolve
 
 from contentsvc_adapters.memory.mailing import announce
-from contentsvc_adapters.memory.state import Secret, State, of_organization, own, refuse_unstorable
+from contentsvc_adapters.memory.state import (
+    MemoryStore,
+    SealedStore,
+    Secret,
+    State,
+    of_organization,
+    own,
+    refuse_unstorable,
+)
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
@@ -25,7 +33,6 @@ from contentsvc_core.outgoing.messages import (
     within_shares,
 )
 from contentsvc_core.outgoing.recipients import Addressee
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
@@ -56,11 +63,7 @@ def enqueue_of_run(state: State, run: WorkflowRun) -> None:
 
 
 @final
-class MemoryWebhookEndpoints:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryWebhookEndpoints(SealedStore):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         refuse_unstorable(endpoint, secret)
         self._state.refuse_stranger(endpoint.organization_id)
@@ -135,10 +138,7 @@ class MemoryWebhookEndpoints:
 
 
 @final
-class MemoryAlerts:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryAlerts(MemoryStore):
     async def watched(self) -> Sequence[str]:
         organization_ids = {
             endpoint.organization_id
@@ -172,11 +172,7 @@ class MemoryAlerts:
 
 
 @final
-class MemoryOutbox:
-    def __init__(self, state: State, sealer: SecretSealer) -> None:
-        self._state = state
-        self._sealer = sealer
-
+class MemoryOutbox(SealedStore):
     async def add(self, message: Message) -> None:
         refuse_unstorable(message)
         self._state.refuse_stranger(message.organization_id)

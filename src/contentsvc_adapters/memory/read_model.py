@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import final
 
-from contentsvc_adapters.memory.state import State, of_organization, own, place
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import ListedEntry, LogEntry, ResultingPost, listed_entry
@@ -14,10 +14,7 @@ from contentsvc_core.workflows.runs import ListedRun, RunState, RunStatus, Workf
 
 
 @final
-class MemoryReadModel:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryReadModel(MemoryStore):
     async def log(
         self,
         organization_id: str,
@@ -63,10 +60,7 @@ class MemoryReadModel:
 
 
 @final
-class MemoryRunLists:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemoryRunLists(MemoryStore):
     async def runs(
         self,
         organization_id: str,

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import State, of_organization, own, refuse_another, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_another, refuse_unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import (
     MAX_SCHEDULES,
@@ -20,10 +20,7 @@ from contentsvc_core.workflows.triggers import Trigger
 
 
 @final
-class MemorySchedules:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemorySchedules(MemoryStore):
     async def add(
         self,
         schedule: Schedule,

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import TypeVar, final
 
-from contentsvc_adapters.memory.state import State, of_organization, place
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, place
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.lists.cursors import Cursor
@@ -16,10 +16,7 @@ _Item = TypeVar("_Item", ContextRecord, Post)
 
 
 @final
-class MemorySearch:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemorySearch(MemoryStore):
     async def records(
         self, organization_id: str, search: ContextSearch, *, limit: int, max_bytes: int, before: Cursor | None = None
     ) -> Hits[ContextRecord]:

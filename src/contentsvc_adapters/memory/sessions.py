@@ -1,15 +1,12 @@
 from datetime import datetime
 from typing import final
 
-from contentsvc_adapters.memory.state import State, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.access.sessions import Session
 
 
 @final
-class MemorySessions:
-    def __init__(self, state: State) -> None:
-        self._state = state
-
+class MemorySessions(MemoryStore):
     async def add(self, session: Session) -> None:
         refuse_unstorable(session)
         self._state.sessions.setdefault(session.digest, session)

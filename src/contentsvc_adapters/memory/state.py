@@ -23,6 +23,7 @@ from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.outgoing.recipients import Recipient
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
+from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.jobs import Job
@@ -182,6 +183,21 @@ class State:
         if organization_id not in self.organizations:
             message = f"there is no organization '{organization_id}'"
             raise Unstorable(message)
+
+
+class MemoryStore:
+    """A store of a state in memory."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+
+class SealedStore(MemoryStore):
+    """A store that seals the secrets of its values."""
+
+    def __init__(self, state: State, sealer: SecretSealer) -> None:
+        super().__init__(state)
+        self._sealer = sealer
 
 
 class _Identified(Protocol):

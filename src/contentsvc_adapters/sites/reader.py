@@ -1,35 +1,19 @@
 """Reads a page over HTTP, without access to internal networks: each hop passes :mod:`.checking`."""
 
-import asyncio
 import ssl
 from collections.abc import Collection
+from functools import partial
 from importlib.metadata import version
 from typing import Final, final
 from urllib.parse import urljoin
 
 import httpx
-from attrs import frozen
+from attrs import evolve, frozen
 
-from contentsvc_adapters.sites.checking import (
-    NotLookedUp,
-    NotPublic,
-    Resolve,
-    ascii_name,
-    beginning,
-    called,
-    checked_numbers,
-    client_of,
-    is_certificate_fault,
-    numbered,
-)
+from contentsvc_adapters.sites.checking import CheckedSites, Fault, Resolve, beginning
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_core.content.pages import decode_page
-from contentsvc_core.content.site_addresses import (
-    IPAddress,
-    SiteAddress,
-    SiteHost,
-    read_site_address,
-)
+from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, read_site_address
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 from contentsvc_core.refusals import Refusal
 
@@ -40,7 +24,6 @@ MAX_REDIRECTS: Final = 5
 _BUFFER: Final = 16 * 1024
 #: The time limit of reading a page, redirects included, in seconds.
 TOTAL_S: Final = 15.0
-_CONNECT_S: Final = 5.0
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OK: Final = 200
@@ -64,8 +47,14 @@ def _passing(error: str) -> NotRead:
     return NotRead(fault=SiteFault.PASSING, error=error)
 
 
-def _no_site(site: SiteAddress) -> NotRead:
-    return _lasting(f"there is no public site '{site.host}'")
+_FAULTS: Final = {
+    Fault.NO_HOST: _lasting("there is no public site '{host}'"),
+    Fault.NOT_LOOKED_UP: _passing("the name '{host}' could not be looked up"),
+    Fault.UNREACHABLE: _passing("the site cannot be reached"),
+    Fault.BAD_CERTIFICATE: _lasting("the site's certificate is not valid for it"),
+    Fault.SLOW: _passing("the site did not answer in time"),
+    Fault.NO_HTTP: _passing("the site's answer is no HTTP, too large a head, or was cut off"),
+}
 
 
 @final
@@ -86,19 +75,13 @@ class HttpSiteReader:
     ) -> None:
         """``opened`` are hosts that an operator has allowed, whatever their IP addresses."""
         self._opened = frozenset(opened)
-        self._resolve: Resolve = SystemNames() if resolve is None else resolve
-        self._tls = tls
+        names = SystemNames() if resolve is None else resolve
+        self._sites = CheckedSites(names, tls, total_s=total_s, buffer=_BUFFER)
         self._total_s = total_s
 
     async def read(self, url: str) -> SitePage | NotRead:
-        patience = asyncio.timeout(self._total_s)
-        try:
-            async with patience:
-                return await self._follow(url)
-        except TimeoutError:
-            if not patience.expired():
-                raise
-            return _passing(f"the site took longer than {self._total_s:g} s")
+        page = await self._sites.in_time(self._follow(url))
+        return page or _passing(f"the site took longer than {self._total_s:g} s")
 
     async def _follow(self, url: str) -> SitePage | NotRead:
         site = read_site_address(url, self._opened)
@@ -118,49 +101,20 @@ class HttpSiteReader:
         return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
 
     async def _visit(self, site: SiteAddress) -> SitePage | _Moved | NotRead:
-        name = ascii_name(site.host)
-        numbers = NotPublic() if name is None else await checked_numbers(site, name, self._resolve)
-        if name is None or isinstance(numbers, NotPublic):
-            return _no_site(site)
-        if isinstance(numbers, NotLookedUp):
-            return _passing(f"the name '{site.host}' could not be looked up")
-        failed = _no_site(site)
-        for number in numbers:
-            try:
-                return await self._fetch(site, name, number)
-            except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
-                failed = _passing("the site cannot be reached")
-                if is_certificate_fault(exc):
-                    failed = _lasting("the site's certificate is not valid for it")
-            except httpx.TimeoutException:
-                return _passing("the site did not answer in time")
-            except httpx.HTTPError:
-                return _passing("the site's answer is no HTTP, too large a head, or was cut off")
-        return failed
+        answer = await self._sites.request("GET", site, partial(_page, site), headers=_HEADERS)
+        if isinstance(answer, Fault):
+            return evolve(_FAULTS[answer], error=_FAULTS[answer].error.format(host=site.host))
+        return answer
 
-    async def _fetch(self, site: SiteAddress, name: str, number: IPAddress) -> SitePage | _Moved | NotRead:
-        timeout = httpx.Timeout(self._total_s, connect=_CONNECT_S)
-        async with (
-            client_of(self._context(), timeout, buffer=_BUFFER) as client,
-            client.stream(
-                "GET",
-                numbered(site, number),
-                headers={**_HEADERS, "Host": called(site, name)},
-                extensions={"sni_hostname": name},
-            ) as response,
-        ):
-            if response.status_code in _REDIRECTS and "Location" in response.headers:
-                return _moved(site.url, response.headers["Location"])
-            refused = _refused(response)
-            if refused is not None:
-                return refused
-            body = b"".join([piece async for piece in beginning(response, MAX_PAGE)])
-            return SitePage(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
 
-    def _context(self) -> ssl.SSLContext:
-        if self._tls is None:
-            self._tls = httpx.create_ssl_context()
-        return self._tls
+async def _page(site: SiteAddress, response: httpx.Response) -> SitePage | _Moved | NotRead:
+    if response.status_code in _REDIRECTS and "Location" in response.headers:
+        return _moved(site.url, response.headers["Location"])
+    refused = _refused(response)
+    if refused is not None:
+        return refused
+    body = b"".join([piece async for piece in beginning(response, MAX_PAGE)])
+    return SitePage(url=site.url, html=decode_page(body, response.headers.get("Content-Type", "")))
 
 
 def _refused(response: httpx.Response) -> NotRead | None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, literal, select, u
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import written_facets
 from contentsvc_adapters.sql.row import json_of
-from contentsvc_adapters.sql.schema import post_paths, posts
+from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_core.content.posts import Post
 
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)

@@ -4,11 +4,14 @@ from datetime import datetime
 from typing import Final, TypeVar, final
 
 from attrs import frozen
-from sqlalchemy import Column, Connection, Select, func, literal_column, not_, select
+from sqlalchemy import Column, Connection, Select, func, not_, select
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import mails, search_pending, workflow_runs
+from contentsvc_adapters.sql.schema.mailing import mails
+from contentsvc_adapters.sql.schema.searching import search_pending
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.searching.indexing import WAITS
+from contentsvc_adapters.sql.store import has_value
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.runs import RunStatus
@@ -59,9 +62,8 @@ async def mail_backlog(database: Database, now: datetime, *, since: datetime) ->
         .where(mails.c.due_at >= to_ms(since))
         .group_by(mails.c.status)
     )
-    pending = select(func.count(), func.min(mails.c.created_at)).where(
-        mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
-    )
+    own = has_value(mails.c.status, MessageStatus.PENDING)
+    pending = select(func.count(), func.min(mails.c.created_at)).where(own)
     # A mail that waits after an attempt is due in the future, and a mail that ended was due at its end.
     errors = select(mails.c.error).where(mails.c.error.is_not(None), mails.c.due_at >= to_ms(since))
 
@@ -97,6 +99,4 @@ def statement() -> Select[int, int | None, int]:
 
 
 def _some(column: Column[_T], status: RunStatus) -> Select[_T]:
-    # A literal: the planner cannot match a partial index against a parameter.
-    condition = workflow_runs.c.status == literal_column(f"'{status.value}'")
-    return select(column).where(condition).limit(LOOKED_AT)
+    return select(column).where(has_value(workflow_runs.c.status, status)).limit(LOOKED_AT)

@@ -2,7 +2,8 @@
 
 from sqlalchemy import Connection, exists, select
 
-from contentsvc_adapters.sql.schema import brand_identities
+from contentsvc_adapters.sql.schema.automation import brand_identities
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.refusals import Refusal
 
@@ -14,5 +15,5 @@ def unknown_brand(connection: Connection, organization_id: str, brand_id: str | 
     """
     if brand_id is None:
         return None
-    condition = (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
+    condition = is_own(brand_identities, organization_id, brand_id)
     return None if connection.scalar(select(exists().where(condition))) else no_such_brand(brand_id)

@@ -6,12 +6,15 @@ from typing import final
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
+from contentsvc_adapters.sql.configuration import lock_organization
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
-from contentsvc_adapters.sql.schema import brand_identities, organizations
+from contentsvc_adapters.sql.schema.automation import brand_identities
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
     UNKNOWN_BRAND,
@@ -39,7 +42,7 @@ class SqlBrandIdentities:
 
     async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
         def add(connection: Connection) -> BrandIdentity | Refusal:
-            _lock(connection, brand.organization_id)
+            lock_organization(connection, brand.organization_id, may_miss=True)
             return _add(connection, brand)
 
         return await self._database.write(add)
@@ -49,10 +52,10 @@ class SqlBrandIdentities:
         answer: list[BrandIdentity | Refusal] = []
 
         def complete(connection: Connection) -> None:
-            _lock(connection, brand.organization_id)
+            lock_organization(connection, brand.organization_id, may_miss=True)
             if not connection.execute(ended).rowcount:
                 # Runs again after an unknown outcome: the first transaction ended the run if the identity exists.
-                if _first(connection, _named(brand.organization_id, brand.id)) is None:
+                if _first(connection, is_own(brand_identities, brand.organization_id, brand.id)) is None:
                     answer.clear()
                 return
             answer[:] = [_add(connection, brand)]
@@ -83,7 +86,7 @@ class SqlBrandIdentities:
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         def run(connection: Connection) -> BrandIdentity | Refusal:
-            _lock(connection, organization_id)
+            lock_organization(connection, organization_id, may_miss=True)
             changed = change_brand(_all(connection, organization_id), brand_id, change)
             if isinstance(changed, Refusal):
                 return changed
@@ -91,7 +94,7 @@ class SqlBrandIdentities:
             for brand in changed:
                 connection.execute(
                     update(brand_identities)
-                    .where(_named(organization_id, brand.id))
+                    .where(is_own(brand_identities, organization_id, brand.id))
                     .values(row_of(brand, name_key=name_key(brand.name)))
                 )
             return changed[-1]
@@ -102,7 +105,7 @@ class SqlBrandIdentities:
         removed: list[Removed] = []
 
         def remove(connection: Connection) -> Removed | Refusal:
-            _lock(connection, organization_id)
+            lock_organization(connection, organization_id, may_miss=True)
             refused = remove_brand(_all(connection, organization_id), brand_id)
             if refused is not None:
                 return removed[0] if removed and refused is UNKNOWN_BRAND else refused
@@ -110,7 +113,7 @@ class SqlBrandIdentities:
             configuration = update(organizations).where(organizations.c.id == organization_id)
             connection.execute(configuration.values(version=organizations.c.version + 1))
             removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
-            connection.execute(delete(brand_identities).where(_named(organization_id, brand_id)))
+            connection.execute(delete(brand_identities).where(is_own(brand_identities, organization_id, brand_id)))
             return removed[0]
 
         return await self._database.write(remove)
@@ -130,20 +133,9 @@ def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusa
     return added
 
 
-def _lock(connection: Connection, organization_id: str) -> None:
-    # Written with its own value: a SELECT would not lock out other writers. A missing organization has no identities.
-    stored = update(organizations).where(organizations.c.id == organization_id)
-    connection.execute(stored.values(version=organizations.c.version))
-
-
-def _named(organization_id: str, brand_id: str) -> ColumnElement[bool]:
-    return (brand_identities.c.organization_id == organization_id) & (brand_identities.c.id == brand_id)
-
-
 def _all(connection: Connection, organization_id: str) -> list[BrandIdentity]:
-    query = select(brand_identities).where(brand_identities.c.organization_id == organization_id)
-    ordered = query.order_by(brand_identities.c.created_at, brand_identities.c.id)
-    return [read_row(BrandIdentity, row) for row in connection.execute(ordered)]
+    rows = connection.execute(of_organization(brand_identities, organization_id))
+    return [read_row(BrandIdentity, row) for row in rows]
 
 
 def _first(connection: Connection, condition: ColumnElement[bool]) -> BrandIdentity | None:

@@ -5,24 +5,21 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, organizations, public_changelogs
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import (
-    MAX_CHANGELOGS,
-    SLUG_TAKEN,
-    SLUG_USED,
-    TOO_MANY_CHANGELOGS,
     HeaderLink,
     PublicChangelog,
     first_id,
     public_slugs,
-    too_many_slugs,
+    refuse_changelog,
 )
 from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 _STANDING: Final = select(public_changelogs).where(public_changelogs.c.id == bindparam("changelog"))
 _HELD: Final = select(changelog_slugs.c.slug, changelog_slugs.c.changelog_id).where(
@@ -48,19 +45,12 @@ def save_changelog(
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
     # NULL means the first changelog: nodes of older versions know no other.
     holders = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
-    if stored is None and len(own) >= MAX_CHANGELOGS:
-        return TOO_MANY_CHANGELOGS
-    if _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()}):
-        return SLUG_TAKEN
-    holder = holders.get(changelog.slug)
-    if any(id_ != changelog.id and changelog.slug == slug for id_, slug in own.items()) or (
-        holder in own and holder != changelog.id
-    ):
-        return SLUG_USED
-    # The slugs of a deleted changelog led nowhere; now they redirect to this one.
+    taken = _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()})
+    refused = refuse_changelog(stored, changelog, own=own, holders=holders, is_anothers=taken, at_most=at_most)
+    if refused is not None:
+        return refused
+    # The slugs of a deleted changelog redirect to this one from now on.
     new = {slug for slug in public_slugs(stored, changelog) if holders.get(slug) != changelog.id}
-    if new - holders.keys() and len(holders.keys() | new) > at_most:
-        return too_many_slugs(at_most)
     row = _row(changelog)
     counted = row | {"revision": public_changelogs.c.revision + 1}
     saving = dialect.insert(public_changelogs).values(row)
@@ -113,27 +103,18 @@ def note_change(connection: Connection, organization_id: str, at: datetime) -> N
 
 
 def changelog_of(row: AnyRow) -> PublicChangelog:
-    return PublicChangelog(
-        id=row.id,
+    return read_row(
+        PublicChangelog,
+        row,
         organization_id=row.owner_id,
-        slug=row.slug,
-        title=row.title,
-        description=row.description,
-        product_url=row.product_url,
         content_types=tuple(ContentType(kind) for kind in msgspec.json.decode(row.content_types)),
         repositories=tuple(_list(row.repositories)),
         scopes=tuple(_list(row.scopes)),
-        accent=row.accent,
         header_links=tuple(HeaderLink(label=label, url=url) for label, url in _list(row.header_links)),
         images=tuple(
             ImageMark(kind=ImageKind(kind), media_type=media_type, width=width, height=height, digest=digest)
             for kind, media_type, width, height, digest in _list(row.images)
         ),
-        show_details=row.show_details,
-        is_public=row.is_public,
-        created_at=from_ms(row.created_at),
-        updated_at=from_ms(row.updated_at),
-        revision=row.revision,
     )
 
 
@@ -151,24 +132,17 @@ def _is_anothers(connection: Connection, changelog: PublicChangelog, *, is_new: 
 
 
 def _row(changelog: PublicChangelog) -> dict[str, Any]:
-    return {
-        "id": changelog.id,
-        "owner_id": changelog.organization_id,
-        "organization_id": changelog.organization_id if changelog.is_first else None,
-        "slug": changelog.slug,
-        "title": changelog.title,
-        "description": changelog.description,
-        "product_url": changelog.product_url,
-        "content_types": json_of([kind.value for kind in changelog.content_types]),
-        "repositories": json_of(list(changelog.repositories)),
-        "scopes": json_of(list(changelog.scopes)),
-        "accent": changelog.accent,
-        "header_links": json_of([[link.label, link.url] for link in changelog.header_links]),
-        "show_details": changelog.show_details,
-        "is_public": changelog.is_public,
-        "created_at": to_ms(changelog.created_at),
-        "updated_at": to_ms(changelog.updated_at),
-    }
+    row = row_of(
+        changelog,
+        owner_id=changelog.organization_id,
+        organization_id=changelog.organization_id if changelog.is_first else None,
+        content_types=json_of([kind.value for kind in changelog.content_types]),
+        repositories=json_of(list(changelog.repositories)),
+        scopes=json_of(list(changelog.scopes)),
+        header_links=json_of([[link.label, link.url] for link in changelog.header_links]),
+    )
+    # The store counts revisions, and images are put one by one.
+    return {name: value for name, value in row.items() if name not in {"images", "revision"}}
 
 
 def _marks(images: list[ImageMark]) -> str:

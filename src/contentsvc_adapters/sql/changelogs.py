@@ -29,11 +29,12 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import changelog_images, changelog_slugs, post_paths, posts, public_changelogs
+from contentsvc_adapters.sql.schema.content import post_paths, posts
+from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
+from contentsvc_adapters.sql.store import SqlStore, is_own
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.cursors import PublishedCursor
@@ -60,15 +61,11 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 
 @final
-class SqlChangelogs:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlChangelogs(SqlStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
-        rows = await self._database.rows(
-            select(public_changelogs).where(public_changelogs.c.organization_id == organization_id)
-        )
-        return changelog_of(rows[0]) if rows else None
+        own = public_changelogs.c.organization_id == organization_id
+        row = await self._database.first(select(public_changelogs).where(own))
+        return None if row is None else changelog_of(row)
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
@@ -172,9 +169,8 @@ class SqlChangelogs:
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        own = (posts.c.organization_id == changelog.organization_id, posts.c.id == post_id)
-        rows = await self._database.rows(select(posts).where(*own))
-        post = post_of(rows[0]) if rows else None
+        row = await self._database.first(select(posts).where(is_own(posts, changelog.organization_id, post_id)))
+        post = None if row is None else post_of(row)
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:

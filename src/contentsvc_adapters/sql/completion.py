@@ -13,7 +13,8 @@ from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.post_rows import once_digest, post_row
 from contentsvc_adapters.sql.row import json_of
 from contentsvc_adapters.sql.runs import forget, has_status
-from contentsvc_adapters.sql.schema import posts, told_once, workflow_runs
+from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.context import push_id

@@ -1,11 +1,13 @@
-"""Changes of the configuration that decisions on deliveries use: each raises its organization's version."""
+"""Changes of an organization's configuration, one after the other."""
 
 from collections.abc import Callable
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, update
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import organizations
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_core.errors import Unstorable
 
 
 class _Unchanged(Exception):
@@ -15,7 +17,8 @@ class _Unchanged(Exception):
 async def change_configuration(database: Database, organization_id: str, change: Callable[[Connection], bool]) -> bool:
     """Change an organization's configuration and raise its version; return whether anything changed.
 
-    The version is raised first: its row serializes the changes, so that none waits for a lock that another holds.
+    Decisions on deliveries depend on the version. It is raised first: its row serializes the changes, so that none
+    waits for a lock that another holds.
     """
     raising = update(organizations).where(organizations.c.id == organization_id)
 
@@ -29,3 +32,19 @@ async def change_configuration(database: Database, organization_id: str, change:
     except _Unchanged:
         return False
     return True
+
+
+def lock_organization(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:
+    """Lock out other changes of an organization until the transaction ends; return its time zone, if it exists.
+
+    Raises:
+        Unstorable: The organization does not exist, and ``may_miss`` is false.
+    """
+    # Written with its own value: a SELECT would not lock out other writers, and the version must stay the same.
+    stored = update(organizations).where(organizations.c.id == organization_id)
+    locking = stored.values(version=organizations.c.version).returning(organizations.c.time_zone)
+    zone: str | None = connection.scalar(locking)
+    if zone is None and not may_miss:
+        message = f"there is no organization '{organization_id}'"
+        raise Unstorable(message)
+    return None if zone is None else ZoneInfo(zone)

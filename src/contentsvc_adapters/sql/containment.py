@@ -11,7 +11,8 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.schema import organizations, posts, released_pushes
+from contentsvc_adapters.sql.schema.content import posts, released_pushes
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.posts import PostStatus
 
 #: Pushes in one statement: databases limit the parameters of a statement.

@@ -6,19 +6,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, final
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Update, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
 
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
-from contentsvc_adapters.sql.schema import (
-    integrations,
-    organizations,
-    repositories,
-    webhook_secrets,
-)
+from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -46,16 +43,12 @@ class SqlDirectory(SqlTriggers):
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
 
     async def add_organization(self, organization: Organization) -> bool:
-        row = {
-            "id": organization.id,
-            "slug": organization.slug,
-            "name": organization.name,
-            "retention_days": organization.retention_days,
-            "version": _FIRST_VERSION,
-            "house_style": directory_rows.style_column(organization.house_style),
-            "time_zone": organization.time_zone.key,
-            "created_at": to_ms(organization.created_at),
-        }
+        row = row_of(
+            organization,
+            version=_FIRST_VERSION,
+            house_style=directory_rows.style_column(organization.house_style),
+            time_zone=organization.time_zone.key,
+        )
         addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
 
@@ -117,14 +110,9 @@ class SqlDirectory(SqlTriggers):
         self, integration: Integration, sealed: str, sealed_token: str | None, connection: Connection
     ) -> bool:
         created_at = to_ms(integration.created_at)
-        addition = self._database.dialect.insert(integrations).values(
-            id=integration.id,
-            organization_id=integration.organization_id,
-            provider=integration.provider,
-            enabled=integration.enabled,
-            created_at=created_at,
-            sealed_token=sealed_token,
-        )
+        row = row_of(integration, sealed_token=sealed_token)
+        del row["repositories"]
+        addition = self._database.dialect.insert(integrations).values(row)
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
             _same(_integrations(connection, integrations.c.id == integration.id), integration)
@@ -150,7 +138,7 @@ class SqlDirectory(SqlTriggers):
         return [[each for each in connected if each.organization_id == id_] for id_ in organization_ids]
 
     async def integration(self, organization_id: str, integration_id: str) -> Integration | None:
-        own = _is(organization_id, integration_id)
+        own = is_own(integrations, organization_id, integration_id)
         connected = await self._database.read(lambda connection: _integrations(connection, own))
         return connected[0] if connected else None
 
@@ -179,7 +167,7 @@ class SqlDirectory(SqlTriggers):
         return tuple(self._sealer.open(each) for each in sealed)
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        switch = update(integrations).where(_is(organization_id, integration_id))
+        switch = update(integrations).where(is_own(integrations, organization_id, integration_id))
         return await change_configuration(
             self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
         )
@@ -190,15 +178,11 @@ class SqlDirectory(SqlTriggers):
         return await owner_of(self._database, id)
 
 
-def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
-    return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)
-
-
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
     from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list does not need it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
-    connected = _integrations(connection, _is(organization_id, integration_id))
+    connected = _integrations(connection, is_own(integrations, organization_id, integration_id))
     if not connected:
         return []
     (integration,) = connected
@@ -242,7 +226,7 @@ async def any_sealed(database: Database) -> str | None:
     newest = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1)
     sealed = await database.read(lambda connection: connection.scalar(newest))
     if sealed is None:
-        from contentsvc_adapters.sql.schema import webhook_endpoints  # noqa: PLC0415  # most databases have a webhook
+        from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints  # noqa: PLC0415  # most databases have a webhook
 
         endpoints = select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(1)
         sealed = await database.read(lambda connection: connection.scalar(endpoints))

@@ -4,22 +4,13 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.organizations import Integration, Organization, Repository
-from contentsvc_core.timestamps import from_ms
 
 
 def organization_of(row: AnyRow) -> Organization:
-    return Organization(
-        id=row.id,
-        slug=row.slug,
-        name=row.name,
-        retention_days=row.retention_days,
-        house_style=style_of(row.house_style),
-        time_zone=ZoneInfo(row.time_zone),
-        created_at=from_ms(row.created_at),
-    )
+    return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
 
 
 def style_column(style: HouseStyle | None) -> str | None:
@@ -47,13 +38,7 @@ def repository_rows(integration: Integration) -> list[dict[str, Any]]:
 
 
 def integration_of(row: AnyRow, repositories: Iterable[AnyRow]) -> Integration:
-    return Integration(
-        id=row.id,
-        organization_id=row.organization_id,
-        provider=row.provider,
-        enabled=row.enabled,
-        repositories=tuple(
-            Repository(id=each.repository_id, full_name=each.full_name, branch=each.branch) for each in repositories
-        ),
-        created_at=from_ms(row.created_at),
+    connected = (
+        Repository(id=each.repository_id, full_name=each.full_name, branch=each.branch) for each in repositories
     )
+    return read_row(Integration, row, repositories=tuple(connected))

@@ -9,7 +9,8 @@ from sqlalchemy import BigInteger, Connection, Select, Text, column, func, liter
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.schema import events, log_counts, log_entries
+from contentsvc_adapters.sql.schema.deliveries import events, log_entries
+from contentsvc_adapters.sql.schema.lists import log_counts
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import minted_ms
 from contentsvc_core.journal import LogEntry

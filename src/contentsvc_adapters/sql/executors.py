@@ -3,10 +3,10 @@ from typing import Final, final
 
 from sqlalchemy import Connection, and_, bindparam, delete, false, literal_column, or_, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
 from contentsvc_adapters.sql.runs import forget, has_status, owned_by_taker
-from contentsvc_adapters.sql.schema import executors, run_steps, workflow_runs
+from contentsvc_adapters.sql.schema.work import executors, run_steps, workflow_runs
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.workflows.runs import MAX_KILLS, Recovered, RunState, RunStatus, Taken, WorkflowRun
 
 #: Built once, since each process executes them every two seconds.
@@ -22,10 +22,7 @@ _OWN: Final = select(workflow_runs.c.id, workflow_runs.c.organization_id, workfl
 
 
 @final
-class SqlExecutors:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlExecutors(SqlStore):
     async def join(self, executor: str) -> None:
         joining = self._database.dialect.insert(executors).values(id=executor, beats=0)
         once = joining.on_conflict_do_nothing(index_elements=["id"])
@@ -64,10 +61,7 @@ class SqlExecutors:
 
 
 @final
-class SqlRunStateStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlRunStateStore(SqlStore):
     async def results(self, run: RunState) -> Mapping[str, str]:
         query = select(run_steps.c.name, run_steps.c.result).where(run_steps.c.run_id == run.id)
         rows = await self._database.rows(query)

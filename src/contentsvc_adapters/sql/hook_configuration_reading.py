@@ -10,7 +10,8 @@ from sqlalchemy import Column, Connection, Select, bindparam, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql.automation_rows import read_row
-from contentsvc_adapters.sql.schema import integrations, organizations, repositories, triggers, webhook_secrets
+from contentsvc_adapters.sql.schema.automation import triggers
+from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import Trigger

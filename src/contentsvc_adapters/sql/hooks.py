@@ -2,12 +2,13 @@ from datetime import datetime
 from functools import partial
 from typing import final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row_loader import RowLoader
-from contentsvc_adapters.sql.schema import integrations, webhook_secrets
+from contentsvc_adapters.sql.schema.directory import integrations, webhook_secrets
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
@@ -28,7 +29,7 @@ class SqlHooks:
     ) -> bool:
         rotate = partial(
             self._rotate,
-            _is(organization_id, integration_id),
+            is_own(integrations, organization_id, integration_id),
             secret,
             self._sealer.seal(secret),
             at_ms=to_ms(at),
@@ -78,9 +79,7 @@ class SqlHooks:
 
     async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
         """Store the code host's id of a hook. No decision on deliveries uses it, so the version stays the same."""
-        noting = update(integrations).where(_is(organization_id, integration_id)).values(hook_id=hook_id)
+        noting = (
+            update(integrations).where(is_own(integrations, organization_id, integration_id)).values(hook_id=hook_id)
+        )
         return await self._database.change(noting) > 0
-
-
-def _is(organization_id: str, integration_id: str) -> ColumnElement[bool]:
-    return and_(integrations.c.organization_id == organization_id, integrations.c.id == integration_id)

@@ -6,18 +6,12 @@ from typing import Final
 from sqlalchemy import Column, Select, select, union_all
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import (
-    brand_identities,
-    events,
-    integrations,
-    log_entries,
-    organizations,
-    posts,
-    schedules,
-    triggers,
-    webhook_endpoints,
-    workflow_runs,
-)
+from contentsvc_adapters.sql.schema.automation import brand_identities, schedules, triggers
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import events, log_entries
+from contentsvc_adapters.sql.schema.directory import integrations, organizations
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.identifiers import minted_between
 
 _COLUMNS: Final[Mapping[str, Column[str]]] = {

@@ -8,7 +8,7 @@ from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.runs import listed_runs, start
-from contentsvc_adapters.sql.schema import job_events, jobs, workflow_runs
+from contentsvc_adapters.sql.schema.work import job_events, jobs, workflow_runs
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.jobs import Job, JobEvent
 

@@ -2,15 +2,17 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
-from sqlalchemy import Connection, Select, delete, literal_column, select, tuple_, update
+from sqlalchemy import Connection, literal_column, select, tuple_, update
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import forget_empty
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
-from contentsvc_adapters.sql.schema import claims, events, log_entries, organizations
+from contentsvc_adapters.sql.schema.deliveries import claims, events, log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.store import sweeping
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
@@ -111,12 +113,12 @@ class SqlJournal:
         """Delete the oldest entries. Their events stay, because context records and runs refer to them."""
         place = (log_entries.c.created_at, log_entries.c.id)
         old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
-        oldest = self._bounded(select(*place).where(*old).order_by(*place).limit(limit))
-        sweeping = delete(log_entries).where(*old, tuple_(*place).in_(oldest))
+        oldest = select(*place).where(*old).order_by(*place).limit(limit)
+        deleting = sweeping(self._database.dialect, log_entries, oldest).where(*old)
         forgetting = forget_empty(LOG, self._database.dialect, organization_id, to_ms(before))
 
         def sweep(connection: Connection) -> int:
-            swept = connection.execute(sweeping).rowcount
+            swept = connection.execute(deleting).rowcount
             if not swept:
                 # No entry is left: the last call of a sweep deletes the empty counts.
                 connection.execute(forgetting)
@@ -128,16 +130,7 @@ class SqlJournal:
         old = claims.c.claimed_at <= to_ms(before)
         # A literal: PostgreSQL plans a repeated statement for unknown parameters, and would scan the whole table.
         oldest = select(claims.c.key).where(old).order_by(claims.c.claimed_at).limit(literal_column(str(limit)))
-        sweeping = delete(claims).where(claims.c.key.in_(self._bounded(oldest)))
-        return await self._database.change(sweeping)
-
-    def _bounded(self, oldest: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        """Return the rows that one sweep deletes.
-
-        The rows are locked, and rows that another transaction is changing are skipped, so that sweeps cannot deadlock.
-        A common table expression is evaluated once, so its limit holds; a planner may evaluate a subquery again.
-        """
-        return select(self._database.dialect.locking(oldest).cte("oldest", nesting=True))
+        return await self._database.change(sweeping(self._database.dialect, claims, oldest))
 
 
 def _payloads(connection: Connection, entry_rows: Sequence[rows.AnyRow], max_bytes: int) -> Mapping[str, rows.AnyRow]:

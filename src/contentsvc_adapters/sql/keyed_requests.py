@@ -3,26 +3,19 @@ from functools import partial
 from typing import Any, final
 
 import msgspec
-from sqlalchemy import Connection, delete, select, tuple_
+from sqlalchemy import Connection, delete, select
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
-from contentsvc_adapters.sql.schema import keyed_requests
+from contentsvc_adapters.sql.schema.access import keyed_requests
+from contentsvc_adapters.sql.store import SealedStore, sweeping
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
-_PLACE = (keyed_requests.c.key_prefix, keyed_requests.c.name)
-
 
 @final
-class SqlKeyedRequests:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlKeyedRequests(SealedStore):
     async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
         return await self._database.write(partial(self._update, key_prefix, name, transition))
 
@@ -44,12 +37,11 @@ class SqlKeyedRequests:
         return result
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
+        key = (keyed_requests.c.key_prefix, keyed_requests.c.name)
         old = keyed_requests.c.at < to_ms(before)
-        first = select(*_PLACE).where(old).order_by(keyed_requests.c.at).limit(limit)
-        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(keyed_requests).where(old, tuple_(*_PLACE).in_(oldest))
-        return await self._database.change(sweeping)
+        oldest = select(*key).where(old).order_by(keyed_requests.c.at).limit(limit)
+        # With the condition, PostgreSQL reads the index for the deletion as well.
+        return await self._database.change(sweeping(self._database.dialect, keyed_requests, oldest).where(old))
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)

@@ -5,9 +5,10 @@ from typing import Any, final
 import msgspec
 from sqlalchemy import Connection, func, insert, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
-from contentsvc_adapters.sql.schema import api_keys, organizations
+from contentsvc_adapters.sql.schema.access import api_keys
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, Scope
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal, too_many
@@ -15,10 +16,7 @@ from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlApiKeys:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlApiKeys(SqlStore):
     async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
         is_active = api_keys.c.revoked_at.is_(None) & (

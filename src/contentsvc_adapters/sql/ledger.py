@@ -32,8 +32,10 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
 from contentsvc_adapters.sql.post_rows import once_digest
 from contentsvc_adapters.sql.runs import changing, forget, full_runs, has_status, listed_runs, owned_by_taker
-from contentsvc_adapters.sql.schema import events, executors, workflow_runs
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.events.normalized import Release
@@ -232,8 +234,7 @@ class SqlRunLedger:
         cancelled = (
             update(workflow_runs)
             .where(
-                workflow_runs.c.organization_id == organization_id,
-                workflow_runs.c.id == run_id,
+                is_own(workflow_runs, organization_id, run_id),
                 has_status(RunStatus.PENDING) | has_status(RunStatus.RUNNING),
             )
             .values(status=RunStatus.CANCELLED.value, error=reason)
@@ -251,8 +252,7 @@ class SqlRunLedger:
         restarted = (
             update(workflow_runs)
             .where(
-                workflow_runs.c.organization_id == organization_id,
-                workflow_runs.c.id == run_id,
+                is_own(workflow_runs, organization_id, run_id),
                 workflow_runs.c.status.in_([status.value for status in RESTARTABLE]),
                 workflow_runs.c.post_id.is_(None),
             )

@@ -5,8 +5,8 @@ from typing import Any, Final, final
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows, workflow_rows
-from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import context_records, events
+from contentsvc_adapters.sql.schema.deliveries import context_records, events
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.timestamps import to_ms
@@ -19,10 +19,7 @@ _NEWEST_FIRST: Final = (context_records.c.created_at.desc(), context_records.c.i
 
 
 @final
-class SqlContextLibrary:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlContextLibrary(SqlStore):
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
         records = await self._read(
             _RECORDS.where(

@@ -4,10 +4,10 @@ from functools import partial
 from typing import final
 
 import msgspec
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
-from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import rate_windows
+from contentsvc_adapters.sql.schema.access import rate_windows
+from contentsvc_adapters.sql.store import SqlStore, sweeping
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import UnreadableRow
@@ -16,10 +16,7 @@ from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlRateLimitStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlRateLimitStore(SqlStore):
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         return await self._database.write(partial(self._update, bucket, transition))
 
@@ -44,11 +41,8 @@ class SqlRateLimitStore:
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = rate_windows.c.expires_at <= to_ms(before)
-        first = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
-        # As in the sweep of sessions: locked against deadlocks, in a CTE that is evaluated once.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(rate_windows).where(expired, rate_windows.c.bucket.in_(oldest))
-        return await self._database.change(sweeping)
+        oldest = select(rate_windows.c.bucket).where(expired).order_by(rate_windows.c.expires_at).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, rate_windows, oldest).where(expired))
 
 
 def _window(bucket: str, stored: str) -> Window:

@@ -3,33 +3,32 @@ from datetime import datetime
 from typing import Any, Final, final
 
 from sqlalchemy import (
+    Column,
     Connection,
+    Delete,
     Select,
+    Table,
     Update,
     bindparam,
-    delete,
     func,
     insert,
     literal,
-    literal_column,
     select,
     update,
 )
 
 from contentsvc_adapters.sealing import opened
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_row
-from contentsvc_adapters.sql.schema import announced_posts, mails, subscribers
+from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
+from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import from_ms, to_ms
 
-#: A literal: the planner cannot match the partial index against a parameter.
-_PENDING: Final = mails.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+_PENDING: Final = has_value(mails.c.status, MessageStatus.PENDING)
 _OWNERS: Final[Select[*tuple[Any, ...]]] = (
     select(subscribers.c.organization_id)
     .where(subscribers.c.organization_id.in_(bindparam("organizations", expanding=True)), CONFIRMED)
@@ -60,11 +59,7 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
 
 
 @final
-class SqlMailbox:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlMailbox(SealedStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)
@@ -203,21 +198,12 @@ class SqlMailbox:
         await self._database.change(back)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        locking = self._database.dialect.locking
+        def oldest(table: Table, key: Column[str]) -> Delete:
+            old = select(key).where(table.c.organization_id == organization_id, table.c.created_at < to_ms(before))
+            return sweeping(self._database.dialect, table, old.order_by(table.c.created_at, key).limit(limit))
 
-        def oldest(table: Any, key: str) -> Any:  # noqa: ANN401  # two tables with such columns
-            first = (
-                select(table.c[key])
-                .where(table.c.organization_id == organization_id, table.c.created_at < to_ms(before))
-                .order_by(table.c.created_at, table.c[key])
-                .limit(limit)
-            )
-            return delete(table).where(table.c[key].in_(select(locking(first).cte("oldest", nesting=True))))
-
-        sweeping = [oldest(mails, "id"), oldest(announced_posts, "post_id")]
-        return await self._database.write(
-            lambda connection: sum(connection.execute(each).rowcount for each in sweeping)
-        )
+        both = [oldest(mails, mails.c.id), oldest(announced_posts, announced_posts.c.post_id)]
+        return await self._database.write(lambda connection: sum(connection.execute(each).rowcount for each in both))
 
 
 def _changing(taken: TakenMail) -> Update:

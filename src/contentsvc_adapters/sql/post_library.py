@@ -7,8 +7,10 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 from contentsvc_adapters.sql import addressing, containment
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.post_rows import post_of, post_row, written_labels
-from contentsvc_adapters.sql.schema import post_counts, posts, told_once
+from contentsvc_adapters.sql.post_rows import post_of, post_row
+from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.schema.lists import post_counts
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 #: The migrations define the same list, where they create the triggers.
 POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(30 * DAY_MS, DAY_MS, HOUR_MS))
 _COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
+#: The columns that a change of a post replaces; the store sets the others.
+_CHANGED: Final = (
+    *("title", "content", "markdown", "summary", "labels"),
+    *("status", "updated_at", "published_at", "occurred_at", "publish_at"),
+)
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)
 
@@ -129,7 +136,7 @@ class SqlPostLibrary:
         return [(row.organization_id, row.id) for row in post_rows]
 
     async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
-        own = select(posts.c.id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        own = select(posts.c.id).where(is_own(posts, organization_id, post_id))
 
         def read(connection: Connection) -> Sequence[PostVersion]:
             return versions_of(connection, post_id) if connection.execute(own).first() else ()
@@ -147,8 +154,7 @@ class SqlPostLibrary:
         return [post_of(row) for row in post_rows]
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        query = select(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
-        row = await self._database.first(query)
+        row = await self._database.first(select(posts).where(is_own(posts, organization_id, post_id)))
         return None if row is None else post_of(row)
 
     async def add(self, post: Post, *, author: str | None = None) -> None:
@@ -171,27 +177,17 @@ class SqlPostLibrary:
         await self._database.write(add)
 
     async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
-        own = (posts.c.organization_id == post.organization_id, posts.c.id == post.id)
-        values = {
-            "title": post.title,
-            "content": post.content,
-            "markdown": post.markdown,
-            "status": post.status.value,
-            "updated_at": to_ms(post.updated_at),
-            "published_at": None if post.published_at is None else to_ms(post.published_at),
-            "occurred_at": to_ms(post.occurred_at),
-            "summary": post.summary,
-            "labels": written_labels(post.labels),
-            "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
-        }
+        own = is_own(posts, post.organization_id, post.id)
+        row = post_row(post, run_id=None, once=None)
+        values = {name: row[name] for name in _CHANGED}
         changing = (
             update(posts)
-            .where(*own, posts.c.updated_at == to_ms(unchanged_since), posts.c.updated_at < to_ms(post.updated_at))
+            .where(own, posts.c.updated_at == to_ms(unchanged_since), posts.c.updated_at < to_ms(post.updated_at))
             .values(values)
         )
-        current = select(*(posts.c[name] for name in values)).where(*own)
+        current = select(*(posts.c[name] for name in values)).where(own)
         # The update below replaces exactly the version that is read here, or nothing.
-        replaced = select(posts).where(*own, posts.c.updated_at == to_ms(unchanged_since))
+        replaced = select(posts).where(own, posts.c.updated_at == to_ms(unchanged_since))
         done = False
 
         def change(connection: Connection) -> bool:
@@ -207,13 +203,13 @@ class SqlPostLibrary:
                 keep_versions(connection, before, post, author)
                 if moves:
                     containment.contain_again(connection, post.organization_id, post.id)
-                row = connection.execute(select(posts).where(*own)).one()
+                row = connection.execute(select(posts).where(own)).one()
                 addressing.address(connection, self._database.dialect, [post_of(row)])
                 if publishes:
                     from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list does not need it
                     from contentsvc_core.outgoing.events import post_published  # noqa: PLC0415  # as above
 
-                    row = connection.execute(select(posts).where(*own)).one()
+                    row = connection.execute(select(posts).where(own)).one()
                     enqueue(connection, self._database.dialect, [post_published(post_of(row))])
                 done = True
                 return True
@@ -226,7 +222,7 @@ class SqlPostLibrary:
     async def remove(
         self, organization_id: str, post_id: str, *, unchanged_since: datetime | None = None, at: datetime | None = None
     ) -> bool:
-        removing = delete(posts).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        removing = delete(posts).where(is_own(posts, organization_id, post_id))
         if unchanged_since is not None:
             removing = removing.where(posts.c.updated_at == to_ms(unchanged_since))
         statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()

@@ -3,36 +3,27 @@ from typing import Any
 
 import msgspec
 
-from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_adapters.sql.row import AnyRow, json_of, optional_time, read_row, row_of
+from contentsvc_core.content.posts import Label, Post, PostStatus
+from contentsvc_core.timestamps import from_ms
 
 
 def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
     """Return the row of a new post; ``run_id`` is the run that wrote it, and ``push`` the push that it reports."""
-    return {
-        "id": post.id,
-        "organization_id": post.organization_id,
-        "run_id": run_id,
-        "once_key": None if once is None else once_digest(once),
-        "title": post.title,
-        "content": post.content,
-        "markdown": post.markdown,
-        "content_type": post.content_type.value,
-        "source_metadata": None if post.source_metadata is None else json_of(dict(post.source_metadata)),
-        "brand_identity_id": (post.source_metadata or {}).get("brandIdentityId"),
-        "status": post.status.value,
-        "created_at": to_ms(post.created_at),
-        "updated_at": to_ms(post.updated_at),
-        "published_at": None if post.published_at is None else to_ms(post.published_at),
-        "release_tag": post.release_tag,
-        "occurred_at": to_ms(post.occurred_at),
-        "push_id": push,
-        "summary": post.summary,
-        "labels": written_labels(post.labels),
-        "publish_at": None if post.publish_at is None else to_ms(post.publish_at),
-        "facets": written_facets(post),
-    }
+    source = post.source_metadata
+    row = row_of(
+        post,
+        run_id=run_id,
+        once_key=None if once is None else once_digest(once),
+        source_metadata=None if source is None else json_of(dict(source)),
+        brand_identity_id=(source or {}).get("brandIdentityId"),
+        push_id=push,
+        labels=written_labels(post.labels),
+        facets=written_facets(post),
+    )
+    # Set in the same transaction: see `containment` and `addressing`.
+    del row["contained_in"], row["path"]
+    return row
 
 
 def once_digest(once: str) -> bytes:
@@ -40,27 +31,15 @@ def once_digest(once: str) -> bytes:
 
 
 def post_of(row: AnyRow) -> Post:
-    status = PostStatus(row.status)
-    return Post(
-        id=row.id,
-        organization_id=row.organization_id,
-        title=row.title,
-        content=row.content,
-        markdown=row.markdown,
-        content_type=ContentType(row.content_type),
+    is_published = row.status == PostStatus.PUBLISHED.value
+    return read_row(
+        Post,
+        row,
         source_metadata=None if row.source_metadata is None else msgspec.json.decode(row.source_metadata),
-        status=status,
-        created_at=from_ms(row.created_at),
-        updated_at=from_ms(row.updated_at),
-        published_at=None if row.published_at is None else from_ms(row.published_at),
-        release_tag=row.release_tag,
         occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
-        contained_in=row.contained_in,
-        path=row.path,
-        summary=row.summary,
         labels=read_labels(row.labels),
         # A node of the previous version publishes a draft without ending its schedule.
-        publish_at=None if row.publish_at is None or status is PostStatus.PUBLISHED else from_ms(row.publish_at),
+        publish_at=None if is_published else optional_time(row.publish_at),
     )
 
 

@@ -16,7 +16,8 @@ from contentsvc_adapters.sql.counts import Stretch
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
-from contentsvc_adapters.sql.schema import log_counts, log_entries
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.lists import log_counts
 from contentsvc_core.journal import TITLES, Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted

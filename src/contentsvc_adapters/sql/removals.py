@@ -1,7 +1,7 @@
 from sqlalchemy import Connection, update
 
 from contentsvc_adapters.sql.schedules import all_schedules, put_schedule
-from contentsvc_adapters.sql.schema import triggers
+from contentsvc_adapters.sql.schema.automation import triggers
 from contentsvc_adapters.sql.trigger_statements import all_triggers
 from contentsvc_core.workflows.removals import Removal, Removed
 

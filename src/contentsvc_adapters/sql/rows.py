@@ -2,14 +2,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.summaries import EventSummary, summary_from_json, summary_to_json
 from contentsvc_core.events.wire import event_from_json, event_to_json
-from contentsvc_core.journal import Direction, ListedEntry, LogEntry, LogStatus, ResultingPost
-from contentsvc_core.received import received_from_json, received_to_json
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.journal import ListedEntry, LogEntry, ResultingPost
+from contentsvc_core.received import Received, received_from_json, received_to_json
+from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from contentsvc_core.workflows.causes import Delivered
@@ -66,32 +66,18 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
         detail = event_of(row.event_id, row.event_type, stored.event_data)
     elif stored is not None and stored.payload is not None:
         detail = msgspec.json.decode(stored.payload)
-    return LogEntry(**_line(row), detail=detail, left_out=row.size if stored is None else 0)
+    left_out = row.size if stored is None else 0
+    return read_row(LogEntry, row, received=_received(row), detail=detail, left_out=left_out)
 
 
 def listed_entry(row: AnyRow) -> ListedEntry:
     event = None if row.event_id is None else summary_of(row, row.event_type)
     post = None if row.post is None else ResultingPost(*row.post.split(POST_SEPARATOR, 1))
-    return ListedEntry(**_line(row), event=event, post=post)
+    return read_row(ListedEntry, row, received=_received(row), event=event, post=post)
 
 
-def _line(row: AnyRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "organization_id": row.organization_id,
-        "integration_id": row.integration_id,
-        "repository_id": row.repository_id,
-        "reference_id": row.reference_id,
-        "title": row.title,
-        "integration_type": row.integration_type,
-        "direction": Direction(row.direction),
-        "status": LogStatus(row.status),
-        "status_code": row.status_code,
-        "error_message": row.error_message,
-        "reason": row.reason,
-        "received": None if row.received is None else received_from_json(row.received),
-        "created_at": from_ms(row.created_at),
-    }
+def _received(row: AnyRow) -> Received | None:
+    return None if row.received is None else received_from_json(row.received)
 
 
 def event_of(id_: str, kind: str, data: str | bytes) -> Event:

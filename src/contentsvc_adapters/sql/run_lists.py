@@ -11,7 +11,10 @@ from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.read_model import between, newest_rows
 from contentsvc_adapters.sql.runs import has_status, listed_runs
-from contentsvc_adapters.sql.schema import events, log_entries, posts, workflow_runs
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import events, log_entries
+from contentsvc_adapters.sql.schema.work import workflow_runs
+from contentsvc_adapters.sql.store import is_own
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.timestamps import to_ms
@@ -40,8 +43,7 @@ class SqlRunLists:
         return await self._read_runs(newest_rows(self._runs, workflow_runs, own, limit))
 
     async def run(self, organization_id: str, run_id: str) -> ListedRun | None:
-        own = workflow_runs.c.organization_id == organization_id
-        runs = await self._read_runs(self._runs.where(own, workflow_runs.c.id == run_id))
+        runs = await self._read_runs(self._runs.where(is_own(workflow_runs, organization_id, run_id)))
         return runs[0] if runs else None
 
     async def event_of(self, organization_id: str, run_id: str, *, max_bytes: int) -> Event | None:
@@ -49,8 +51,7 @@ class SqlRunLists:
             select(events.c.id, events.c.type, events.c.data)
             .join(workflow_runs, workflow_runs.c.event_id == events.c.id)
             .where(
-                workflow_runs.c.organization_id == organization_id,
-                workflow_runs.c.id == run_id,
+                is_own(workflow_runs, organization_id, run_id),
                 events.c.type.not_in(sorted(REQUESTED_KINDS)),
                 self._database.dialect.size_of(events.c.data) <= max_bytes,
             )
@@ -98,12 +99,12 @@ class SqlRunLists:
             log_entries.c.created_at == workflow_runs.c.created_at,
             log_entries.c.id == workflow_runs.c.event_id,
         )
-        own = (workflow_runs.c.organization_id == organization_id, workflow_runs.c.id == run.id)
-        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, with_event).where(*own)
+        own = is_own(workflow_runs, organization_id, run.id)
+        query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, with_event).where(own)
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        query = select(posts.c.run_id).where(posts.c.organization_id == organization_id, posts.c.id == post_id)
+        query = select(posts.c.run_id).where(is_own(posts, organization_id, post_id))
         return await self._database.read(lambda connection: connection.scalar(query))
 
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     insert,
-    literal_column,
     select,
     update,
 )
@@ -17,8 +16,10 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
-from contentsvc_adapters.sql.schema import events, run_drafts, run_steps, workflow_runs
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import run_drafts, run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
+from contentsvc_adapters.sql.store import has_value
 from contentsvc_core.workflows.causes import Generation, SiteReading
 from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import RunStatus, Taken, WorkflowRun
@@ -48,9 +49,7 @@ def full_runs(dialect: Dialect) -> Select[*tuple[Any, ...]]:
 
 
 def has_status(status: RunStatus, runs: FromClause = workflow_runs) -> ColumnElement[bool]:
-    """Return the condition that a run has a status, in a form that matches the partial index."""
-    # A literal: the planner cannot match a partial index against a parameter.
-    return runs.c.status == literal_column(f"'{status.value}'")
+    return has_value(runs.c.status, status)
 
 
 def owned_by_taker(run: WorkflowRun | Taken) -> ColumnElement[bool]:

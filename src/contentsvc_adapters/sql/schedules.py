@@ -14,10 +14,13 @@ from sqlalchemy import Connection, Table, Update, delete, exists, insert, select
 
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.brand_checks import unknown_brand
-from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.configuration import lock_organization
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start
-from contentsvc_adapters.sql.schema import organizations, schedules, workflow_runs
+from contentsvc_adapters.sql.schema.automation import schedules
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.work import workflow_runs
+from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -35,10 +38,7 @@ from contentsvc_core.workflows.schedules import (
 
 
 @final
-class SqlSchedules:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlSchedules(SqlStore):
     async def add(
         self,
         schedule: Schedule,
@@ -48,7 +48,7 @@ class SqlSchedules:
         at_most: int = MAX_SCHEDULES,
     ) -> Schedule | Refusal:
         def add(connection: Connection) -> Schedule | Refusal:
-            if zone not in {None, _lock(connection, schedule.organization_id)}:
+            if zone not in {None, lock_organization(connection, schedule.organization_id)}:
                 return ZONE_CHANGED
             stored = connection.execute(select(schedules).where(schedules.c.id == schedule.id)).first()
             if stored is not None:
@@ -84,7 +84,7 @@ class SqlSchedules:
         checks_brand: bool = False,
     ) -> Schedule | Refusal:
         def run(connection: Connection) -> Schedule | Refusal:
-            locked = _lock(connection, organization_id, may_miss=True)
+            locked = lock_organization(connection, organization_id, may_miss=True)
             if locked is None:
                 return UNKNOWN_SCHEDULE
             if zone not in {None, locked}:
@@ -105,13 +105,13 @@ class SqlSchedules:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, schedule_id: str) -> bool:
-        own = (schedules.c.organization_id == organization_id) & (schedules.c.id == schedule_id)
+        own = is_own(schedules, organization_id, schedule_id)
         removed = False
 
         def remove(connection: Connection) -> bool:
             nonlocal removed
             # Waits for a concurrent firing: its run exists afterwards, or never will.
-            _lock(connection, organization_id, may_miss=True)
+            lock_organization(connection, organization_id, may_miss=True)
             gone = connection.execute(delete(schedules).where(own)).rowcount > 0
             removed = removed or gone
             return removed
@@ -128,8 +128,7 @@ class SqlSchedules:
         moving = (
             update(schedules)
             .where(
-                schedules.c.id == firing.schedule_id,
-                schedules.c.organization_id == run.organization_id,
+                is_own(schedules, run.organization_id, firing.schedule_id),
                 schedules.c.enabled,
                 schedules.c.due_at == to_ms(firing.due_at),
                 zone == firing.zone.key,
@@ -158,7 +157,7 @@ def read_due(
 
 def fire(dialect: Dialect, moving: Update, run: WorkflowRun, connection: Connection) -> bool:
     """Move a due schedule or trigger and start its run, if ``moving`` still applies."""
-    if not _lock(connection, run.organization_id, may_miss=True):
+    if not lock_organization(connection, run.organization_id, may_miss=True):
         return False
     if not connection.execute(moving).rowcount:
         # True if this firing has moved it before: then its run exists.
@@ -167,34 +166,12 @@ def fire(dialect: Dialect, moving: Update, run: WorkflowRun, connection: Connect
     return True
 
 
-def _lock(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:
-    """Lock out other changes of an organization until the transaction ends; return its time zone, if it exists.
-
-    Raises:
-        Unstorable: The organization does not exist, and ``may_miss`` is false.
-    """
-    # Written with its own value: a SELECT would not lock out other writers, and the version must stay the same.
-    stored = update(organizations).where(organizations.c.id == organization_id)
-    locking = stored.values(version=organizations.c.version).returning(organizations.c.time_zone)
-    zone: str | None = connection.scalar(locking)
-    if zone is None and not may_miss:
-        message = f"there is no organization '{organization_id}'"
-        raise Unstorable(message)
-    return None if zone is None else ZoneInfo(zone)
-
-
 def all_schedules(connection: Connection, organization_id: str) -> list[Schedule]:
-    query = (
-        select(schedules)
-        .where(schedules.c.organization_id == organization_id)
-        .order_by(schedules.c.created_at, schedules.c.id)
-    )
-    return [read_row(Schedule, row) for row in connection.execute(query)]
+    return [read_row(Schedule, row) for row in connection.execute(of_organization(schedules, organization_id))]
 
 
 def _one(connection: Connection, organization_id: str, schedule_id: str) -> Schedule | None:
-    query = select(schedules).where(schedules.c.organization_id == organization_id, schedules.c.id == schedule_id)
-    row = connection.execute(query).first()
+    row = connection.execute(select(schedules).where(is_own(schedules, organization_id, schedule_id))).first()
     return None if row is None else read_row(Schedule, row)
 
 

@@ -3,18 +3,15 @@ from typing import final
 
 from sqlalchemy import delete, select
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import read_row, row_of
-from contentsvc_adapters.sql.schema import sessions
+from contentsvc_adapters.sql.schema.access import sessions
+from contentsvc_adapters.sql.store import SqlStore, sweeping
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlSessions:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlSessions(SqlStore):
     async def add(self, session: Session) -> None:
         addition = self._database.dialect.insert(sessions).on_conflict_do_nothing(index_elements=["digest"])
         row = row_of(session)
@@ -30,10 +27,6 @@ class SqlSessions:
         return await self._database.change(removing) == 1
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        expired = sessions.c.expires_at <= to_ms(before)
-        first = select(sessions.c.digest).where(expired).order_by(sessions.c.expires_at).limit(limit)
-        # A common table expression is evaluated once, so its limit holds. Locked, so that concurrent sweeps cannot
-        # deadlock.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(sessions).where(sessions.c.digest.in_(oldest))
-        return await self._database.change(sweeping)
+        expired = select(sessions.c.digest).where(sessions.c.expires_at <= to_ms(before))
+        oldest = expired.order_by(sessions.c.expires_at).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, sessions, oldest))

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import events
+from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS

@@ -5,7 +5,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, case, or_
 
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.schema import events
+from contentsvc_adapters.sql.schema.deliveries import events
 
 #: The maximum size of a small event in bytes, as stored. Most pushes have less than 16 KiB; fifty of these are 3 MiB.
 _SMALL: Final = 64 * 1024

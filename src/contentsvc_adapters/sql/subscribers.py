@@ -2,11 +2,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import read_row, row_of
-from contentsvc_adapters.sql.schema import mails, organizations, subscribers
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.mailing import mails, subscribers
+from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -17,20 +18,14 @@ from contentsvc_core.outgoing.subscribers import (
     Subscriber,
     SubscriberStatus,
 )
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
-#: A literal: the planner cannot match the partial index against a parameter.
-_ASKED: Final = subscribers.c.status == literal_column(f"'{SubscriberStatus.PENDING.value}'")
+_ASKED: Final = has_value(subscribers.c.status, SubscriberStatus.PENDING)
 CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 
 @final
-class SqlSubscribers:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlSubscribers(SealedStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
@@ -122,16 +117,9 @@ class SqlSubscribers:
         return {row.changelog_id: row.number for row in rows}
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        first = (
-            select(subscribers.c.id)
-            .where(_ASKED, subscribers.c.created_at < to_ms(before))
-            .order_by(subscribers.c.created_at, subscribers.c.id)
-            .limit(limit)
-        )
-        # As with sessions: a CTE, so that the rows are selected once, and locked.
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(subscribers).where(_ASKED, subscribers.c.id.in_(oldest))
-        return await self._database.change(sweeping)
+        old = select(subscribers.c.id).where(_ASKED, subscribers.c.created_at < to_ms(before))
+        oldest = old.order_by(subscribers.c.created_at, subscribers.c.id).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, subscribers, oldest).where(_ASKED))
 
 
 def _confirmation(subscriber: Subscriber, subscriber_id: str) -> dict[str, Any]:

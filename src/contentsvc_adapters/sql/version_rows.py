@@ -5,7 +5,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from contentsvc_adapters.sql.post_rows import read_labels, written_labels
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import post_versions
+from contentsvc_adapters.sql.schema.content import post_versions
 from contentsvc_core.content.posts import Post, PostText
 from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.timestamps import from_ms, to_ms

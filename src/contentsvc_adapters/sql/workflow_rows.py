@@ -3,13 +3,14 @@
 from typing import Any
 
 from contentsvc_adapters.sql import rows
+from contentsvc_adapters.sql.row import read_row
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.causes import Delivered, Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS, payload_from_json, payload_to_json
-from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun
+from contentsvc_core.workflows.runs import ListedRun, WorkflowRun
 
 
 def request_row(run: WorkflowRun, request: Generation | SiteReading) -> dict[str, Any]:
@@ -60,16 +61,7 @@ def context_row(record: ContextRecord, *, event_id: str) -> dict[str, Any]:
 
 
 def context_record(row: rows.AnyRow) -> ContextRecord:
-    return ContextRecord(
-        id=row.id,
-        organization_id=row.organization_id,
-        provider=row.provider,
-        repository_id=row.repository_id,
-        repository=row.repository,
-        delivery_id=row.delivery_id,
-        event=rows.event_of(row.event_id, row.type, row.data),
-        created_at=from_ms(row.created_at),
-    )
+    return read_row(ContextRecord, row, event=rows.event_of(row.event_id, row.type, row.data))
 
 
 def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
@@ -93,26 +85,10 @@ def run_row(run: WorkflowRun, *, event_id: str) -> dict[str, Any]:
 
 def workflow_run(row: rows.AnyRow, event: Event | None) -> WorkflowRun:
     cause = _request(row, row.small_data) if event is None else Delivered(**_match(row), event=event)
-    return WorkflowRun(**_state(row), cause=cause)
+    return read_row(WorkflowRun, row, cause=cause)
 
 
 def listed_run(row: rows.AnyRow) -> ListedRun:
     if row.type in REQUESTED_KINDS:
-        return ListedRun(**_state(row), cause=_request(row, row.small_data))
-    return ListedRun(**_state(row), cause=ListedDelivery(**_match(row), event=rows.summary_of(row, row.type)))
-
-
-def _state(row: rows.AnyRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "organization_id": row.organization_id,
-        "status": RunStatus(row.status),
-        "attempts": row.attempts,
-        "kills": row.kills,
-        "takes": row.takes,
-        "executor": row.executor,
-        "error": row.error,
-        "post_id": row.post_id,
-        "created_at": from_ms(row.created_at),
-        "due_at": from_ms(row.due_at),
-    }
+        return read_row(ListedRun, row, cause=_request(row, row.small_data))
+    return read_row(ListedRun, row, cause=ListedDelivery(**_match(row), event=rows.summary_of(row, row.type)))

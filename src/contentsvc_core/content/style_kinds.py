@@ -1,12 +1,14 @@
 """The types of a house style's fields: read a value, describe it, and convert it to a writer's option and back."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NoReturn, Protocol, cast, final
+from typing import Any, Final, NoReturn, Protocol, TypeVar, cast, final
 
 from attrs import frozen
 
 from contentsvc_core.content.sections import Section
 from contentsvc_core.text import has_controls, one_line, storable
+
+_Value = TypeVar("_Value")
 
 LIST_LIMIT: Final = 100
 #: The longest text in a list, in characters: a name that people read.
@@ -41,9 +43,19 @@ class StyleKind(Protocol):
         ...
 
 
+class _Unchanged:
+    """A kind whose values are the writer's options."""
+
+    def option(self, value: _Value) -> _Value:
+        return value
+
+    def written(self, option: _Value) -> _Value:
+        return option
+
+
 @final
 @frozen
-class Switch:
+class Switch(_Unchanged):
     @property
     def schema(self) -> Mapping[str, Any]:
         return {"type": "boolean"}
@@ -53,16 +65,10 @@ class Switch:
             _refuse("must be true or false")
         return value
 
-    def option(self, value: bool) -> bool:  # noqa: FBT001  # the value itself
-        return value
-
-    def written(self, option: bool) -> bool:  # noqa: FBT001  # the value itself
-        return option
-
 
 @final
 @frozen
-class Length:
+class Length(_Unchanged):
     least: int
     most: int
 
@@ -75,16 +81,10 @@ class Length:
             _refuse(f"must be a whole number from {self.least:,} to {self.most:,}")
         return value
 
-    def option(self, value: int) -> int:
-        return value
-
-    def written(self, option: int) -> int:
-        return option
-
 
 @final
 @frozen
-class Choice:
+class Choice(_Unchanged):
     names: tuple[str, ...]
 
     @property
@@ -95,12 +95,6 @@ class Choice:
         if not isinstance(value, str) or value not in self.names:
             _refuse(f"must be one of {', '.join(self.names)}")
         return value
-
-    def option(self, value: str) -> str:
-        return value
-
-    def written(self, option: str) -> str:
-        return option
 
 
 @final

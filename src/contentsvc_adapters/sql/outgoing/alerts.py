@@ -4,9 +4,10 @@ from typing import Final, final
 
 from sqlalchemy import Connection, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue, wants
-from contentsvc_adapters.sql.schema import integration_alerts, integrations, webhook_endpoints
+from contentsvc_adapters.sql.schema.directory import integrations
+from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -15,10 +16,7 @@ _WATCHED: Final = (EventType.INTEGRATION_FAILING, EventType.INTEGRATION_RECOVERE
 
 
 @final
-class SqlAlerts:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqlAlerts(SqlStore):
     async def watched(self) -> Sequence[str]:
         query = select(
             webhook_endpoints.c.organization_id, webhook_endpoints.c.event_types, webhook_endpoints.c.format

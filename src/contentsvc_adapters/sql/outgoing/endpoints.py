@@ -4,15 +4,16 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import log_entries, organizations, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.messages import ENDPOINT_DELETED, MessageStatus
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
@@ -29,11 +30,7 @@ _CUT_OFF: Final = (
 
 
 @final
-class SqlWebhookEndpoints:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlWebhookEndpoints(SealedStore):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id
@@ -56,23 +53,18 @@ class SqlWebhookEndpoints:
         return await self._database.write(add)
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        query = select(webhook_endpoints).where(_is(organization_id, endpoint_id))
+        query = select(webhook_endpoints).where(is_own(webhook_endpoints, organization_id, endpoint_id))
         row = await self._database.first(query)
         return None if row is None else endpoint_of(row)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
-        query = (
-            select(webhook_endpoints)
-            .where(webhook_endpoints.c.organization_id == organization_id)
-            .order_by(webhook_endpoints.c.created_at, webhook_endpoints.c.id)
-        )
-        rows = await self._database.rows(query)
+        rows = await self._database.rows(of_organization(webhook_endpoints, organization_id))
         return [endpoint_of(row) for row in rows]
 
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        own = _is(organization_id, endpoint_id)
+        own = is_own(webhook_endpoints, organization_id, endpoint_id)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
             current = _locked(connection, own)
@@ -87,7 +79,7 @@ class SqlWebhookEndpoints:
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        own = _is(organization_id, endpoint_id)
+        own = is_own(webhook_endpoints, organization_id, endpoint_id)
         sealed = self._sealer.seal(secret)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
@@ -108,7 +100,7 @@ class SqlWebhookEndpoints:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        own = _is(organization_id, endpoint_id)
+        own = is_own(webhook_endpoints, organization_id, endpoint_id)
         its = (
             webhook_messages.c.endpoint_id == endpoint_id,
             webhook_messages.c.organization_id == organization_id,
@@ -144,10 +136,6 @@ class SqlWebhookEndpoints:
             .values(sealed_previous=None, previous_until=None)
         )
         return await self._database.change(sweeping)
-
-
-def _is(organization_id: str, endpoint_id: str) -> ColumnElement[bool]:
-    return (webhook_endpoints.c.organization_id == organization_id) & (webhook_endpoints.c.id == endpoint_id)
 
 
 def _locked(connection: Connection, own: ColumnElement[bool]) -> AnyRow | None:

@@ -7,7 +7,8 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.mailing import announce
 from contentsvc_adapters.sql.outgoing import message_rows
 from contentsvc_adapters.sql.row import AnyRow
-from contentsvc_adapters.sql.schema import webhook_endpoints, webhook_messages, workflow_runs
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.outgoing.endpoints import is_subscribed
 from contentsvc_core.outgoing.events import EventType, Occurrence, run_failed
 from contentsvc_core.outgoing.formats import EndpointFormat

@@ -5,13 +5,11 @@ from typing import Any, Final, final
 
 from sqlalchemy import (
     CTE,
-    ColumnElement,
     Connection,
     Integer,
     Select,
     Update,
     bindparam,
-    delete,
     func,
     literal_column,
     select,
@@ -20,14 +18,15 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.schema import log_entries, webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.schema.deliveries import log_entries
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore, has_value, is_own, of_organization, sweeping
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
@@ -40,11 +39,9 @@ from contentsvc_core.outgoing.messages import (
 )
 from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.outgoing.targets import addresses_of
-from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
-#: A literal: the planner cannot match a partial index against a parameter.
-_PENDING: Final = webhook_messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'")
+_PENDING: Final = has_value(webhook_messages.c.status, MessageStatus.PENDING)
 _ANY_DUE: Final = (
     select(webhook_messages.c.id)
     .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
@@ -55,11 +52,7 @@ _DELAYED: Final = 500
 
 
 @final
-class SqlOutbox:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlOutbox(SealedStore):
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}
@@ -236,12 +229,12 @@ class SqlOutbox:
         await self._database.change(back)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
-        query = select(webhook_messages).where(_is(organization_id, message_id))
+        query = select(webhook_messages).where(is_own(webhook_messages, organization_id, message_id))
         row = await self._database.first(query)
         return None if row is None else message_of(row)
 
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
-        own = _is(organization_id, message_id)
+        own = is_own(webhook_messages, organization_id, message_id)
         # The raised count of takes invalidates a current attempt: its result is not written.
         again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
         ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None, "delivered_to": None}
@@ -254,25 +247,15 @@ class SqlOutbox:
         return await self._database.write(resend)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        first = (
-            select(webhook_messages.c.id)
-            .where(webhook_messages.c.organization_id == organization_id, webhook_messages.c.created_at < to_ms(before))
-            .order_by(webhook_messages.c.created_at, webhook_messages.c.id)
-            .limit(limit)
-        )
-        oldest = select(self._database.dialect.locking(first).cte("oldest", nesting=True))
-        sweeping = delete(webhook_messages).where(webhook_messages.c.id.in_(oldest))
-        return await self._database.change(sweeping)
-
-
-def _is(organization_id: str, message_id: str) -> ColumnElement[bool]:
-    return (webhook_messages.c.organization_id == organization_id) & (webhook_messages.c.id == message_id)
+        own = of_organization(webhook_messages, organization_id).with_only_columns(webhook_messages.c.id)
+        oldest = own.where(webhook_messages.c.created_at < to_ms(before)).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, webhook_messages, oldest))
 
 
 def _changing(taken: LeasedMessage) -> Update:
     message = taken.message
     return update(webhook_messages).where(
-        _is(message.organization_id, message.id),
+        is_own(webhook_messages, message.organization_id, message.id),
         _PENDING,
         webhook_messages.c.takes == message.takes,
         webhook_messages.c.due_at == to_ms(message.due_at),
@@ -302,7 +285,7 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
     inner = (
         select(messages.c.id, messages.c.organization_id, messages.c.endpoint_id, messages.c.due_at)
         .where(
-            messages.c.status == literal_column(f"'{MessageStatus.PENDING.value}'"),
+            has_value(messages.c.status, MessageStatus.PENDING),
             messages.c.endpoint_id == on.c.id,
             messages.c.due_at <= bindparam("now"),
         )

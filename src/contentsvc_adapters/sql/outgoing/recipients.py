@@ -2,31 +2,26 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, literal_column, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from contentsvc_adapters.sealing import opened
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
-from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
-from contentsvc_adapters.sql.schema import recipients, webhook_messages
+from contentsvc_adapters.sql.row import read_row, row_of
+from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
+from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.timestamps import to_ms
 
-#: A literal: the planner cannot match the partial index against a parameter.
-_ASKED: Final = recipients.c.status == literal_column(f"'{RecipientStatus.UNCONFIRMED.value}'")
+_ASKED: Final = has_value(recipients.c.status, RecipientStatus.UNCONFIRMED)
 _CONFIRMED: Final = recipients.c.status == RecipientStatus.CONFIRMED.value
 _KEY: Final = ("organization_id", "address")
 
 
 @final
-class SqlRecipients:
-    def __init__(self, database: Database, sealer: SecretSealer) -> None:
-        self._database = database
-        self._sealer = sealer
-
+class SqlRecipients(SealedStore):
     async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
         row = row_of(recipient) | {"sealed_token": self._sealer.seal(token)}
         asking = self._database.dialect.insert(recipients).values(row)
@@ -98,18 +93,9 @@ class SqlRecipients:
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         key = [recipients.c[name] for name in _KEY]
-        first = (
-            select(*key)
-            .where(_ASKED, recipients.c.asked_at < to_ms(before))
-            .order_by(recipients.c.asked_at, *key)
-            .limit(limit)
-        )
-
-        def sweep(connection: Connection) -> int:
-            old = connection.execute(self._database.dialect.locking(first)).all()
-            return sum(connection.execute(delete(recipients).where(_is(row), _ASKED)).rowcount for row in old)
-
-        return await self._database.write(sweep)
+        old = select(*key).where(_ASKED, recipients.c.asked_at < to_ms(before))
+        oldest = old.order_by(recipients.c.asked_at, *key).limit(limit)
+        return await self._database.change(sweeping(self._database.dialect, recipients, oldest).where(_ASKED))
 
 
 def addressees(
@@ -126,7 +112,3 @@ def addressees(
         )
         for row in connection.execute(query)
     }
-
-
-def _is(row: AnyRow) -> ColumnElement[bool]:
-    return (recipients.c.organization_id == row.organization_id) & (recipients.c.address == row.address)

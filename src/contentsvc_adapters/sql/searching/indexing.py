@@ -21,14 +21,9 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of
-from contentsvc_adapters.sql.schema import (
-    context_records,
-    events,
-    posts,
-    search_batches,
-    search_documents,
-    search_pending,
-)
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import context_records, events
+from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
 from contentsvc_core.content.posts import Post
 from contentsvc_core.lists.pagination import how_many_fit

@@ -9,7 +9,9 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of
-from contentsvc_adapters.sql.schema import context_records, events, posts, search_documents, search_pending
+from contentsvc_adapters.sql.schema.content import posts
+from contentsvc_adapters.sql.schema.deliveries import context_records, events
+from contentsvc_adapters.sql.schema.searching import search_documents, search_pending
 from contentsvc_adapters.sql.searching.indexing import WAITS, SearchIndexer
 from contentsvc_adapters.sql.searching.words import scope_word, word_index
 from contentsvc_core.content.posts import Post

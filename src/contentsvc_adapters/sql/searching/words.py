@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeAlias, final
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Text, bindparam, literal_column, text
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema import search_documents
+from contentsvc_adapters.sql.schema.searching import search_documents
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
 

@@ -12,20 +12,15 @@ from sqlalchemy import BindParameter, Column, bindparam, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import Insert, insert
 
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
-from contentsvc_adapters.sql.schema import (
-    claims,
-    context_records,
-    events,
-    log_counts,
-    log_entries,
-    organizations,
-    search_batches,
-    workflow_runs,
-)
+from contentsvc_adapters.sql.schema.deliveries import claims, context_records, events, log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
+from contentsvc_adapters.sql.schema.lists import log_counts
+from contentsvc_adapters.sql.schema.searching import search_batches
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
+from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 
@@ -75,10 +70,7 @@ _KNOWN: Final = str(
 
 
 @final
-class SqliteBatchWriter:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class SqliteBatchWriter(SqlStore):
     def write(self, batch: Sequence[BatchItem]) -> Awaitable[Sequence[Settled]]:
         return self._database.settle(partial(_settled, batch))
 

@@ -179,6 +179,33 @@ def public_slugs(current: PublicChangelog | None, changed: PublicChangelog) -> s
     return {each.slug for each in (current, changed) if each is not None and each.is_public}
 
 
+def refuse_changelog(
+    current: PublicChangelog | None,
+    changed: PublicChangelog,
+    *,
+    own: Mapping[str, str],
+    holders: Mapping[str, str],
+    is_anothers: bool,
+    at_most: int,
+) -> Refusal | None:
+    """Return why a changed changelog is not stored.
+
+    ``own`` are the slugs of the organization's changelogs, by id. ``holders`` are the ids of the changelogs that had
+    its reserved slugs; some are deleted. ``is_anothers``: another organization has the new slug, or had it.
+    """
+    if current is None and len(own) >= MAX_CHANGELOGS:
+        return TOO_MANY_CHANGELOGS
+    if is_anothers:
+        return SLUG_TAKEN
+    used_by = {id_ for id_, slug in own.items() if slug == changed.slug}
+    used_by |= {holders.get(changed.slug)} & own.keys()
+    if used_by - {changed.id}:
+        return SLUG_USED
+    # The slugs of a deleted changelog led nowhere, and are free for the others.
+    new = public_slugs(current, changed) - holders.keys()
+    return too_many_slugs(at_most) if new and len(holders.keys() | new) > at_most else None
+
+
 class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):
     """A link in the page header."""
 

@@ -1,0 +1,56 @@
+"""What the stores of a database have in common."""
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Delete, Select, Table, delete, literal_column, select, tuple_
+
+from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contentsvc_core.ports import SecretSealer
+
+
+class SqlStore:
+    """A store of one database. It keeps no rows between two calls."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+class SealedStore(SqlStore):
+    """A store that seals the secrets of its rows."""
+
+    def __init__(self, database: Database, sealer: "SecretSealer") -> None:
+        super().__init__(database)
+        self._sealer = sealer
+
+
+def is_own(table: Table, organization_id: str, id_: str) -> ColumnElement[bool]:
+    """Return the condition of one row of an organization."""
+    return (table.c.organization_id == organization_id) & (table.c.id == id_)
+
+
+def of_organization(table: Table, organization_id: str) -> Select[*tuple[Any, ...]]:
+    """Return the query for all rows of an organization, oldest first."""
+    return select(table).where(table.c.organization_id == organization_id).order_by(table.c.created_at, table.c.id)
+
+
+def has_value(column: ColumnElement[Any], member: Enum) -> ColumnElement[bool]:
+    """Return the condition that a column has a value, as a literal: no planner matches partial indexes otherwise."""
+    return column == literal_column(f"'{member.value}'")
+
+
+def sweeping(dialect: Dialect, table: Table, oldest: Select[*tuple[Any, ...]]) -> Delete:
+    """Create the statement that deletes the rows whose keys ``oldest`` finds.
+
+    The rows are locked, and rows that another transaction is changing are skipped, so that sweeps cannot deadlock.
+    A common table expression is evaluated once, so its limit holds; a planner may evaluate a subquery again.
+    """
+    names: Sequence[str] = oldest.selected_columns.keys()
+    key = [table.c[name] for name in names]
+    chosen = select(dialect.locking(oldest).cte("oldest", nesting=True))
+    return delete(table).where(tuple_(*key).in_(chosen) if len(key) > 1 else key[0].in_(chosen))
