@@ -1,7 +1,7 @@
 import asyncio
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
@@ -12,14 +12,14 @@ from contentsvc_core.content.versions import DiffLineBody, VersionBody, differen
 from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.conditions import TAGGED, conditional, if_match
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.conditions import if_match
+from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.operations import TAGGED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
 _Number = Annotated[str, Parameter(description="Number of the version.")]
 #: The most digits of a number: the longest that fit a column.
 _DIGITS: Final = 9
-_TAGS: Final = ["posts"]
 
 
 @final
@@ -55,13 +55,9 @@ class RestoredPostBody(TypedDict):
 
 
 def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/posts/{post_id:str}/versions",
-        operation_id="listPostVersions",
-        summary="List the versions of a post",
-        tags=_TAGS,
-        responses=errors(404),
-    )
+    operation = Operations("posts")
+
+    @operation("GET /v1/posts/{post_id:str}/versions", "listPostVersions", "List the versions of a post")
     async def list_post_versions(request: Request[Any, Any, Any], post_id: _Id) -> Response[VersionListBody]:
         key = await gate.caller(request, Scope.READ)
         versions = accepted(await editor.versions(key.organization_id, post_id))
@@ -72,13 +68,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         ]
         return await gate.answer(key, {"versions": lines})
 
-    @get(
-        "/v1/posts/{post_id:str}/versions/{number:str}",
-        operation_id="getPostVersion",
-        summary="Get a version of a post",
-        tags=_TAGS,
-        responses=errors(404),
-    )
+    @operation("GET /v1/posts/{post_id:str}/versions/{number:str}", "getPostVersion", "Get a version of a post")
     async def get_post_version(
         request: Request[Any, Any, Any], post_id: _Id, number: _Number
     ) -> Response[OneVersionBody]:
@@ -94,16 +84,13 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         )
         return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
 
-    @post(
-        "/v1/posts/{post_id:str}/versions/{number:str}/restore",
-        status_code=200,
-        operation_id="restorePostVersion",
-        summary="Restore a version of a post",
+    @operation(
+        "POST /v1/posts/{post_id:str}/versions/{number:str}/restore",
+        "restorePostVersion",
+        "Restore a version of a post",
         description="Gives the post this text again, as a new version. Its state stays.",
-        tags=_TAGS,
-        operation_class=conditional(["If-Match"]),
-        response_headers=TAGGED,
-        responses=errors(400, 404, 412),
+        conditions=["If-Match"],
+        headers=[TAGGED],
     )
     async def restore_post_version(
         request: Request[Any, Any, Any], post_id: _Id, number: _Number
@@ -121,7 +108,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         headers = {"ETag": entity_tag(changed)}
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers=headers)
 
-    return [list_post_versions, get_post_version, restore_post_version]
+    return operation.routes
 
 
 def read_number(text: str) -> int:

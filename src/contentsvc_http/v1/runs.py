@@ -1,7 +1,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
@@ -15,10 +15,10 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.context import read_before
-from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import queried, read_parameters
+from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.operations import Operations
+from contentsvc_http.v1.pages import read_parameters
 
-_TAGS: Final = ["runs"]
 _UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Run not found")
 _ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has ended already")
 _NOT_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has not ended, or has its post")
@@ -45,22 +45,20 @@ _STATUSES: Final = ", ".join(f"`{status.value}`" for status in RunStatus)
 
 
 def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/runs",
-        operation_id="listRuns",
-        summary="List workflow runs, newest first",
-        tags=_TAGS,
-        operation_class=queried(
-            {
-                "limit": (int, "Number of runs, 1 to 100. Default: 10."),
-                "before": "Cursor: the `next` of the previous page.",
-                "status": (
-                    list[RunStatus],
-                    f"Only runs with these statuses: a comma-separated list of {_STATUSES}.",
-                ),
-            }
-        ),
-        responses=errors(400),
+    operation = Operations("runs")
+
+    @operation(
+        "GET /v1/runs",
+        "listRuns",
+        "List workflow runs, newest first",
+        query={
+            "limit": (int, "Number of runs, 1 to 100. Default: 10."),
+            "before": "Cursor: the `next` of the previous page.",
+            "status": (
+                list[RunStatus],
+                f"Only runs with these statuses: a comma-separated list of {_STATUSES}.",
+            ),
+        },
     )
     async def list_runs(request: Request[Any, Any, Any]) -> Response[RunListBody]:
         key = await gate.caller(request, Scope.READ)
@@ -76,13 +74,7 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         run = await run_lists.run(organization_id, run_id) if is_own_id(run_id) else None
         return accepted(run or _UNKNOWN)
 
-    @get(
-        "/v1/runs/{run_id:str}",
-        operation_id="getRun",
-        summary="Get a workflow run",
-        tags=_TAGS,
-        responses=errors(404),
-    )
+    @operation("GET /v1/runs/{run_id:str}", "getRun", "Get a workflow run")
     async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
         key = await gate.caller(request, Scope.READ)
         return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
@@ -96,28 +88,18 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
             raise refused(otherwise)
         return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
-    @post(
-        "/v1/runs/{run_id:str}/cancel",
-        status_code=200,
-        operation_id="cancelRun",
-        summary="Cancel a workflow run that has not ended",
-        tags=_TAGS,
-        responses=errors(404, 409),
+    @operation(
+        "POST /v1/runs/{run_id:str}/cancel", "cancelRun", "Cancel a workflow run that has not ended", fails=[409]
     )
     async def cancel_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
         return await changed(request, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
 
-    @post(
-        "/v1/runs/{run_id:str}/retry",
-        status_code=200,
-        operation_id="retryRun",
-        summary="Retry a workflow run that ended without a post",
-        tags=_TAGS,
-        responses=errors(404, 409),
+    @operation(
+        "POST /v1/runs/{run_id:str}/retry", "retryRun", "Retry a workflow run that ended without a post", fails=[409]
     )
     async def retry_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
         return await changed(
             request, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED
         )
 
-    return [list_runs, get_run, cancel_run, retry_run]
+    return operation.routes
