@@ -5,7 +5,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandBody, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand, Name, Text
@@ -18,7 +17,7 @@ from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import RemovedBody
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
@@ -83,20 +82,18 @@ class BrandJobAnswer(TypedDict):
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
-    operation = Operations("brand identities")
+    operation = Operations(gate, "brand identities")
     shape = ChangeBrand
     if gate.hosted:
         shape = changes_of(_HostedBrand, "BrandFields", clears=(*OPTIONAL_TEXTS, "tone_profile"))
 
     @operation("GET /v1/brand-identities", "listBrandIdentities", "List brand identities")
-    async def list_brand_identities(request: Request[Any, Any, Any]) -> Response[BrandListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_brand_identities(key: Caller) -> Response[BrandListBody]:
         identities = await brands.identities(key.organization_id)
         return await gate.answer(key, {"brandIdentities": [BrandBody.of(identity) for identity in identities]})
 
     @operation("GET /v1/brand-identities/{brand_identity_id:str}", "getBrandIdentity", "Get a brand identity")
-    async def get_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[OneBrandBody]:
         is_valid_id = is_own_id(brand_identity_id)
         identity = await brands.identity(key.organization_id, brand_identity_id) if is_valid_id else None
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(identity or UNKNOWN_BRAND))})
@@ -108,8 +105,9 @@ def brand_routes(
         body=shape,
         fails=[409],
     )
-    async def change_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_brand_identity(
+        request: Request[Any, Any, Any], key: Caller, brand_identity_id: _Id
+    ) -> Response[OneBrandBody]:
         command = await read_body(request, shape)
         changed = await editor.change(
             key.organization_id, brand_identity_id, _of_hosted(command) if gate.hosted else command
@@ -123,10 +121,7 @@ def brand_routes(
         description="Also disables the schedules and triggers that use the brand identity.",
         fails=[400],
     )
-    async def delete_brand_identity(
-        request: Request[Any, Any, Any], brand_identity_id: _Id
-    ) -> Response[BrandRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[BrandRemovedBody]:
         is_valid_id = is_own_id(brand_identity_id)
         removed = accepted(
             await brands.remove(key.organization_id, brand_identity_id) if is_valid_id else UNKNOWN_BRAND
@@ -143,8 +138,7 @@ def brand_routes(
         headers=[LOCATED],
         fails=[409],
     )
-    async def generate_brand_identity(request: Request[Any, Any, Any]) -> Response[BrandJobAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def generate_brand_identity(request: Request[Any, Any, Any], key: Caller) -> Response[BrandJobAnswer]:
         body = await read_body(request, BrandGeneration)
         job = accepted(await generator.request(key.organization_id, name=body.name, website_url=body.website_url))
         location = f"/v1/brand-identities/generate/{job.id}"
@@ -156,9 +150,8 @@ def brand_routes(
         "Get a job that creates a brand identity",
     )
     async def brand_identity_job(
-        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="Id of the job.")]
+        key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[BrandJobAnswer]:
-        key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})

@@ -4,7 +4,7 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
@@ -16,7 +16,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
@@ -48,7 +48,7 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
-    operation = Operations("public changelogs")
+    operation = Operations(gate, "public changelogs")
 
     def body_of(changelog: PublicChangelog) -> ChangelogBody:
         return ChangelogBody.of(changelog, url=ChangelogLinks(base_url=base_url, slug=changelog.slug).home)
@@ -67,8 +67,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         return organization, changelog
 
     @operation("GET /v1/changelogs", "listChangelogs", "List public changelogs")
-    async def list_changelogs(request: Request[Any, Any, Any]) -> Response[ChangelogListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_changelogs(key: Caller) -> Response[ChangelogListBody]:
         changelogs = await editor.all_of(await owner(key))
         return await gate.answer(key, {"changelogs": [body_of(changelog) for changelog in changelogs]})
 
@@ -82,15 +81,13 @@ def public_changelog_routes(  # noqa: C901  # its routes
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_changelog(request: Request[Any, Any, Any], key: Caller) -> Response[OneChangelogBody]:
         created = _accepted(await editor.create(await owner(key), await read_body(request, CreateChangelog)))
         location = f"/v1/changelogs/{created.id}"
         return await gate.answer(key, {"changelog": body_of(created)}, location=location)
 
     @operation("GET /v1/changelogs/{changelog_id:str}", "getChangelog", "Get a public changelog")
-    async def get_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_changelog(key: Caller, changelog_id: _Id) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         return await gate.answer(key, {"changelog": body_of(changelog)})
 
@@ -100,8 +97,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "Preview a public changelog",
         description="Returns the posts that the changelog shows, or would show if it were public.",
     )
-    async def get_exposure(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ExposureBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_exposure(key: Caller, changelog_id: _Id) -> Response[ExposureBody]:
         return await gate.answer(key, exposure_body(*await editor.preview(*await named(key, changelog_id))))
 
     @operation(
@@ -112,8 +108,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "one.",
         body=ChangeChangelog,
     )
-    async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_changelog(
+        request: Request[Any, Any, Any], key: Caller, changelog_id: _Id
+    ) -> Response[OneChangelogBody]:
         command = await read_body(request, ChangeChangelog)
         if not values_of(command):
             refuse_request("there is nothing to change")
@@ -129,8 +126,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "instead.",
         fails=[400],
     )
-    async def delete_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ChangelogRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_changelog(key: Caller, changelog_id: _Id) -> Response[ChangelogRemovedBody]:
         _, changelog = await named(key, changelog_id)
         accepted(await editor.remove(changelog))
         return await gate.answer(key, {"id": changelog.id})
@@ -142,8 +138,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
         fails=[400, 413],
     )
-    async def set_image(request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def set_image(
+        request: Request[Any, Any, Any], key: Caller, changelog_id: _Id, kind: _Kind
+    ) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         changed = await editor.set_image(changelog, _read_kind(kind), await request.body())
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
@@ -153,10 +150,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "deleteChangelogImage",
         "Delete a picture of a public changelog",
     )
-    async def delete_image(
-        request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind
-    ) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_image(key: Caller, changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         changed = await editor.set_image(changelog, _read_kind(kind), None)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})

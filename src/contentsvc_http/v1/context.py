@@ -6,7 +6,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import bad_query
@@ -18,7 +17,7 @@ from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import encoded
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Described, Operations
 from contentsvc_http.v1.pages import read_parameters
 
@@ -73,11 +72,10 @@ class RecordAnswer(TypedDict):
 
 
 def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
-    operation = Operations("context")
+    operation = Operations(gate, "context")
 
     @operation("GET /v1/context", "searchContext", "Search context records, newest first", query=_PARAMETERS)
-    async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def search_context(request: Request[Any, Any, Any], key: Caller) -> Response[HitListBody]:
         parameters = read_parameters(request, "eventType")
         context_search = accepted(read_context_search(parameters))
         limit = read_limit(parameters.get("limit"), default=HITS_DEFAULT)
@@ -103,9 +101,8 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
 
     @operation("GET /v1/context/{custom_id:path}", "getContext", "Get a context record")
     async def get_context(
-        request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
+        key: Caller, custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
     ) -> Response[RecordAnswer]:
-        key = await gate.caller(request, Scope.READ)
         record_id = custom_id.removeprefix("/")
 
         async def read_stored() -> RecordAnswer:

@@ -5,7 +5,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory
@@ -24,7 +24,7 @@ from contentsvc_core.workflows.triggers import (
 )
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.repository_ids import (
@@ -86,7 +86,7 @@ class TriggerRemovedBody(TypedDict):
 
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
-    operation = Operations("event triggers")
+    operation = Operations(gate, "event triggers")
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
 
@@ -99,8 +99,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         "List event triggers",
         query={"repositoryIds": (list[str], REPOSITORY_FILTER)},
     )
-    async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_event_triggers(request: Request[Any, Any, Any], key: Caller) -> Response[TriggerListBody]:
         chosen = await read_repository_filter(directory, key.organization_id, request)
         triggers = [
             trigger
@@ -110,8 +109,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
 
     @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
-    async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:
         stored = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
         return await gate.answer(key, one(accepted(stored or UNKNOWN_TRIGGER)))
 
@@ -124,8 +122,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_event_trigger(request: Request[Any, Any, Any], key: Caller) -> Response[OneTriggerBody]:
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("targets is missing")
@@ -140,8 +137,9 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         body=fields,
         fails=[409],
     )
-    async def change_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_event_trigger(
+        request: Request[Any, Any, Any], key: Caller, trigger_id: _Id
+    ) -> Response[OneTriggerBody]:
         changes = await _values(directory, key, await read_body(request, fields), hosted=gate.hosted)
         if not changes:
             refuse_request("there is nothing to change")
@@ -149,8 +147,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         return await gate.answer(key, one(accepted(changed)))
 
     @operation("DELETE /v1/event-triggers/{trigger_id:str}", "deleteEventTrigger", "Delete an event trigger")
-    async def delete_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[TriggerRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_event_trigger(key: Caller, trigger_id: _Id) -> Response[TriggerRemovedBody]:
         if not (is_own_id(trigger_id) and await directory.remove_trigger(key.organization_id, trigger_id)):
             raise refused(UNKNOWN_TRIGGER)
         return await gate.answer(key, {"id": trigger_id})

@@ -1,7 +1,9 @@
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar, cast, final
+from typing import Any, Final, TypeAlias, TypeVar, cast, final
 
 from litestar import Request, Response
+from litestar.di import NamedDependency
+from litestar.params import SkipValidation
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
@@ -11,6 +13,8 @@ from contentsvc_http.auth import caller
 from contentsvc_http.v1.answers import Answers
 from contentsvc_http.v1.hosted import HostedAnswers
 
+#: The API key of a request, which the gate has checked.
+Caller: TypeAlias = NamedDependency[SkipValidation[ApiKey]]
 _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 
@@ -22,7 +26,13 @@ class Gate:
         self.hosted: Final = hosted
         self.answers: Final = HostedAnswers(directory) if hosted else Answers()
 
-    async def caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
+    async def reader(self, request: Request[Any, Any, Any]) -> ApiKey:
+        return await self._caller(request, Scope.READ)
+
+    async def writer(self, request: Request[Any, Any, Any]) -> ApiKey:
+        return await self._caller(request, Scope.WRITE)
+
+    async def _caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
         key = await caller(request, self._authenticator, scope)
         # Before the operation: a failing read afterwards would lose a secret that is shown only once.
         await self.answers.prepare(key.organization_id)

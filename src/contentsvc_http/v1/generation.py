@@ -4,7 +4,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Jobs
 from contentsvc_core.usecases.generate import Generator
@@ -12,7 +11,7 @@ from contentsvc_core.workflows.causes import Generation
 from contentsvc_core.workflows.jobs import GenerationJobBody, JobEventBody, job_events
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerationBody, read_generation
 from contentsvc_http.v1.operations import LOCATED, Operations
 
@@ -33,7 +32,7 @@ class GenerationProgressBody(TypedDict):
 
 
 def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: Directory) -> list[HTTPRouteHandler]:
-    operation = Operations("posts")
+    operation = Operations(gate, "posts")
     shape = HostedGenerationBody if gate.hosted else GenerationBody
 
     @operation(
@@ -45,8 +44,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         status=202,
         headers=[LOCATED],
     )
-    async def generate_post(request: Request[Any, Any, Any]) -> Response[GenerationStartedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def generate_post(request: Request[Any, Any, Any], key: Caller) -> Response[GenerationStartedBody]:
         generation_request = await read_generation(directory, key.organization_id, await read_body(request, shape))
         job = accepted(await generator.request(key.organization_id, generation_request))
         location = f"/v1/posts/generate/{job.id}"
@@ -54,9 +52,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
 
     @operation("GET /v1/posts/generate/{job_id:str}", "getPostGeneration", "Get a job that writes a post")
     async def generation_job(
-        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="Id of the job.")]
+        key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[GenerationProgressBody]:
-        key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.request, Generation):
             raise Refused(404, {"error": "Job not found"})

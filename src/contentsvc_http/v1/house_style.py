@@ -4,13 +4,12 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.style_bodies import HouseStyleBody
 from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
 
@@ -32,11 +31,10 @@ class HouseStyleAnswer(TypedDict):
 
 
 def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
-    operation = Operations("house style")
+    operation = Operations(gate, "house style")
 
     @operation("GET /v1/house-style", "getHouseStyle", "Get the house style")
-    async def get_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_house_style(key: Caller) -> Response[HouseStyleAnswer]:
         organization = await directory.organization_of(key.organization_id)
         return await gate.answer(key, _body(None if organization is None else organization.house_style))
 
@@ -47,8 +45,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
         description="The new house style applies to posts written from now on. Existing posts do not change.",
         body=HouseStyleFields,
     )
-    async def set_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def set_house_style(request: Request[Any, Any, Any], key: Caller) -> Response[HouseStyleAnswer]:
         style = read_style_input((await read_body(request, HouseStyleFields)).house_style, "houseStyle")
         await directory.set_house_style(key.organization_id, style)
         return await gate.answer(key, _body(style))

@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
@@ -20,7 +20,7 @@ from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.schemas_integrations import (
@@ -76,13 +76,12 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 def integration_routes(
     gate: Gate, connector: Connector, rotator: Rotator, reconciler: Reconciler, directory: Directory
 ) -> list[HTTPRouteHandler]:
-    operation = Operations("integrations")
+    operation = Operations(gate, "integrations")
 
     # The body has a key for each provider: its type is made at start.
     @operation("GET /v1/integrations", "listIntegrations", "List integrations")
     @_answers(IntegrationListBody)
-    async def list_integrations(request: Request[Any, Any, Any]) -> Response[Any]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_integrations(key: Caller) -> Response[Any]:
         body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
         for integration in await directory.integrations(key.organization_id):
             # An integration of a provider that no longer exists is not listed.
@@ -104,8 +103,7 @@ def integration_routes(
             fails=[409, 502],
         )
         @_answers(connected_body(slug))
-        async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
-            key = await gate.caller(request, Scope.WRITE)
+        async def connect(request: Request[Any, Any, Any], key: Caller) -> Response[Any]:
             connected = await _connect(connector, key, slug, await read_body(request, shape))
             integration = connected.integration
             webhook = {
@@ -126,10 +124,7 @@ def integration_routes(
         "integration.",
         fails=_NOT_OF_PROVIDERS,
     )
-    async def delete_integration(
-        request: Request[Any, Any, Any], integration_id: _Id
-    ) -> Response[IntegrationRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_integration(key: Caller, integration_id: _Id) -> Response[IntegrationRemovedBody]:
         gone = await connector.disconnect(key.organization_id, integration_id)
         if gone is None:
             raise refused(UNKNOWN)
@@ -147,8 +142,7 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         "Check whether an integration is enabled",
         fails=_NOT_OF_PROVIDERS,
     )
-    async def get_integration(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationStateBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_integration(key: Caller, integration_id: _Id) -> Response[IntegrationStateBody]:
         known = is_own_id(integration_id)
         stored = await directory.integration(key.organization_id, integration_id) if known else None
         found = accepted(stored or UNKNOWN)
@@ -162,9 +156,8 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         fails=_NOT_OF_PROVIDERS,
     )
     async def change_integration(
-        request: Request[Any, Any, Any], integration_id: _Id
+        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
     ) -> Response[IntegrationStateBody]:
-        key = await gate.caller(request, Scope.WRITE)
         enabled = (await read_body(request, ChangeIntegration)).enabled
         is_known = is_own_id(integration_id) and await directory.enable_integration(
             key.organization_id, integration_id, enabled=enabled
@@ -182,8 +175,9 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         body=SecretRotation,
         body_required=False,
     )
-    async def rotate_secret(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def rotate_secret(
+        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
+    ) -> Response[IntegrationSecretBody]:
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=body.overlap))
         at_host = rotated.at_host
@@ -211,8 +205,7 @@ def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) 
         body_required=False,
         fails=[502],
     )
-    async def reconcile(request: Request[Any, Any, Any], integration_id: _Id) -> Response[ReconciledShape]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def reconcile(request: Request[Any, Any, Any], key: Caller, integration_id: _Id) -> Response[ReconciledShape]:
         body = await read_body(request, Reconciliation) if await request.body() else Reconciliation()
         look_back = timedelta(hours=body.look_back_hours)
         reconciled = await reconciler.reconcile(

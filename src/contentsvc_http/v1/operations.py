@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, final
 
 from litestar.datastructures import ResponseHeader
+from litestar.di import Provide
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from contentsvc_core.schemas import schema_of
 from contentsvc_http.responses import ErrorBody
+from contentsvc_http.v1.gate import Gate
 
 #: The description of a text parameter, or the type and the description of a parameter.
 Described: TypeAlias = str | tuple[Any, str]
@@ -47,7 +49,8 @@ TAGGED: Final = ResponseHeader(
 class Operations:
     """The operations of one resource. Call it to decorate a handler, which is added to ``routes``."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, gate: Gate, tag: str) -> None:
+        self._gate: Final = gate
         self.routes: Final[list[HTTPRouteHandler]] = []
         self._tags: Final = [tag]
 
@@ -70,6 +73,7 @@ class Operations:
     ) -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
         """Declare an operation.
 
+        The handler gets the API key of the request as ``key``: of the scope ``read`` for GET, else of ``write``.
         ``fails`` are the error responses that do not follow from the other arguments. Every operation has 401, 403, 500
         and 503; a path with an id has 404, a query 400, a JSON body 400, 413 and 415, and a condition 400 and 412.
         """
@@ -91,6 +95,7 @@ class Operations:
             path,
             http_method=HttpMethod(method),
             status_code=status,
+            dependencies={"key": Provide(self._gate.reader if method == "GET" else self._gate.writer)},
             request_max_body_size=body_limit,
             operation_id=operation_id,
             summary=summary,

@@ -3,13 +3,13 @@ from typing import Any, Literal, TypedDict, final
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.organizations import ChangeOrganization, Organization, OrganizationBody
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.operate import Operator
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
 
 
@@ -31,7 +31,7 @@ class OrganizationAnswer(TypedDict):
 
 
 def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
-    operation = Operations("organization")
+    operation = Operations(gate, "organization")
 
     async def read_organization(key: ApiKey) -> Organization:
         organization = await directory.organization_of(key.organization_id)
@@ -40,8 +40,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         return organization
 
     @operation("GET /v1/organization", "getOrganization", "Get the organization and the scopes of the API key")
-    async def get_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_organization(key: Caller) -> Response[OrganizationAnswer]:
         return _answer(await read_organization(key), key)
 
     @operation(
@@ -51,8 +50,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
         body=ChangeOrganization,
     )
-    async def change_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_organization(request: Request[Any, Any, Any], key: Caller) -> Response[OrganizationAnswer]:
         change = await read_body(request, ChangeOrganization)
         return _answer(accepted(await operator.change_organization(await read_organization(key), change)), key)
 

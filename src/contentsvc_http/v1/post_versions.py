@@ -5,7 +5,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.content.versions import DiffLineBody, VersionBody, differences
@@ -13,7 +12,7 @@ from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.conditions import if_match
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import TAGGED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
@@ -55,11 +54,10 @@ class RestoredPostBody(TypedDict):
 
 
 def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
-    operation = Operations("posts")
+    operation = Operations(gate, "posts")
 
     @operation("GET /v1/posts/{post_id:str}/versions", "listPostVersions", "List the versions of a post")
-    async def list_post_versions(request: Request[Any, Any, Any], post_id: _Id) -> Response[VersionListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_post_versions(key: Caller, post_id: _Id) -> Response[VersionListBody]:
         versions = accepted(await editor.versions(key.organization_id, post_id))
         bodies = map(VersionBody.of, versions)
         lines: list[VersionLineBody] = [
@@ -69,10 +67,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         return await gate.answer(key, {"versions": lines})
 
     @operation("GET /v1/posts/{post_id:str}/versions/{number:str}", "getPostVersion", "Get a version of a post")
-    async def get_post_version(
-        request: Request[Any, Any, Any], post_id: _Id, number: _Number
-    ) -> Response[OneVersionBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_post_version(key: Caller, post_id: _Id, number: _Number) -> Response[OneVersionBody]:
         kept = accepted(await editor.versions(key.organization_id, post_id))
         place = next((place for place, version in enumerate(kept) if version.number == read_number(number)), None)
         version = kept[accepted(UNKNOWN_VERSION if place is None else place)]
@@ -93,9 +88,8 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         headers=[TAGGED],
     )
     async def restore_post_version(
-        request: Request[Any, Any, Any], post_id: _Id, number: _Number
+        request: Request[Any, Any, Any], key: Caller, post_id: _Id, number: _Number
     ) -> Response[RestoredPostBody]:
-        key = await gate.caller(request, Scope.WRITE)
         tags = if_match(request)
         restored = await editor.restore(
             key.organization_id,

@@ -8,7 +8,6 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Meta
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.editing import (
     MARKDOWN_LIMIT,
@@ -32,7 +31,7 @@ from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
 from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
@@ -77,7 +76,7 @@ def post_routes(
 
 
 def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
-    operation = Operations("posts")
+    operation = Operations(gate, "posts")
 
     @operation(
         "GET /v1/posts",
@@ -104,8 +103,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         },
         responses={400: INVALID_LIST},
     )
-    async def list_posts(request: Request[Any, Any, Any]) -> Response[PostListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_posts(request: Request[Any, Any, Any], key: Caller) -> Response[PostListBody]:
         parameters = read_parameters(request, *LISTS)
         found_none = gate.hosted and _narrow_as_hosted(parameters)
         query = accepted(read_post_query(parameters))
@@ -131,8 +129,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         headers=[TAGGED],
         responses={304: ResponseSpec(None, description="The post has not changed (`If-None-Match`).")},
     )
-    async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
         tags, known_tags = if_match(request), if_none_match(request)
         post = await _post_of_version(library, key.organization_id, post_id, tags)
         tag = entity_tag(post)
@@ -144,7 +141,7 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
 
 
 def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTPRouteHandler]:
-    operation = Operations("posts")
+    operation = Operations(gate, "posts")
     shape = changes_of(HostedPostSettings, "PostFields", clears=(*POST_CLEARS, "slug")) if gate.hosted else ChangePost
 
     @operation(
@@ -157,8 +154,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         status=201,
         headers=[TAGGED, LOCATED],
     )
-    async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_post(request: Request[Any, Any, Any], key: Caller) -> Response[OnePostBody]:
         command = await read_body(request, CreatePost)
         created = accepted(await editor.create(key.organization_id, command, author=key.prefix))
         headers = {"ETag": entity_tag(created)}
@@ -176,8 +172,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         body_limit=_MAX_PATCH_BODY,
         headers=[TAGGED],
     )
-    async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
         tags = if_match(request)
         fields = await read_body(request, shape)
         values = values_of(fields)
@@ -197,8 +192,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         description="Send `If-Match` to delete the post only if it is still the version you read.",
         conditions=["If-Match"],
     )
-    async def delete_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[PostRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[PostRemovedBody]:
         accepted(await editor.remove(key.organization_id, post_id, if_=_is(if_match(request))))
         return await gate.answer(key, {"id": post_id})
 

@@ -5,7 +5,7 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
@@ -15,7 +15,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.context import read_before
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.pages import read_parameters
 
@@ -45,7 +45,7 @@ _STATUSES: Final = ", ".join(f"`{status.value}`" for status in RunStatus)
 
 
 def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
-    operation = Operations("runs")
+    operation = Operations(gate, "runs")
 
     @operation(
         "GET /v1/runs",
@@ -60,8 +60,7 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
             ),
         },
     )
-    async def list_runs(request: Request[Any, Any, Any]) -> Response[RunListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_runs(request: Request[Any, Any, Any], key: Caller) -> Response[RunListBody]:
         parameters = read_parameters(request, "status")
         statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
         limit = read_limit(parameters.get("limit"))
@@ -75,14 +74,12 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         return accepted(run or _UNKNOWN)
 
     @operation("GET /v1/runs/{run_id:str}", "getRun", "Get a workflow run")
-    async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
         return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
     async def changed(
-        request: Request[Any, Any, Any], run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
+        key: ApiKey, run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
     ) -> Response[OneRunBody]:
-        key = await gate.caller(request, Scope.WRITE)
         await find(key.organization_id, run_id)
         if not await change(key.organization_id):
             raise refused(otherwise)
@@ -91,15 +88,13 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
     @operation(
         "POST /v1/runs/{run_id:str}/cancel", "cancelRun", "Cancel a workflow run that has not ended", fails=[409]
     )
-    async def cancel_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        return await changed(request, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
+    async def cancel_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
+        return await changed(key, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
 
     @operation(
         "POST /v1/runs/{run_id:str}/retry", "retryRun", "Retry a workflow run that ended without a post", fails=[409]
     )
-    async def retry_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        return await changed(
-            request, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED
-        )
+    async def retry_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
+        return await changed(key, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED)
 
     return operation.routes

@@ -5,7 +5,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, structs
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
@@ -23,7 +23,7 @@ from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.repository_ids import (
@@ -103,7 +103,7 @@ class ScheduleRemovedBody(TypedDict):
 
 
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
-    operation = Operations("schedules")
+    operation = Operations(gate, "schedules")
     new = HostedNewSchedule if gate.hosted else NewSchedule
     fields = changes_of(new, "ScheduleFields", clears=("output_config",))
 
@@ -113,8 +113,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         "List schedules",
         query={"repositoryIds": (list[str], REPOSITORY_FILTER)},
     )
-    async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_schedules(request: Request[Any, Any, Any], key: Caller) -> Response[ScheduleListBody]:
         chosen = await read_repository_filter(directory, key.organization_id, request)
         listed = [
             schedule
@@ -127,8 +126,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         return await gate.answer(key, {"schedules": bodies, "repositoryMap": names})
 
     @operation("GET /v1/schedules/{schedule_id:str}", "getSchedule", "Get a schedule")
-    async def get_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_schedule(key: Caller, schedule_id: _Id) -> Response[OneScheduleBody]:
         stored = await schedules.schedule(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(stored or UNKNOWN_SCHEDULE))})
 
@@ -141,16 +139,16 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_schedule(request: Request[Any, Any, Any], key: Caller) -> Response[OneScheduleBody]:
         values = await _values(directory, key, await read_body(request, new), hosted=False)
         created = accepted(await planner.create(key.organization_id, CreateSchedule(**values)))
         body: OneScheduleBody = {"schedule": gate.answers.schedule(created)}
         return await gate.answer(key, body, location=f"/v1/schedules/{created.id}")
 
     @operation("PATCH /v1/schedules/{schedule_id:str}", "updateSchedule", "Update a schedule", body=fields, fails=[409])
-    async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_schedule(
+        request: Request[Any, Any, Any], key: Caller, schedule_id: _Id
+    ) -> Response[OneScheduleBody]:
         body = await read_body(request, fields)
         if not values_of(body):
             refuse_request("there is nothing to change")
@@ -159,8 +157,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(changed))})
 
     @operation("DELETE /v1/schedules/{schedule_id:str}", "deleteSchedule", "Delete a schedule")
-    async def delete_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[ScheduleRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_schedule(key: Caller, schedule_id: _Id) -> Response[ScheduleRemovedBody]:
         if not (is_own_id(schedule_id) and await schedules.remove(key.organization_id, schedule_id)):
             raise refused(UNKNOWN_SCHEDULE)
         return await gate.answer(key, {"id": schedule_id})

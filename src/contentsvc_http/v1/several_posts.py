@@ -5,7 +5,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.posts import Label
 from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
@@ -14,7 +13,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
 from contentsvc_http.errors import accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Described, Operations
 
 _LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
@@ -76,7 +75,7 @@ class SeveralPostsBody(TypedDict):
 
 
 def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> list[HTTPRouteHandler]:
-    operation = Operations("posts")
+    operation = Operations(gate, "posts")
 
     @operation(
         "POST /v1/posts/bulk",
@@ -86,8 +85,7 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         "A post that cannot be changed is listed in `failed`, and the other posts are changed.",
         body=SeveralPosts,
     )
-    async def change_posts(request: Request[Any, Any, Any]) -> Response[SeveralPostsBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_posts(request: Request[Any, Any, Any], key: Caller) -> Response[SeveralPostsBody]:
         action = await read_body(request, SeveralPosts)
         if (action.ids is None) is (action.filter is None):
             refuse_request("send either ids or filter")

@@ -5,7 +5,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
@@ -19,7 +18,7 @@ from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.bodies import SecretRotation, read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
@@ -65,17 +64,15 @@ class TestSentBody(TypedDict):
 def webhook_endpoint_routes(
     gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor, consents: Consents
 ) -> list[HTTPRouteHandler]:
-    operation = Operations("webhook endpoints")
+    operation = Operations(gate, "webhook endpoints")
 
     @operation("GET /v1/webhook-endpoints", "listWebhookEndpoints", "List webhook endpoints")
-    async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_endpoints(key: Caller) -> Response[EndpointListBody]:
         listed = await endpoints.endpoints(key.organization_id)
         return await gate.answer(key, {"webhookEndpoints": await consents.bodies(key.organization_id, listed)})
 
     @operation("GET /v1/webhook-endpoints/{endpoint_id:str}", "getWebhookEndpoint", "Get a webhook endpoint")
-    async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_endpoint(key: Caller, endpoint_id: _Id) -> Response[OneEndpointBody]:
         endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
         body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT))
         return await gate.answer(key, {"webhookEndpoint": body})
@@ -93,8 +90,7 @@ def webhook_endpoint_routes(
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_endpoint(request: Request[Any, Any, Any], key: Caller) -> Response[NewSecretBody]:
         created = accepted(await editor.create(key.organization_id, await read_body(request, CreateEndpoint)))
         location = f"/v1/webhook-endpoints/{created.endpoint.id}"
         return await gate.answer(key, await _with_secret(created), location=location)
@@ -107,8 +103,9 @@ def webhook_endpoint_routes(
         "enable it again.",
         body=ChangeEndpoint,
     )
-    async def change_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_endpoint(
+        request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id
+    ) -> Response[OneEndpointBody]:
         change = await read_body(request, ChangeEndpoint)
         if not values_of(change):
             refuse_request("there is nothing to change")
@@ -120,8 +117,7 @@ def webhook_endpoint_routes(
         "deleteWebhookEndpoint",
         "Delete a webhook endpoint and its waiting messages",
     )
-    async def delete_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[EndpointRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_endpoint(key: Caller, endpoint_id: _Id) -> Response[EndpointRemovedBody]:
         if not await editor.remove(key.organization_id, endpoint_id):
             raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
@@ -150,8 +146,7 @@ def _add_actions(
         body_required=False,
         fails=[409],
     )
-    async def rotate_secret(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[NewSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def rotate_secret(request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id) -> Response[NewSecretBody]:
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap)
         return await gate.answer(key, await with_secret(accepted(rotated)))
@@ -164,8 +159,7 @@ def _add_actions(
         status=202,
         fails=[409],
     )
-    async def test_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[TestSentBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def test_endpoint(key: Caller, endpoint_id: _Id) -> Response[TestSentBody]:
         message_id = accepted(await editor.test(key.organization_id, endpoint_id))
         return await gate.answer(key, {"messageId": message_id})
 
@@ -178,7 +172,6 @@ def _add_actions(
         status=202,
         fails=[409],
     )
-    async def confirm_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[AskedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def confirm_endpoint(key: Caller, endpoint_id: _Id) -> Response[AskedBody]:
         asked = accepted(await editor.ask(key.organization_id, endpoint_id))
         return await gate.answer(key, confirmations_body(asked))

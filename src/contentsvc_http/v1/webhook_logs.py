@@ -6,7 +6,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus, log_body, read_log_query
@@ -14,7 +13,7 @@ from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.bodies import encoded, read_body
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Described, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
@@ -63,7 +62,7 @@ class ReplayBody(TypedDict):
 
 
 def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
-    operation = Operations("webhook logs")
+    operation = Operations(gate, "webhook logs")
     journal, shares, replayer = app.stores.journal, app.shares, app.replayer
 
     @operation(
@@ -81,8 +80,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         },
         responses={400: INVALID_LIST},
     )
-    async def list_webhook_logs(request: Request[Any, Any, Any]) -> Response[LogListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_webhook_logs(request: Request[Any, Any, Any], key: Caller) -> Response[LogListBody]:
         parameters = read_parameters(request, "integrationId", "status")
         query = accepted(read_log_query(parameters))
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
@@ -105,9 +103,8 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         fails=[409],
     )
     async def replay_webhook_log(
-        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
+        key: Caller, log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[ReplayBody]:
-        key = await gate.caller(request, Scope.WRITE)
         replayed = accepted(await replayer.replay(key.organization_id, log_id))
         return await gate.answer(key, {"deliveryId": replayed.delivery_id})
 
@@ -117,9 +114,8 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         "Get a log entry, the cause of its outcome, and the remedy",
     )
     async def get_webhook_log(
-        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
+        key: Caller, log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[OneLogShape]:
-        key = await gate.caller(request, Scope.READ)
         owner = key.organization_id
 
         async def shown() -> OneLogShape | None:
@@ -140,8 +136,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         body=ReplayDeliveries,
         status=202,
     )
-    async def replay_webhook_logs(request: Request[Any, Any, Any]) -> Response[ReplayedBatchShape]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def replay_webhook_logs(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayedBatchShape]:
         command = await read_body(request, ReplayDeliveries)
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
         return await gate.answer(key, ReplayedBatchShape.of(batch))
@@ -152,8 +147,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         "Count the log entries that a filter would replay",
         query=_FILTER,
     )
-    async def count_replay(request: Request[Any, Any, Any]) -> Response[ReplayCountShape]:
-        key = await gate.caller(request, Scope.READ)
+    async def count_replay(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayCountShape]:
         command = accepted(read_replay_filter(read_parameters(request, "outcomes", "statuses")))
         counted = accepted(await app.bulk_replayer.count(key.organization_id, command))
         return await gate.answer(key, ReplayCountShape.of(counted))
