@@ -2,6 +2,7 @@ from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.spec import OpenAPIMediaType, RequestBody
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import ApiKey
@@ -21,6 +22,10 @@ from contentsvc_http.v1.operations import LOCATED, Operations
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
+#: The document names the media types; the bytes themselves tell the type.
+_PICTURE: Final = RequestBody(
+    required=True, content=dict.fromkeys(("image/png", "image/jpeg", "image/webp"), OpenAPIMediaType())
+)
 _Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
 
 
@@ -136,6 +141,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "setChangelogImage",
         "Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
+        body=_PICTURE,
         fails=[400, 413],
     )
     async def set_image(

@@ -62,7 +62,7 @@ class Operations:
         *,
         description: str | None = None,
         query: Mapping[str, Described] | None = None,
-        body: type[Struct] | None = None,
+        body: type[Struct] | RequestBody | None = None,
         body_required: bool = True,
         body_limit: int | EmptyType = Empty,
         conditions: Sequence[str] = (),
@@ -87,10 +87,9 @@ class Operations:
             statuses.add(400)
         if conditions:
             statuses.add(412)
-        request_body = None
-        if body is not None:
+        if isinstance(body, type):
             statuses |= {400, 413, 415}
-            request_body = _json_body(body, required=body_required)
+            body = _json_body(body, required=body_required)
         route = HTTPRouteHandler(
             path,
             http_method=HttpMethod(method),
@@ -101,7 +100,7 @@ class Operations:
             summary=summary,
             description=description,
             tags=self._tags,
-            operation_class=_documenting(request_body, parameters),
+            operation_class=_documenting(body, parameters),
             response_headers=headers,
             responses={**{each: _error(each) for each in sorted(statuses)}, **(responses or {})},
         )
