@@ -1,22 +1,24 @@
 import asyncio
-from collections.abc import Iterable
+import re
 from functools import cached_property
+from html import unescape
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
-    from markdown_it.token import Token
     from nh3 import Cleaner
 
-#: Longer Markdown, in characters, is rendered in a thread. The most expensive kilobyte takes some 20 ms.
-_ON_THE_LOOP: Final = 1_000
-#: The limit for the targets of all links together, in characters: references can repeat a target.
-_TARGETS_LEAST: Final = 100_000
-_TARGETS_GROWTH: Final = 10
-#: The key in the parser's environment: how many cells of tables are left for the document.
-_CELLS: Final = "contentsvc_cells"
+#: Longer Markdown, in characters, is rendered in a thread. The most expensive text of this length takes some 15 ms.
+_ON_THE_LOOP: Final = 4_000
+#: The cells that a text may have, for each of its characters; beyond that, its tables stay text. A row with one cell
+#: becomes as many cells as its header has.
+_CELLS: Final = 5
+#: The renderer expands link references up to the length of the text, which is too few for a short one. So a blank line
+#: of this length, in characters, precedes a text with definitions. It has room for 200 addresses of 100 characters.
+_REFERENCES: Final = 20_000
+#: The depth of nested quotations; with deeper ones, all quotations of a text become paragraphs. The allow-list's time
+#: grows with the square of the depth, to half a minute for the longest text.
+_NESTED_QUOTATIONS: Final = 100
 #: The tags that a post may have. No images: a remote image reveals each reader to its server.
 _TAGS: Final = frozenset(
     {
@@ -26,20 +28,43 @@ _TAGS: Final = frozenset(
     }
 )
 _ATTRIBUTES: Final = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}
+# As the renderer writes them: it escapes quotation marks and angle brackets.
+_LINK_OR_IMAGE: Final = re.compile(
+    r'<a href="(?P<target>[^"]*)"[^>]*>|</a>|<img src="(?P<source>[^"]*)" alt="(?P<text>[^"]*)"[^>]*>'
+)
+_QUOTATION: Final = re.compile("</?blockquote>")
+#: What the renderer writes in place of raw HTML that it omits.
+_OMITTED: Final = "<!-- raw HTML omitted -->"
 
 
-def commonmark(*, html: bool) -> "MarkdownIt":
-    """Create a parser of CommonMark with tables and strikethrough; its time is proportional to the text's length."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415  # a process that only receives never renders
+def _rendered(markdown: str, *, escapes: bool) -> str:
+    """Return the HTML of CommonMark with tables and strikethrough, in a time proportional to the text's length.
 
-    from contentsvc_core.content.changelog.markdown import INERT_URL  # noqa: PLC0415  # lists import no writer
+    Raw HTML becomes text with ``escapes``, and :data:`_OMITTED` without.
+    """
+    from comrak import ExtensionOptions, RenderOptions, render_markdown  # noqa: PLC0415  # a receiver never renders
 
-    parser = MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
-    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
-    # The parser would take a quarter of its time to find that it need not change most addresses.
-    normalize = parser.normalizeLink
-    parser.normalizeLink = lambda url: url if INERT_URL.fullmatch(url) else normalize(url)  # pyright: ignore[reportAttributeAccessIssue]
-    return parser
+    extensions, rendering = ExtensionOptions(), RenderOptions()
+    lines = markdown.splitlines()
+    widest = max((line.count("|") for line in lines), default=0) + 1
+    extensions.table = widest * len(lines) <= _CELLS * len(markdown)
+    extensions.strikethrough = True
+    rendering.escape = escapes
+    if "]:" in markdown:
+        markdown = f"{' ' * _REFERENCES}\n{markdown}"
+    return render_markdown(markdown, extension_options=extensions, render_options=rendering)
+
+
+def has_markup(markdown: str) -> bool:
+    """Check whether a text has raw HTML or an image."""
+    html = _rendered(markdown, escapes=False)
+    return _OMITTED in html or "<img " in html
+
+
+def links_elsewhere(markdown: str) -> bool:
+    """Check whether a link of a text leads to another scheme than http and https, or is relative."""
+    links = _LINK_OR_IMAGE.finditer(_rendered(markdown, escapes=True))
+    return not all(_is_web(unescape(link["target"])) for link in links if link["target"] is not None)
 
 
 @final
@@ -56,13 +81,6 @@ class SafeMarkdown:
         return CONTENT_LIMIT if self._at_most is None else self._at_most
 
     @cached_property
-    def _parser(self) -> "MarkdownIt":
-        # html=False first: the allow-list alone would drop the text that follows a <script>.
-        parser = commonmark(html=False)
-        parser.inline.ruler.at("image", _image)
-        return parser
-
-    @cached_property
     def _cleaner(self) -> "Cleaner":
         from nh3 import Cleaner  # noqa: PLC0415  # as above
 
@@ -76,9 +94,6 @@ class SafeMarkdown:
         )
 
     async def render(self, markdown: str) -> str | None:
-        if "_parser" not in vars(self):
-            # Imports and creates the parser. The texts are not rendered there: many threads would hold up the loop.
-            await asyncio.to_thread(self.html, "")
         if len(markdown) <= _ON_THE_LOOP:
             content = self.html(markdown)
         else:
@@ -86,56 +101,36 @@ class SafeMarkdown:
         return content if len(content) <= self._limit else None
 
     def html(self, markdown: str) -> str:
-        tokens = self._parser.parse(markdown)
-        _bound_links(tokens, max(_TARGETS_LEAST, _TARGETS_GROWTH * len(markdown)))
-        return self._cleaner.clean(self._parser.renderer.render(tokens, self._parser.options, {}))
+        # The allow-list alone would drop the text that follows a <script>.
+        html = _web_links(_rendered(markdown, escapes=True))
+        if _deepest_quotation(html) > _NESTED_QUOTATIONS:
+            html = _QUOTATION.sub("", html)
+        return self._cleaner.clean(html)
 
 
-def _image(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
-    """Read an image as a link to it, without its exclamation mark; inside a link, as its description."""
-    from markdown_it.rules_inline import link  # noqa: PLC0415  # as above
-
-    start = state.pos
-    if not state.src.startswith("![", start):
-        return False
-    state.pos += 1
-    is_nested = state.linkLevel > 0
-    if not link(state, silent or is_nested):
-        state.pos = start
-        return False
-    if is_nested and not silent:
-        state.pending += state.src[start + 2 : state.md.helpers.parseLinkLabel(state, start + 1)]
-    elif not silent and (opened := state.tokens[-2]).type == "link_open":
-        # Without a description, its address is the text.
-        closed = state.tokens.pop()
-        state.push("text", "", 0).content = str(opened.attrs["href"])
-        state.tokens.append(closed)
-    return True
+def _deepest_quotation(html: str) -> int:
+    steps = (-1 if tag.startswith("</") else 1 for tag in _QUOTATION.findall(html))
+    return max(accumulate(steps), default=0)
 
 
-def _bound_links(tokens: Iterable["Token"], limit: int) -> None:
-    for block in tokens:
-        is_hidden = False
-        for token in block.children or ():
-            if token.type == "link_open":
-                limit -= sum(len(str(value)) for value in token.attrs.values())
-                is_hidden = limit < 0
-            if token.type in {"link_open", "link_close"}:
-                # The renderer leaves out hidden tokens. Links do not nest, so the next end is this link's.
-                token.hidden = is_hidden
+def _web_links(html: str) -> str:
+    """Return HTML with links to images instead of images, and with links to the web alone.
 
-
-def _table(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  # the parser's signature
-    """Read a table as the parser's own rule does, with no more cells in a document than it has characters.
-
-    A short row would become as many cells as the widest header has. Rows beyond the bound are a paragraph.
+    Inside a link, an image becomes its description.
     """
-    from markdown_it.rules_block import table  # noqa: PLC0415  # as above
+    is_open = False
 
-    if silent or not table(state, start, end, silent=True):
-        return table(state, start, end, silent)
-    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
-    remaining: int = state.env.setdefault(_CELLS, len(state.src))
-    table(state, start, min(end, start + 2 + max(remaining, 0) // columns), silent=False)
-    state.env[_CELLS] = remaining - columns * (state.line - start)
-    return True
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal is_open
+        if (source := found["source"]) is not None:
+            # Without a description, its address is the text.
+            text = found["text"] or source
+            return text if is_open or not _is_web(source) else f'<a href="{source}">{text}</a>'
+        was_open, is_open = is_open, _is_web(found["target"] or "")
+        return found[0] if is_open or was_open else ""
+
+    return _LINK_OR_IMAGE.sub(replaced, html)
+
+
+def _is_web(target: str) -> bool:
+    return target.lower().startswith(("http://", "https://"))

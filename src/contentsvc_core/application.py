@@ -228,7 +228,7 @@ class Application:
     def subscriptions(self) -> "Subscriptions":
         from contentsvc_core.usecases.subscribe import Subscriptions
 
-        return Subscriptions(self.stores.subscribers, self.clock, self.ids)
+        return Subscriptions(self.stores.subscribers, self.limiter, self.clock, self.ids)
 
     @cached_property
     def briefs(self) -> "Briefs":

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -11,6 +11,8 @@ from contentsvc_core.text import storable
 from contentsvc_core.timestamps import iso_ms
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
+#: The escape of U+0000 in JSON, which has no other form.
+_NUL: Final = rb"\u0000"
 
 
 class InvalidStruct(ValueError):
@@ -21,6 +23,20 @@ def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
     """Decode a JSON value as ``shape``, without conversions, or raise :class:`InvalidStruct`."""
     try:
         return msgspec.convert(value, shape, strict=True)
+    except msgspec.ValidationError as exc:
+        raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
+
+
+def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
+    """Decode JSON as :func:`decode_struct` does; U+0000, which stores cannot hold, becomes U+FFFD.
+
+    No values are built that ``shape`` does not have: 300,000 empty lists held up the event loop for 0.3 s.
+    """
+    if _NUL in raw:
+        # An escaped backslash before it is written in its other form, so that none of its characters is taken for it.
+        raw = raw.replace(rb"\\", rb"\u005c").replace(_NUL, rb"\ufffd")
+    try:
+        return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as exc:
         raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
 

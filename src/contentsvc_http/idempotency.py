@@ -16,6 +16,7 @@ from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from contentsvc_core.access.keyed_requests import NAME_LIMIT, KeptAnswer, KeyedRequest
+from contentsvc_core.access.keys import Scope as KeyScope
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.keyed_requests import Idempotency
@@ -74,13 +75,14 @@ class IdempotencyKeys:
         return executing_once
 
     async def _begun(self, scope: Scope, receive: Receive) -> KeyedRequest | None:
-        """Return the request as it begins; ``None``: it has no idempotency key, or no valid API key."""
+        """Return the request as it begins; ``None``: it has no idempotency key, or its API key may not write."""
         request = Request[Any, Any, Any](scope, receive)
         names = request.headers.getall(HEADER, [])
         if not names or request.method != "POST":
             return None
         key = await presented_key(request, self._authenticator)
-        if key is None:
+        if key is None or KeyScope.WRITE not in key.scopes:
+            # The operation refuses it. Nothing is stored for a key that can only read.
             return None
         if len(names) > 1 or not _NAME.fullmatch(names[0]):
             raise Refused(400, {"error": _MALFORMED})

@@ -69,4 +69,6 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
     # Some models send null for absent arguments.
     fields = {name: value for name, value in arguments.items() if value is not None}
+    # Checked first, which ends at an unknown field: replacing characters in very many values takes long.
+    decode_struct(fields, tool.takes)
     return decode_struct(storable_json(fields), tool.takes)

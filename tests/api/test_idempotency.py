@@ -167,6 +167,17 @@ async def test_each_api_key_has_its_own_keys(acme: Caller) -> None:
     assert await number_of(acme, "/v1/posts") == 2
 
 
+async def test_a_key_that_may_not_write_stores_nothing(acme: Caller) -> None:
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=[Scope.READ])
+    assert isinstance(issued, IssuedKey)
+    untouched = _Untouched()
+    acme.world.stores = evolve(acme.world.stores, keyed_requests=untouched)
+    reader = Caller(acme.world, acme.organization, acme.connection, issued)
+
+    assert (await reader("POST", "/v1/posts", POST, headers=keyed())).status_code == 403
+    assert untouched.times == 0
+
+
 async def test_every_post_documents_the_key(world: ApiWorld) -> None:
     described = [operation for method, _, operation in await operations(world) if method == "POST"]
 
@@ -174,6 +185,17 @@ async def test_every_post_documents_the_key(world: ApiWorld) -> None:
     for operation in described:
         assert [each["in"] for each in operation["parameters"] if each["name"] == "Idempotency-Key"] == ["header"]
         assert {"400", "409", "422"} <= set(operation["responses"]), operation["operationId"]
+
+
+@final
+class _Untouched:
+    """Keyed requests that count the updates, and refuse them."""
+
+    times = 0
+
+    async def update(self, _key_prefix: str, _name: str, _transition: RequestTransition) -> KeyedRequest | Refusal:
+        self.times += 1
+        raise StoreUnavailable
 
 
 @final

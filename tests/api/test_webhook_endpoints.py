@@ -9,7 +9,7 @@ from standardwebhooks import Webhook
 from tests.api.world import ApiWorld, Caller
 from tests.endpoints import tokens_of
 
-from contentsvc_core import Dispatcher
+from contentsvc_core import Dispatcher, IssuedKey, Scope
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_http.settings import Settings
@@ -222,6 +222,22 @@ async def test_the_host_chooses_the_format_and_only_standard_messages_have_a_sec
     mail = await acme("POST", PATH, {"url": "mailto:ops@acme.example"})
     assert mail.status_code == 400
     assert "CONTENTSVC_SMTP_URL" in mail.json()["error"]
+
+
+async def test_the_secret_url_of_a_chat_is_shown_to_keys_that_may_write(acme: Caller) -> None:
+    urls = ["https://hooks.slack.com/services/T0/B0/secret", "https://acme.example/hook"]
+    paths = [f"{PATH}/{(await made(acme, url=url))['webhookEndpoint']['id']}" for url in urls]
+    issued = await acme.world.operator.issue_key(acme.organization, scopes=[Scope.READ])
+    assert isinstance(issued, IssuedKey)
+    reader = Caller(acme.world, acme.organization, acme.connection, issued)
+    seen = {
+        caller: [(await caller("GET", path)).json()["webhookEndpoint"]["url"] for path in paths]
+        for caller in (acme, reader)
+    }
+
+    assert seen == {acme: urls, reader: ["https://hooks.slack.com/…", urls[1]]}
+    listed = (await reader("GET", PATH)).json()["webhookEndpoints"]
+    assert sorted(each["url"] for each in listed) == sorted(seen[reader])
 
 
 async def test_addresses_are_asked_shown_with_their_state_and_asked_again() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pytest
-from attrs import asdict
+from attrs import asdict, evolve
 from tests.builders import a_post
 
 from contentsvc_core.content.posts import Post, PostStatus
@@ -113,8 +113,10 @@ def _shown(letter: Letter | None) -> dict[str, Any]:
 
 def test_each_letter_reads_as_before() -> None:
     long = "<p>Long.</p>" + "<p>x</p>" * 7_480
+    hostile = evolve(_CHANGELOG, title="Verify @ https://evil.example")
     shown = {
         "confirmation": _shown(confirmation(_MAIL, "t", _CHANGELOG, _LINKS)),
+        "confirmation of a stranger": _shown(confirmation(_MAIL, "t", hostile, _LINKS))["text"],
         "one post": _shown(_posts_letter(_post(1), zone="America/Los_Angeles")),
         "eleven posts": _shown(_posts_letter(*(_post(number) for number in range(11))))["html"],
         "twelve posts": _shown(_posts_letter(*(_post(number) for number in range(12))))["text"],

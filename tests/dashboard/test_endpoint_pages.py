@@ -9,10 +9,11 @@ from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.conftest import signed_in
+from tests.dashboard.contents import beside
 from tests.dashboard.tree import tree
 from tests.endpoints import tokens_of
 
-from contentsvc_core import Dispatcher
+from contentsvc_core import Dispatcher, Scope
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.retries import Answer, NotSent
@@ -183,7 +184,8 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     endpoint = await standing(acme)
     own = f"{PATH}/{endpoint.id}"
 
-    assert (page.heading, endpoint.format.value) == (endpoint.url, "slack")
+    assert (page.heading, endpoint.format.value) == ("https://hooks.slack.com/…", "slack")
+    assert endpoint.url in page.response.text
     assert f"{own}/rotate" not in page.response.text
     await browsing.send(page.form(f"{own}/test"))
     await acme.world.stores.endpoints.change(
@@ -195,6 +197,19 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
     assert wrong.status == 422
     assert tree(wrong).one(id="format-fault").text.startswith("The format must be slack")
+
+
+async def test_the_secret_url_of_a_chat_is_shown_to_keys_that_may_write(acme: Caller, browsing: Browsing) -> None:
+    url = "https://hooks.slack.com/services/secret"
+    await created(browsing, url=url, format="")
+    own = f"{PATH}/{(await standing(acme)).id}"
+    await browsing.send((await browsing.open(own)).form(f"{own}/test"))
+    reader, _ = await beside(acme, Scope.READ)
+
+    assert url in (await browsing.open(own)).response.text
+    for path in (PATH, own, "/dashboard", "/dashboard/integrations/logs"):
+        page = await reader.open(path)
+        assert (page.status, "services/secret" in page.response.text) == (200, False), path
 
 
 async def test_addresses_have_a_state_and_unconfirmed_ones_are_asked_again() -> None:

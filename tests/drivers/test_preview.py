@@ -347,5 +347,5 @@ def test_neither_a_database_nor_a_server_nor_a_renderer_is_imported(work: Work, 
     imported = set(re.findall(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", done.stderr, re.MULTILINE))
     assert "contentsvc_core.content.changelog.writer" in imported
     packages = {name.partition(".")[0] for name in imported}
-    assert not packages & {"sqlalchemy", "litestar", "httpx", "rich", "markdown_it", "nh3", "contentsvc_http"}
+    assert not packages & {"sqlalchemy", "litestar", "httpx", "rich", "comrak", "nh3", "contentsvc_http"}
     assert [path.name for path in tmp_path.iterdir()] == ["lamp"]

@@ -10,7 +10,6 @@ from tests.mail_server import MailServer
 from contentsvc_cli.operate.doctor.mail import mail
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
-from contentsvc_core.usecases.subscribe import Subscriptions
 from contentsvc_http.settings import InvalidSetting, Settings
 
 
@@ -26,7 +25,7 @@ async def _request(*addresses: str) -> None:
         changelog = await app.stores.changelogs.named("acme")
         assert changelog is not None
         for address in addresses:
-            assert await Subscriptions(app.stores.subscribers, app.clock, app.ids).request(changelog, address) is None
+            assert await app.subscriptions.request(changelog, address) is None
 
 
 def test_subscribers_are_listed_and_deleted() -> None:

@@ -21,7 +21,7 @@ from tests.mutation.mutants import Mutant
 #: What the tests of the rooms import in the end: once, and not for each mutant. None of it has to be there.
 _OTHERS: Final = (
     *("hypothesis.strategies", "pytest_asyncio.plugin", "attrs", "cattrs", "msgspec", "click.testing", "httpx"),
-    *("sqlalchemy.ext.asyncio", "cryptography.fernet", "uuid_utils", "markdown_it", "nh3", "psycopg", "rich.progress"),
+    *("sqlalchemy.ext.asyncio", "cryptography.fernet", "uuid_utils", "comrak", "nh3", "psycopg", "rich.progress"),
     *("litestar", "uvicorn", "alembic.command", "structlog", "asyncpg"),
 )
 #: In seconds of the processor's time, for all tests of a room.

@@ -32,7 +32,7 @@ _ON_DEMAND: Final = (
     *("contentsvc_http.server", "contentsvc_http.instrumentation", "contentsvc_http.metrics", "contentsvc_http.scrape"),
     *("contentsvc_adapters.sql.dialects.postgresql", "contentsvc_adapters.engine.dbos", "contentsvc_core.events.wire"),
     *("contentsvc_http.wiring.diagnostics", "contentsvc_cli.terminal.grid", "rich.progress"),
-    *("alembic.command", "alembic.config", "alembic.script", "cattrs", "cattrs.gen", "markdown_it", "httptools"),
+    *("alembic.command", "alembic.config", "alembic.script", "cattrs", "cattrs.gen", "comrak", "httptools"),
 )
 
 

@@ -241,6 +241,23 @@ async def test_confirmations_are_limited_for_an_address_of_the_network() -> None
         assert len(await office.mails()) == 6
 
 
+async def test_an_address_gets_ten_confirmation_mails_a_day() -> None:
+    async with Office.opened() as office:
+        answers: list[httpx.Response] = []
+        came = 0
+        for _ in range(12):
+            answers.append(await office.enter("ann@example.org"))
+            came += len(await office.mails())
+            office.wait()
+        assert came == 10
+        # The answer does not tell a visitor of the mails of others.
+        assert len({(answer.status_code, answer.content) for answer in answers}) == 1
+
+        office.wait(timedelta(days=1))
+        await office.enter("ann@example.org")
+        assert len(await office.mails()) == 1
+
+
 async def test_posts_that_are_published_together_come_in_one_mail() -> None:
     async with Office.opened() as office:
         await office.subscribed()

@@ -1,12 +1,9 @@
 """Checks a model's Markdown with a parser: only text, and links to http and https, are allowed."""
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from markdown_it import MarkdownIt
-
-from contentsvc_adapters.markup import commonmark
+from contentsvc_adapters.markup import has_markup, links_elsewhere
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.prompting import UnusableDraft
 
@@ -17,27 +14,17 @@ _MARKUP: Final = re.compile(r"\\.|<https?://[^<>\s]*>|<|!(?=\[)")
 _EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
 
 
-def _sees_everything() -> MarkdownIt:
-    # Enabled, and every address counts as a link, to find everything that another renderer would show.
-    parser = commonmark(html=True)
-    parser.validateLink = lambda url: True  # pyright: ignore[reportAttributeAccessIssue]  # noqa: ARG005
-    return parser
-
-
-_PARSER: Final = _sees_everything()
-
-
 def inert(markdown: str) -> str | UnusableDraft:
     """Return Markdown with raw HTML as text and images as links; unusable: a link to another scheme than http(s)."""
     safe = _escaped(markdown)
-    if len(safe) <= MARKDOWN_LIMIT and _has_markup(safe):
+    if len(safe) <= MARKDOWN_LIMIT and has_markup(safe):
         # That part looked like code, but is not. Escape everything: code with HTML then shows backslashes, no more.
         safe = _EVERY.sub(_escape, markdown)
-        if _has_markup(safe):
+        if has_markup(safe):
             return UnusableDraft(reason="it holds HTML or an image")
     if len(safe) > MARKDOWN_LIMIT:
         return UnusableDraft(reason=f"it is longer than {MARKDOWN_LIMIT:,} characters")
-    if any(not target.lower().startswith(("https://", "http://")) for target in _targets(safe)):
+    if links_elsewhere(safe):
         return UnusableDraft(reason="it links to something that is no http or https address")
     return safe
 
@@ -89,17 +76,3 @@ def _escape(found: re.Match[str]) -> str:
             return ""
         case kept:
             return kept
-
-
-def _has_markup(markdown: str) -> bool:
-    return any(kind in {"html_inline", "html_block", "image"} for kind, _ in _tokens(markdown))
-
-
-def _targets(markdown: str) -> Iterator[str]:
-    return (target for kind, target in _tokens(markdown) if kind == "link_open")
-
-
-def _tokens(markdown: str) -> Iterator[tuple[str, str]]:
-    for block in _PARSER.parse(markdown):
-        for token in (block, *(block.children or ())):
-            yield token.type, str(token.attrGet("href") or "")

@@ -1,4 +1,5 @@
 import re
+from hashlib import sha256
 from typing import Final, Self, final
 
 from attrs import evolve, frozen
@@ -81,6 +82,11 @@ SHARED_RATES: Final = (
 SUBSCRIBING: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=6)
 #: The same of an organization: strangers choose the addresses. A changelog that is in the news has that many readers.
 SUBSCRIBING_TOGETHER: Final = Rate(method="POST", template="/changelog/{slug}/subscribe", limit=60, is_shared=True)
+#: The same of an e-mail address, in all changelogs of the service: strangers enter it, and each mail of them is
+#: unwanted. A reader subscribes to a few changelogs on one day.
+SUBSCRIBING_ADDRESS: Final = Rate(
+    method="POST", template="/changelog/{slug}/subscribe", limit=10, is_shared=True, window_ms=_DAY_MS
+)
 #: Confirmation mails to recipients of alerts, by the recipient's address: an owner who waits for the mail looks for it
 #: within minutes, and one mail an hour is no nuisance.
 CONFIRMING: Final = Rate(
@@ -135,6 +141,14 @@ class Bucket:
     def of_recipient(cls, rate: Rate, organization_id: str, address: str) -> Self:
         """Return the bucket of mails of an organization to an e-mail address."""
         return cls(rate=rate, client=f"recipient {organization_id} {address}")
+
+    @classmethod
+    def of_reader(cls, rate: Rate, address: str) -> Self:
+        """Return the bucket of mails of all organizations to an e-mail address.
+
+        It has a digest of the address, because it is kept longer than the address of a reader who has left.
+        """
+        return cls(rate=rate, client=f"reader {sha256(address.encode()).hexdigest()}")
 
     @property
     def name(self) -> str:

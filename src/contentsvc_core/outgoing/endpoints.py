@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Self, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from msgspec import Meta, Struct
 
 from contentsvc_core.commands import Command, changes_of
@@ -12,7 +12,7 @@ from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.recipients import Recipient, RecipientBody
-from contentsvc_core.outgoing.targets import addresses_of
+from contentsvc_core.outgoing.targets import addresses_of, shown_target
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.timestamps import iso_ms
 
@@ -63,6 +63,15 @@ class WebhookEndpoint:
 
     def wants(self, kind: EventType) -> bool:
         return self.enabled and is_subscribed(self.format, self.event_types or None, kind)
+
+    def shown(self, *, to_writer: bool) -> Self:
+        """Return the endpoint as a key sees it that may write, or not.
+
+        The URL of a chat is a secret, with which anyone can post there: keys that may not write see its host.
+        """
+        if to_writer or not self.format.is_chat:
+            return self
+        return evolve(self, url=f"https://{shown_target(self.url)}/…")
 
     @property
     def is_signed(self) -> bool:

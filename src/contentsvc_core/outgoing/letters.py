@@ -84,7 +84,8 @@ class Posted:
 
 def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
     url = f"{links.subscribe}/confirm?token={token}"
-    name = changelog.title
+    # Its organization chose the title, and any visitor the address: a stranger's words to a stranger.
+    name = defused(changelog.title)
     ask = f"This address was entered to get new posts of {name} by mail."
     ignore = "If you did not enter it, ignore this mail: the link ends after 24 hours, and the address is deleted."
     body = f'<p>{escape(ask)}</p><p><a href="{escape(url)}">Confirm the subscription</a></p>'
@@ -92,7 +93,7 @@ def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links:
     return Letter(
         # With the time: a repeated request gets a different mail.
         message_id=_message_id(mail.id, mail.created_at.isoformat()),
-        sender_name=name,
+        sender_name=_SENDER,
         to=mail.subscriber.address,
         subject=subject,
         text=f"{ask}\n\nTo confirm, open this page and press the button:\n\n{url}\n\n{ignore}\n",

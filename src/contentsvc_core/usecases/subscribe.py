@@ -1,9 +1,11 @@
 from typing import Final, final
 
+from contentsvc_core.access.rates import SUBSCRIBING_ADDRESS, Bucket
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, read_address, token_digest
 from contentsvc_core.ports import Clock, IdSource, Subscribers
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.limit import RateLimiter
 
 NO_ADDRESS: Final = Refusal(
     RefusalKind.INVALID, "That is no e-mail address. An address looks like name@example.org.", "address"
@@ -15,8 +17,9 @@ NO_MORE_SUBSCRIBERS: Final = Refusal(
 
 @final
 class Subscriptions:
-    def __init__(self, subscribers: Subscribers, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, subscribers: Subscribers, limiter: RateLimiter, clock: Clock, ids: IdSource) -> None:
         self._subscribers = subscribers
+        self._limiter = limiter
         self._clock = clock
         self._ids = ids
 
@@ -25,6 +28,9 @@ class Subscriptions:
         normal = read_address(address)
         if normal is None:
             return NO_ADDRESS
+        if not (await self._limiter.hit(Bucket.of_reader(SUBSCRIBING_ADDRESS, normal))).admitted:
+            # Not refused: only the owner of the address may learn of the mails that it got.
+            return None
         token, digest = mint(self._ids)
         subscriber = Subscriber(
             id=self._ids.new_id("sub_"),

@@ -106,7 +106,8 @@ def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     ) -> Response[Any]:
         owner = session.organization_id
         newest = await dashboard.app.shares.lists(owner, lambda: dashboard.app.stores.read_model.newest_entries(owner))
-        endpoints = await dashboard.app.stores.endpoints.endpoints(owner)
+        stored = await dashboard.app.stores.endpoints.endpoints(owner)
+        endpoints = [endpoint.shown(to_writer=session.may_write) for endpoint in stored]
         bodies = await dashboard.app.consents.bodies(owner, endpoints)
         successes = await _successes(dashboard, owner)
         context = {
@@ -243,7 +244,7 @@ async def _endpoint(dashboard: Dashboard, session: DashboardSession, endpoint_id
         endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
     if endpoint is None:
         raise _unknown()
-    return endpoint
+    return endpoint.shown(to_writer=session.may_write)
 
 
 async def _page(

@@ -10,7 +10,8 @@ def name_of(integration: Integration) -> str:
 
 
 def endpoint_name(endpoint: WebhookEndpoint) -> str:
-    return endpoint.description or endpoint.url
+    # Lists are shown to all keys.
+    return endpoint.description or endpoint.shown(to_writer=False).url
 
 
 def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEndpoint] = ()) -> Mapping[str, str]:

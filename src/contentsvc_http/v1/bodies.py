@@ -6,7 +6,7 @@ from litestar import Request
 from msgspec import Meta
 
 from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
-from contentsvc_core.schemas import InvalidStruct, decode_struct, storable_json
+from contentsvc_core.schemas import InvalidStruct, decode_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
@@ -40,15 +40,15 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
     try:
         # msgspec does not check the UTF-8 of fields that it skips.
         raw.decode()
-        value = storable_json(msgspec.json.decode(raw))
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        _refuse("the body is not valid JSON")
-    if not isinstance(value, dict):
-        _refuse("the body must be a JSON object")
-    try:
-        return decode_struct(cast("object", value), shape)
+        # The syntax of the whole body comes before its fields.
+        msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        return decode_json(raw, shape)
     except InvalidStruct as exc:
         _refuse(str(exc))
+    except msgspec.ValidationError:
+        _refuse("the body must be a JSON object")
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        _refuse("the body is not valid JSON")
 
 
 def encoded(body: _Encoded) -> _Encoded:

@@ -1,10 +1,11 @@
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
+from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
@@ -21,6 +22,10 @@ from contentsvc_http.v1.bodies import SecretRotation, read_body
 from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import LOCATED, Operations
 
+_READING: Final = (
+    "The URL of a chat is a secret: without the scope `write`, the answer has its host only, such as "
+    "`https://hooks.slack.com/…`."
+)
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
 
 
@@ -66,15 +71,21 @@ def webhook_endpoint_routes(
 ) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "webhook endpoints")
 
-    @operation("GET /v1/webhook-endpoints", "listWebhookEndpoints", "List webhook endpoints")
+    @operation("GET /v1/webhook-endpoints", "listWebhookEndpoints", "List webhook endpoints", description=_READING)
     async def list_endpoints(key: Caller) -> Response[EndpointListBody]:
-        listed = await endpoints.endpoints(key.organization_id)
+        writes = Scope.WRITE in key.scopes
+        listed = [each.shown(to_writer=writes) for each in await endpoints.endpoints(key.organization_id)]
         return await gate.answer(key, {"webhookEndpoints": await consents.bodies(key.organization_id, listed)})
 
-    @operation("GET /v1/webhook-endpoints/{endpoint_id:str}", "getWebhookEndpoint", "Get a webhook endpoint")
+    @operation(
+        "GET /v1/webhook-endpoints/{endpoint_id:str}",
+        "getWebhookEndpoint",
+        "Get a webhook endpoint",
+        description=_READING,
+    )
     async def get_endpoint(key: Caller, endpoint_id: _Id) -> Response[OneEndpointBody]:
         endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
-        body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT))
+        body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT).shown(to_writer=Scope.WRITE in key.scopes))
         return await gate.answer(key, {"webhookEndpoint": body})
 
     @operation(

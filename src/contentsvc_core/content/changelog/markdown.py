@@ -91,7 +91,7 @@ _CODE_SPAN: Final = late(r"(?<!`)(`{1,2})(?!`)([^`]+)\1(?!`)")
 _URL: Final = late(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 _HOST: Final = late(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*)|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 #: Most addresses: nothing to encode, and nothing that could end a link.
-INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
+_INERT_URL: Final = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._~/-]*")
 _URL_LIMIT: Final = 1_000
 _BARE_PERCENT: Final = late(r"%(?![0-9A-Fa-f]{2})")
 
@@ -125,7 +125,7 @@ def safe_url(url: str) -> str | None:
 
     An address with a user name is refused: it may be an e-mail address, and code hosts send none.
     """
-    if len(url) <= _URL_LIMIT and INERT_URL.fullmatch(url):
+    if len(url) <= _URL_LIMIT and _INERT_URL.fullmatch(url):
         return url
     match = _URL.fullmatch(url) if len(url) <= _URL_LIMIT else None
     if match is None or not _HOST.fullmatch(match[2]):

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_URL: Final = re.compile(r"https?://[^\s<>()\[\]\"]+")
+_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+", re.IGNORECASE)
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+(?:[-.+]?(?:a|b|rc|alpha|beta|pre|dev)[.-]?[0-9]*)?)(?!\w)"
 )
@@ -23,7 +23,7 @@ def unfounded(text: str, material: str) -> str | None:
     material = material.replace("&amp;", "&")
     text = text.replace("&amp;", "&").replace("\\", "")
     for raw_url in dict.fromkeys(_URL.findall(text)):
-        url = raw_url.rstrip(".,;:!?'*_")
+        url = raw_url.rstrip(".,;:!?'\"*_")
         if not re.search(re.escape(url) + r"(?![\w.-])", material):
             return url
     text = _URL.sub(" ", text)
