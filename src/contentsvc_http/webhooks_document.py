@@ -1,7 +1,7 @@
 """The receiver's part of the OpenAPI document, by hand: the receiver is not a route of the framework."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.signature import Scheme
@@ -41,10 +41,14 @@ def webhook_operations() -> dict[str, Any]:
             "summary": "Receive a webhook delivery",
             "operationId": "receiveDelivery",
             "parameters": [
-                _in_path("provider", "Slug of the provider.", {"enum": [provider.slug for provider in PROVIDERS]}),
-                _in_path("organizationId", "Id of the organization.", {}),
-                _in_path("integrationId", "Id of the integration.", {}),
-                _in_path("repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}),
+                _parameter(
+                    "path", "provider", "Slug of the provider.", {"enum": [provider.slug for provider in PROVIDERS]}
+                ),
+                _parameter("path", "organizationId", "Id of the organization.", {}),
+                _parameter("path", "integrationId", "Id of the integration.", {}),
+                _parameter(
+                    "path", "repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}
+                ),
                 *map(_proof, dict.fromkeys(provider.scheme for provider in PROVIDERS)),
                 *(header for provider in PROVIDERS for header in _headers_of(provider)),
             ],
@@ -67,25 +71,20 @@ def webhook_operations() -> dict[str, Any]:
 def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
     only = f"(provider `{provider.slug}` only)."
     return [
-        _header(provider.event_header, f"Event type {only}", {}, required=False),
-        _header(provider.delivery_header, f"Delivery id {only}", {"pattern": "^[!-~]{1,255}$"}, required=False),
+        _parameter("header", provider.event_header, f"Event type {only}", {}),
+        _parameter("header", provider.delivery_header, f"Delivery id {only}", {"pattern": "^[!-~]{1,255}$"}),
     ]
 
 
 def _proof(scheme: Scheme) -> dict[str, Any]:
     slugs = ", ".join(f"`{provider.slug}`" for provider in PROVIDERS if provider.scheme == scheme)
     form = {} if scheme.pattern is None else {"pattern": scheme.pattern}
-    return _header(scheme.header, f"{scheme.description} Required of {slugs}.", form, required=False)
+    return _parameter("header", scheme.header, f"{scheme.description} Required of {slugs}.", form)
 
 
-def _in_path(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _parameter(place: Literal["path", "header"], name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     schema = {"type": "string", **schema}
-    return {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
-
-
-def _header(name: str, description: str, schema: dict[str, Any], *, required: bool) -> dict[str, Any]:
-    schema = {"type": "string", **schema}
-    return {"name": name, "in": "header", "required": required, "description": description, "schema": schema}
+    return {"name": name, "in": place, "required": place == "path", "description": description, "schema": schema}
 
 
 def _refusal(status: int, description: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import asyncio
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -14,6 +14,7 @@ from contentsvc_core.workflows.jobs import Job, job_events, job_status
 if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
+_Job = TypeVar("_Job")
 _LOOK_EVERY_S: Final = 0.2
 #: Polling interval on a server, in seconds: a rate limit of 60 requests a minute stays unused by half.
 _ASK_EVERY_S: Final = 2.0
@@ -25,43 +26,39 @@ WAIT: Final = click.option(
 
 
 async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
-    if wait_s is None:
-        return job
-    deadline = time.monotonic() + wait_s
-    printed = 0
-    with waiting("waiting for the job") as shown:
-        while True:
-            current = await app.stores.jobs.job(job.run.organization_id, job.id)
-            job = current or job
-            events = job_events(job)
-            for event in events[printed:]:
-                say(f"{event.type.value}: {event.message}", err=True)
-            printed = len(events)
-            status = job_status(job)
-            if status in _ENDED or time.monotonic() >= deadline:
-                return job
-            shown.say(f"waiting for the job: it is {status}")
-            await asyncio.sleep(_LOOK_EVERY_S)
+    async def look() -> tuple[Job, str, Sequence[tuple[str, str]]]:
+        current = await app.stores.jobs.job(job.run.organization_id, job.id) or job
+        return current, job_status(current), [(event.type.value, event.message) for event in job_events(current)]
+
+    return job if wait_s is None else await _at_end(look, wait_s, _LOOK_EVERY_S)
 
 
 def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: float | None) -> dict[str, Any]:
     job: dict[str, Any] = api.send("POST", path, body)["job"]
-    if wait_s is None:
-        return job
+
+    async def look() -> tuple[dict[str, Any], str, Sequence[tuple[str, str]]]:
+        answer = api.get(f"{path}/{part(job['id'])}")
+        events = [(event["type"], event["message"]) for event in answer.get("events", [])]
+        return answer["job"], answer["job"]["status"], events
+
+    return job if wait_s is None else asyncio.run(_at_end(look, wait_s, _ASK_EVERY_S))
+
+
+async def _at_end(
+    look: Callable[[], Awaitable[tuple[_Job, str, Sequence[tuple[str, str]]]]], wait_s: float, every_s: float
+) -> _Job:
     deadline = time.monotonic() + wait_s
     printed = 0
     with waiting("waiting for the job") as shown:
         while True:
-            answer = api.get(f"{path}/{part(job['id'])}")
-            job = answer["job"]
-            events = answer.get("events", [])
-            for event in events[printed:]:
-                say(f"{event['type']}: {event['message']}", err=True)
+            job, status, events = await look()
+            for kind, message in events[printed:]:
+                say(f"{kind}: {message}", err=True)
             printed = len(events)
-            if job["status"] in _ENDED or time.monotonic() >= deadline:
+            if status in _ENDED or time.monotonic() >= deadline:
                 return job
-            shown.say(f"waiting for the job: it is {job['status']}")
-            time.sleep(_ASK_EVERY_S)
+            shown.say(f"waiting for the job: it is {status}")
+            await asyncio.sleep(every_s)
 
 
 def check_completed(job: Mapping[str, Any], wait_s: float | None) -> None:

@@ -74,7 +74,7 @@ class _Typed(TypedForm):
 @final
 @frozen(kw_only=True)
 class _Row(Row):
-    schedule: Schedule
+    stored: Schedule
     times: str
     lookback: str
     output: str
@@ -128,7 +128,7 @@ class _Schedules(FormSection[Schedule, _Typed]):
 
     def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
         return _Row(
-            schedule=stored,
+            stored=stored,
             title=stored.name,
             repositories=[has.repository(None, number) for number in stored.repository_ids],
             times=times_of(stored.cron, session.organization.time_zone),

@@ -190,7 +190,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         error = " ".join(sentences) or None
         has = await connected(self.dashboard, session.organization_id)
         context: dict[str, Any] = {
-            self.name: stored,
+            "stored": stored,
             "row": None if stored is None else self.row(session, stored, has),
             "typed": typed,
             **await self.previewed(session, stored, typed),
@@ -210,7 +210,9 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         self, session: DashboardSession, template: str, context: Mapping[str, Any], title: str, error: str | None
     ) -> Response[Any]:
         status = 200 if error is None else _INVALID
-        return self._pages.page(session, template, context, title=title, section=f"{self.name}s", status=status)
+        section = f"{self.name}s"
+        context = {**context, "kind": self.name, "plural": section.capitalize(), "path": self.path}
+        return self._pages.page(session, template, context, title=title, section=section, status=status)
 
 
 def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:

@@ -53,7 +53,7 @@ _REFUSALS: Final = FormRefusals(
 @final
 @frozen(kw_only=True)
 class _Row(Row):
-    trigger: Trigger
+    stored: Trigger
     events: str
     filters: tuple[str, ...] = field(converter=tuple)
     output: str
@@ -106,7 +106,7 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
     def row(self, session: DashboardSession, stored: Trigger, has: FormSources) -> _Row:
         del session
         return _Row(
-            trigger=stored,
+            stored=stored,
             title=_title(stored, has),
             repositories=_repositories(stored, has),
             events=events_of(stored),

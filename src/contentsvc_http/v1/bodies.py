@@ -1,14 +1,12 @@
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Any, Final, NoReturn, TypeVar, cast
 
 import msgspec
 from litestar import Request
-from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
 from msgspec import Meta
 
 from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
-from contentsvc_core.schemas import InvalidStruct, decode_json, schema_of
+from contentsvc_core.schemas import InvalidStruct, decode_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused
@@ -56,34 +54,6 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
 def encoded(body: _Encoded) -> _Encoded:
     """Return a body as JSON, which the response only copies: so a thread can encode large bodies one by one."""
     return cast("_Encoded", msgspec.Raw(msgspec.json.encode(body)))
-
-
-def takes(shape: type[msgspec.Struct], *, required: bool = True) -> type[Operation]:
-    """Return an OpenAPI operation class (``operation_class``) whose request body is ``shape``."""
-    body = RequestBody(
-        content={"application/json": OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)))},
-        required=required,
-    )
-
-    @dataclass
-    class Taking(Operation):
-        def __post_init__(self) -> None:
-            self.request_body = body
-
-    return Taking
-
-
-@dataclass
-class RawSchema(Schema):
-    """A finished JSON Schema in the OpenAPI document."""
-
-    schema: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def to_schema(self) -> dict[str, Any]:
-        return self.schema
-
-    def __hash__(self) -> int:
-        return id(self)
 
 
 def _refuse(fault: str) -> NoReturn:

@@ -1,11 +1,10 @@
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandBody, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand, Name, Text
@@ -17,10 +16,10 @@ from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import RemovedBody
 from contentsvc_http.errors import Refused, accepted
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, Operations
 
-_TAGS: Final = ["brand identities"]
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
 #: An empty string clears the field.
 _Cleared = Annotated[str, Meta(max_length=TEXT_LIMIT)] | None
@@ -83,112 +82,82 @@ class BrandJobAnswer(TypedDict):
 def brand_routes(
     gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
 ) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "brand identities")
     shape = ChangeBrand
     if gate.hosted:
         shape = changes_of(_HostedBrand, "BrandFields", clears=(*OPTIONAL_TEXTS, "tone_profile"))
 
-    @get(
-        "/v1/brand-identities",
-        operation_id="listBrandIdentities",
-        summary="List brand identities",
-        tags=_TAGS,
-        responses=errors(),
-    )
-    async def list_brand_identities(request: Request[Any, Any, Any]) -> Response[BrandListBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/brand-identities", "listBrandIdentities", "List brand identities")
+    async def list_brand_identities(key: Caller) -> Response[BrandListBody]:
         identities = await brands.identities(key.organization_id)
         return await gate.answer(key, {"brandIdentities": [BrandBody.of(identity) for identity in identities]})
 
-    @get(
-        "/v1/brand-identities/{brand_identity_id:str}",
-        operation_id="getBrandIdentity",
-        summary="Get a brand identity",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/brand-identities/{brand_identity_id:str}", "getBrandIdentity", "Get a brand identity")
+    async def get_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[OneBrandBody]:
         is_valid_id = is_own_id(brand_identity_id)
         identity = await brands.identity(key.organization_id, brand_identity_id) if is_valid_id else None
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(identity or UNKNOWN_BRAND))})
 
-    @patch(
-        "/v1/brand-identities/{brand_identity_id:str}",
-        operation_id="updateBrandIdentity",
-        summary="Update a brand identity",
-        tags=_TAGS,
-        operation_class=takes(shape),
-        responses=errors(400, 404, 409, 413, 415),
+    @operation(
+        "PATCH /v1/brand-identities/{brand_identity_id:str}",
+        "updateBrandIdentity",
+        "Update a brand identity",
+        body=shape,
+        fails=[409],
     )
-    async def change_brand_identity(request: Request[Any, Any, Any], brand_identity_id: _Id) -> Response[OneBrandBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_brand_identity(
+        request: Request[Any, Any, Any], key: Caller, brand_identity_id: _Id
+    ) -> Response[OneBrandBody]:
         command = await read_body(request, shape)
         changed = await editor.change(
             key.organization_id, brand_identity_id, _of_hosted(command) if gate.hosted else command
         )
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(changed))})
 
-    @delete(
-        "/v1/brand-identities/{brand_identity_id:str}",
-        status_code=200,
-        operation_id="deleteBrandIdentity",
-        summary="Delete a brand identity",
+    @operation(
+        "DELETE /v1/brand-identities/{brand_identity_id:str}",
+        "deleteBrandIdentity",
+        "Delete a brand identity",
         description="Also disables the schedules and triggers that use the brand identity.",
-        tags=_TAGS,
-        responses=errors(400, 404),
+        fails=[400],
     )
-    async def delete_brand_identity(
-        request: Request[Any, Any, Any], brand_identity_id: _Id
-    ) -> Response[BrandRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[BrandRemovedBody]:
         is_valid_id = is_own_id(brand_identity_id)
         removed = accepted(
             await brands.remove(key.organization_id, brand_identity_id) if is_valid_id else UNKNOWN_BRAND
         )
         return await gate.answer(key, {"id": brand_identity_id, **gate.answers.disabled(removed)})
 
-    @post(
-        "/v1/brand-identities/generate",
-        status_code=202,
-        operation_id="createBrandIdentity",
-        summary="Start creating a brand identity from a website",
+    @operation(
+        "POST /v1/brand-identities/generate",
+        "createBrandIdentity",
+        "Start creating a brand identity from a website",
         description="Returns a job. Poll it with `getBrandIdentityGeneration` until it is completed or failed.",
-        tags=_TAGS,
-        operation_class=takes(BrandGeneration),
-        response_headers=LOCATED,
-        responses=errors(400, 409, 413, 415),
+        body=BrandGeneration,
+        status=202,
+        headers=[LOCATED],
+        fails=[409],
     )
-    async def generate_brand_identity(request: Request[Any, Any, Any]) -> Response[BrandJobAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def generate_brand_identity(request: Request[Any, Any, Any], key: Caller) -> Response[BrandJobAnswer]:
         body = await read_body(request, BrandGeneration)
         job = accepted(await generator.request(key.organization_id, name=body.name, website_url=body.website_url))
         location = f"/v1/brand-identities/generate/{job.id}"
-        return await gate.answer(key, {"job": gate.answers.brand_job(job)}, status=202, location=location)
+        return await gate.answer(key, {"job": gate.answers.brand_job(job)}, location=location)
 
-    @get(
-        "/v1/brand-identities/generate/{job_id:str}",
-        operation_id="getBrandIdentityGeneration",
-        summary="Get a job that creates a brand identity",
-        tags=_TAGS,
-        responses=errors(404),
+    @operation(
+        "GET /v1/brand-identities/generate/{job_id:str}",
+        "getBrandIdentityGeneration",
+        "Get a job that creates a brand identity",
     )
     async def brand_identity_job(
-        request: Request[Any, Any, Any], job_id: Annotated[str, Parameter(description="Id of the job.")]
+        key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[BrandJobAnswer]:
-        key = await gate.caller(request, Scope.READ)
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})
         return await gate.answer(key, {"job": gate.answers.brand_job(job)})
 
-    return [
-        list_brand_identities,
-        get_brand_identity,
-        change_brand_identity,
-        delete_brand_identity,
-        generate_brand_identity,
-        brand_identity_job,
-    ]
+    return operation.routes
 
 
 def _of_hosted(body: Struct) -> Struct:

@@ -1,11 +1,11 @@
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post, put
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.openapi.spec import OpenAPIMediaType, RequestBody
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
@@ -16,12 +16,16 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, Operations
 
-_TAGS: Final = ["public changelogs"]
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
+#: The document names the media types; the bytes themselves tell the type.
+_PICTURE: Final = RequestBody(
+    required=True, content=dict.fromkeys(("image/png", "image/jpeg", "image/webp"), OpenAPIMediaType())
+)
 _Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
 
 
@@ -49,6 +53,8 @@ class ChangelogRemovedBody(TypedDict):
 def public_changelog_routes(  # noqa: C901  # its routes
     gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
 ) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "public changelogs")
+
     def body_of(changelog: PublicChangelog) -> ChangelogBody:
         return ChangelogBody.of(changelog, url=ChangelogLinks(base_url=base_url, slug=changelog.slug).home)
 
@@ -65,71 +71,51 @@ def public_changelog_routes(  # noqa: C901  # its routes
             raise Refused(404, _UNKNOWN)
         return organization, changelog
 
-    @get(
-        "/v1/changelogs",
-        operation_id="listChangelogs",
-        summary="List public changelogs",
-        tags=_TAGS,
-        responses=errors(),
-    )
-    async def list_changelogs(request: Request[Any, Any, Any]) -> Response[ChangelogListBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/changelogs", "listChangelogs", "List public changelogs")
+    async def list_changelogs(key: Caller) -> Response[ChangelogListBody]:
         changelogs = await editor.all_of(await owner(key))
         return await gate.answer(key, {"changelogs": [body_of(changelog) for changelog in changelogs]})
 
-    @post(
-        "/v1/changelogs",
-        status_code=201,
-        operation_id="createChangelog",
-        summary="Create a public changelog",
+    @operation(
+        "POST /v1/changelogs",
+        "createChangelog",
+        "Create a public changelog",
         description="The changelog is hidden unless you send `isPublic: true`.",
-        tags=_TAGS,
-        operation_class=takes(CreateChangelog),
-        response_headers=LOCATED,
-        responses=errors(400, 409, 413, 415),
+        body=CreateChangelog,
+        status=201,
+        headers=[LOCATED],
+        fails=[409],
     )
-    async def create_changelog(request: Request[Any, Any, Any]) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_changelog(request: Request[Any, Any, Any], key: Caller) -> Response[OneChangelogBody]:
         created = _accepted(await editor.create(await owner(key), await read_body(request, CreateChangelog)))
         location = f"/v1/changelogs/{created.id}"
-        return await gate.answer(key, {"changelog": body_of(created)}, status=201, location=location)
+        return await gate.answer(key, {"changelog": body_of(created)}, location=location)
 
-    @get(
-        "/v1/changelogs/{changelog_id:str}",
-        operation_id="getChangelog",
-        summary="Get a public changelog",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/changelogs/{changelog_id:str}", "getChangelog", "Get a public changelog")
+    async def get_changelog(key: Caller, changelog_id: _Id) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         return await gate.answer(key, {"changelog": body_of(changelog)})
 
-    @get(
-        "/v1/changelogs/{changelog_id:str}/exposure",
-        operation_id="getChangelogExposure",
-        summary="Preview a public changelog",
+    @operation(
+        "GET /v1/changelogs/{changelog_id:str}/exposure",
+        "getChangelogExposure",
+        "Preview a public changelog",
         description="Returns the posts that the changelog shows, or would show if it were public.",
-        tags=_TAGS,
-        responses=errors(404),
     )
-    async def get_exposure(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ExposureBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_exposure(key: Caller, changelog_id: _Id) -> Response[ExposureBody]:
         return await gate.answer(key, exposure_body(*await editor.preview(*await named(key, changelog_id))))
 
-    @patch(
-        "/v1/changelogs/{changelog_id:str}",
-        operation_id="updateChangelog",
-        summary="Update a public changelog",
+    @operation(
+        "PATCH /v1/changelogs/{changelog_id:str}",
+        "updateChangelog",
+        "Update a public changelog",
         description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
         "one.",
-        tags=_TAGS,
-        operation_class=takes(ChangeChangelog),
-        responses=errors(400, 404, 413, 415),
+        body=ChangeChangelog,
     )
-    async def change_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_changelog(
+        request: Request[Any, Any, Any], key: Caller, changelog_id: _Id
+    ) -> Response[OneChangelogBody]:
         command = await read_body(request, ChangeChangelog)
         if not values_of(command):
             refuse_request("there is nothing to change")
@@ -137,71 +123,45 @@ def public_changelog_routes(  # noqa: C901  # its routes
         changed = await editor.change(organization, command, changelog)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
-    @delete(
-        "/v1/changelogs/{changelog_id:str}",
-        status_code=200,
-        operation_id="deleteChangelog",
-        summary="Delete a public changelog",
+    @operation(
+        "DELETE /v1/changelogs/{changelog_id:str}",
+        "deleteChangelog",
+        "Delete a public changelog",
         description="Its posts are not deleted. You cannot delete the first changelog of an organization; hide it "
         "instead.",
-        tags=_TAGS,
-        responses=errors(400, 404),
+        fails=[400],
     )
-    async def delete_changelog(request: Request[Any, Any, Any], changelog_id: _Id) -> Response[ChangelogRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_changelog(key: Caller, changelog_id: _Id) -> Response[ChangelogRemovedBody]:
         _, changelog = await named(key, changelog_id)
         accepted(await editor.remove(changelog))
         return await gate.answer(key, {"id": changelog.id})
 
-    @put(
-        "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
-        operation_id="setChangelogImage",
-        summary="Set a picture of a public changelog",
+    @operation(
+        "PUT /v1/changelogs/{changelog_id:str}/images/{kind:str}",
+        "setChangelogImage",
+        "Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
-        tags=_TAGS,
-        operation_class=_TakesPicture,
-        responses=errors(400, 404, 413),
+        body=_PICTURE,
+        fails=[400, 413],
     )
-    async def set_image(request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def set_image(
+        request: Request[Any, Any, Any], key: Caller, changelog_id: _Id, kind: _Kind
+    ) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         changed = await editor.set_image(changelog, _read_kind(kind), await request.body())
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
-    @delete(
-        "/v1/changelogs/{changelog_id:str}/images/{kind:str}",
-        status_code=200,
-        operation_id="deleteChangelogImage",
-        summary="Delete a picture of a public changelog",
-        tags=_TAGS,
-        responses=errors(404),
+    @operation(
+        "DELETE /v1/changelogs/{changelog_id:str}/images/{kind:str}",
+        "deleteChangelogImage",
+        "Delete a picture of a public changelog",
     )
-    async def delete_image(
-        request: Request[Any, Any, Any], changelog_id: _Id, kind: _Kind
-    ) -> Response[OneChangelogBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_image(key: Caller, changelog_id: _Id, kind: _Kind) -> Response[OneChangelogBody]:
         _, changelog = await named(key, changelog_id)
         changed = await editor.set_image(changelog, _read_kind(kind), None)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})
 
-    return [
-        list_changelogs,
-        create_changelog,
-        get_changelog,
-        get_exposure,
-        change_changelog,
-        delete_changelog,
-        set_image,
-        delete_image,
-    ]
-
-
-class _TakesPicture(Operation):
-    def __post_init__(self) -> None:
-        media = OpenAPIMediaType(schema=Schema(content_media_type="application/octet-stream"))
-        self.request_body = RequestBody(
-            required=True, content=dict.fromkeys(("image/png", "image/jpeg", "image/webp"), media)
-        )
+    return operation.routes
 
 
 def _read_kind(text: str) -> ImageKind:

@@ -1,27 +1,16 @@
 """Conditional requests: ``If-Match`` and ``If-None-Match`` (RFC 9110, section 13)."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 from attrs import frozen
 from litestar import Request
-from litestar.datastructures import ResponseHeader
-from litestar.openapi.spec import Operation, Parameter, Schema
-from litestar.openapi.spec.enums import OpenAPIType
 
 from contentsvc_http.errors import Refused
 
 #: Section 8.8.3; header bytes arrive as Latin-1.
 _TAG: Final = re.compile(r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 _SPACE: Final = " \t"
-#: The header of a response with one post. The value only gives the type.
-TAGGED: Final = [
-    ResponseHeader(
-        name="ETag", value="", description="Version of the post. Send it as `If-Match`.", documentation_only=True
-    )
-]
 
 
 @final
@@ -39,29 +28,6 @@ class Tags:
     def match_weakly(self, tag: str) -> bool:
         """Return whether ``tag`` matches by weak comparison (section 8.8.3.2)."""
         return self.any or tag in self.strong or tag in self.weak
-
-
-def conditional(names: Sequence[str], kind: type[Operation] = Operation) -> type[Operation]:
-    """Return a subclass of ``kind`` that documents these conditional headers in OpenAPI."""
-
-    @dataclass
-    class Conditional(kind):
-        def __post_init__(self) -> None:
-            before = getattr(super(), "__post_init__", None)
-            if before is not None:
-                before()
-            conditions = [
-                Parameter(
-                    name=name,
-                    param_in="header",
-                    description="A list of entity tags, or `*`.",
-                    schema=Schema(type=OpenAPIType.STRING),
-                )
-                for name in names
-            ]
-            self.parameters = [*(self.parameters or []), *conditions]
-
-    return Conditional
 
 
 def if_match(request: Request[Any, Any, Any]) -> Tags | None:

@@ -2,11 +2,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, final
 
-from litestar import Request, Response, get
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import bad_query
@@ -18,8 +17,9 @@ from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_custom_id
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import encoded
-from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import Described, queried, read_parameters
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Described, Operations
+from contentsvc_http.v1.pages import read_parameters
 
 #: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -72,16 +72,10 @@ class RecordAnswer(TypedDict):
 
 
 def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/context",
-        operation_id="searchContext",
-        summary="Search context records, newest first",
-        tags=["context"],
-        operation_class=queried(_PARAMETERS),
-        responses=errors(400),
-    )
-    async def search_context(request: Request[Any, Any, Any]) -> Response[HitListBody]:
-        key = await gate.caller(request, Scope.READ)
+    operation = Operations(gate, "context")
+
+    @operation("GET /v1/context", "searchContext", "Search context records, newest first", query=_PARAMETERS)
+    async def search_context(request: Request[Any, Any, Any], key: Caller) -> Response[HitListBody]:
         parameters = read_parameters(request, "eventType")
         context_search = accepted(read_context_search(parameters))
         limit = read_limit(parameters.get("limit"), default=HITS_DEFAULT)
@@ -105,17 +99,10 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
 
         return await gate.answer(key, await shares.heavy(key.organization_id, read_hits))
 
-    @get(
-        "/v1/context/{custom_id:path}",
-        operation_id="getContext",
-        summary="Get a context record",
-        tags=["context"],
-        responses=errors(404),
-    )
+    @operation("GET /v1/context/{custom_id:path}", "getContext", "Get a context record")
     async def get_context(
-        request: Request[Any, Any, Any], custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
+        key: Caller, custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
     ) -> Response[RecordAnswer]:
-        key = await gate.caller(request, Scope.READ)
         record_id = custom_id.removeprefix("/")
 
         async def read_stored() -> RecordAnswer:
@@ -127,7 +114,7 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
 
         return await gate.answer(key, await shares.heavy(key.organization_id, read_stored))
 
-    return [search_context, get_context]
+    return operation.routes
 
 
 def _has_text(text: str) -> bool | Refusal:

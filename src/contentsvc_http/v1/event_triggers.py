@@ -1,11 +1,11 @@
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory
@@ -23,10 +23,10 @@ from contentsvc_core.workflows.triggers import (
     TriggerSettings,
 )
 from contentsvc_http.errors import accepted, refuse_request, refused
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
-from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
     REPOSITORY_FILTER,
     ConnectedRepository,
@@ -36,7 +36,6 @@ from contentsvc_http.v1.repository_ids import (
 
 #: Maximum number of repositories of one trigger; more would be a mistake.
 _MOST: Final = 100
-_TAGS: Final = ["event triggers"]
 _SOURCE_TYPES: Final = [*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE]
 _Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 
@@ -87,22 +86,20 @@ class TriggerRemovedBody(TypedDict):
 
 
 def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "event triggers")
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
 
     def one(trigger: Trigger) -> OneTriggerBody:
         return {"eventTrigger": gate.answers.event_trigger(trigger)}
 
-    @get(
-        "/v1/event-triggers",
-        operation_id="listEventTriggers",
-        summary="List event triggers",
-        tags=_TAGS,
-        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
-        responses=errors(400),
+    @operation(
+        "GET /v1/event-triggers",
+        "listEventTriggers",
+        "List event triggers",
+        query={"repositoryIds": (list[str], REPOSITORY_FILTER)},
     )
-    async def list_event_triggers(request: Request[Any, Any, Any]) -> Response[TriggerListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_event_triggers(request: Request[Any, Any, Any], key: Caller) -> Response[TriggerListBody]:
         chosen = await read_repository_filter(directory, key.organization_id, request)
         triggers = [
             trigger
@@ -111,68 +108,51 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         ]
         return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
 
-    @get(
-        "/v1/event-triggers/{trigger_id:str}",
-        operation_id="getEventTrigger",
-        summary="Get an event trigger",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
+    async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:
         stored = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
         return await gate.answer(key, one(accepted(stored or UNKNOWN_TRIGGER)))
 
-    @post(
-        "/v1/event-triggers",
-        status_code=201,
-        operation_id="createEventTrigger",
-        summary="Create an event trigger",
-        tags=_TAGS,
-        operation_class=takes(new),
-        response_headers=LOCATED,
-        responses=errors(400, 409, 413, 415),
+    @operation(
+        "POST /v1/event-triggers",
+        "createEventTrigger",
+        "Create an event trigger",
+        body=new,
+        status=201,
+        headers=[LOCATED],
+        fails=[409],
     )
-    async def create_event_trigger(request: Request[Any, Any, Any]) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_event_trigger(request: Request[Any, Any, Any], key: Caller) -> Response[OneTriggerBody]:
         values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("targets is missing")
         created = accepted(await editor.create(key.organization_id, CreateTrigger(**values)))
-        return await gate.answer(key, one(created), status=201, location=f"/v1/event-triggers/{created.id}")
+        return await gate.answer(key, one(created), location=f"/v1/event-triggers/{created.id}")
 
-    @patch(
-        "/v1/event-triggers/{trigger_id:str}",
-        operation_id="updateEventTrigger",
-        summary="Update an event trigger",
+    @operation(
+        "PATCH /v1/event-triggers/{trigger_id:str}",
+        "updateEventTrigger",
+        "Update an event trigger",
         description="The change applies from the next delivery on.",
-        tags=_TAGS,
-        operation_class=takes(fields),
-        responses=errors(400, 404, 409, 413, 415),
+        body=fields,
+        fails=[409],
     )
-    async def change_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[OneTriggerBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_event_trigger(
+        request: Request[Any, Any, Any], key: Caller, trigger_id: _Id
+    ) -> Response[OneTriggerBody]:
         changes = await _values(directory, key, await read_body(request, fields), hosted=gate.hosted)
         if not changes:
             refuse_request("there is nothing to change")
         changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
         return await gate.answer(key, one(accepted(changed)))
 
-    @delete(
-        "/v1/event-triggers/{trigger_id:str}",
-        status_code=200,
-        operation_id="deleteEventTrigger",
-        summary="Delete an event trigger",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def delete_event_trigger(request: Request[Any, Any, Any], trigger_id: _Id) -> Response[TriggerRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    @operation("DELETE /v1/event-triggers/{trigger_id:str}", "deleteEventTrigger", "Delete an event trigger")
+    async def delete_event_trigger(key: Caller, trigger_id: _Id) -> Response[TriggerRemovedBody]:
         if not (is_own_id(trigger_id) and await directory.remove_trigger(key.organization_id, trigger_id)):
             raise refused(UNKNOWN_TRIGGER)
         return await gate.answer(key, {"id": trigger_id})
 
-    return [list_event_triggers, get_event_trigger, create_event_trigger, change_event_trigger, delete_event_trigger]
+    return operation.routes
 
 
 async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bool) -> dict[str, Any]:

@@ -1,19 +1,17 @@
-from typing import Any, Final, TypedDict, cast, final
+from typing import Any, TypedDict, cast, final
 
-from litestar import Request, Response, get, put
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.style_bodies import HouseStyleBody
 from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.ports import Directory
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
-
-_TAGS: Final = ["house style"]
 
 
 class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -33,34 +31,26 @@ class HouseStyleAnswer(TypedDict):
 
 
 def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/house-style",
-        operation_id="getHouseStyle",
-        summary="Get the house style",
-        tags=_TAGS,
-        responses=errors(),
-    )
-    async def get_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
-        key = await gate.caller(request, Scope.READ)
+    operation = Operations(gate, "house style")
+
+    @operation("GET /v1/house-style", "getHouseStyle", "Get the house style")
+    async def get_house_style(key: Caller) -> Response[HouseStyleAnswer]:
         organization = await directory.organization_of(key.organization_id)
         return await gate.answer(key, _body(None if organization is None else organization.house_style))
 
-    @put(
-        "/v1/house-style",
-        operation_id="setHouseStyle",
-        summary="Set the house style",
+    @operation(
+        "PUT /v1/house-style",
+        "setHouseStyle",
+        "Set the house style",
         description="The new house style applies to posts written from now on. Existing posts do not change.",
-        tags=_TAGS,
-        operation_class=takes(HouseStyleFields),
-        responses=errors(400, 413, 415),
+        body=HouseStyleFields,
     )
-    async def set_house_style(request: Request[Any, Any, Any]) -> Response[HouseStyleAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def set_house_style(request: Request[Any, Any, Any], key: Caller) -> Response[HouseStyleAnswer]:
         style = read_style_input((await read_body(request, HouseStyleFields)).house_style, "houseStyle")
         await directory.set_house_style(key.organization_id, style)
         return await gate.answer(key, _body(style))
 
-    return [get_house_style, set_house_style]
+    return operation.routes
 
 
 def _body(style: HouseStyle | None) -> HouseStyleAnswer:

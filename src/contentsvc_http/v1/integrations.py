@@ -2,12 +2,12 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
@@ -19,8 +19,9 @@ from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
-from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.bodies import SecretRotation, read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.schemas_integrations import (
     IntegrationBody,
@@ -32,8 +33,8 @@ from contentsvc_http.v1.schemas_integrations import (
     connected_body,
 )
 
-_TAGS: Final = ["integrations"]
-_ERRORS: Final = (400, 409, 413, 415, 502)
+#: The paths of providers do not support the methods of an integration.
+_NOT_OF_PROVIDERS: Final = [405]
 _Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
 _Id = Annotated[str, Parameter(description="Id of the integration.")]
@@ -75,17 +76,12 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 def integration_routes(
     gate: Gate, connector: Connector, rotator: Rotator, reconciler: Reconciler, directory: Directory
 ) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "integrations")
+
     # The body has a key for each provider: its type is made at start.
-    @get(
-        "/v1/integrations",
-        operation_id="listIntegrations",
-        summary="List integrations",
-        tags=_TAGS,
-        responses=errors(),
-    )
+    @operation("GET /v1/integrations", "listIntegrations", "List integrations")
     @_answers(IntegrationListBody)
-    async def list_integrations(request: Request[Any, Any, Any]) -> Response[Any]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_integrations(key: Caller) -> Response[Any]:
         body: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
         for integration in await directory.integrations(key.organization_id):
             # An integration of a provider that no longer exists is not listed.
@@ -94,22 +90,20 @@ def integration_routes(
             )
         return await gate.answer(key, gate.answers.integrations(body))
 
-    def connecting(provider: Provider) -> HTTPRouteHandler:
+    def connecting(provider: Provider) -> None:
         shape = NewNestedIntegration if provider.has_nested_owners else NewIntegration
         slug = provider.slug
 
-        @post(
-            connecting_path(slug),
-            status_code=201,
-            operation_id=provider.operation_id,
-            summary=f"Connect a repository of the provider {slug}",
-            tags=_TAGS,
-            operation_class=takes(shape),
-            responses=errors(*_ERRORS),
+        @operation(
+            f"POST {connecting_path(slug)}",
+            provider.operation_id,
+            f"Connect a repository of the provider {slug}",
+            body=shape,
+            status=201,
+            fails=[409, 502],
         )
         @_answers(connected_body(slug))
-        async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
-            key = await gate.caller(request, Scope.WRITE)
+        async def connect(request: Request[Any, Any, Any], key: Caller) -> Response[Any]:
             connected = await _connect(connector, key, slug, await read_body(request, shape))
             integration = connected.integration
             webhook = {
@@ -117,70 +111,53 @@ def integration_routes(
                 "secret": None if connected.created_at_host else connected.secret,
                 "createdAtHost": connected.created_at_host,
             }
-            return await gate.answer(
-                key, {slug: _body(integration, integration.repositories[0]), "webhook": webhook}, status=201
-            )
+            return await gate.answer(key, {slug: _body(integration, integration.repositories[0]), "webhook": webhook})
 
-        return connect
+    for provider in PROVIDERS:
+        connecting(provider)
 
-    @delete(
-        "/v1/integrations/{integration_id:str}",
-        status_code=200,
-        operation_id="deleteIntegration",
-        summary="Delete an integration",
+    @operation(
+        "DELETE /v1/integrations/{integration_id:str}",
+        "deleteIntegration",
+        "Delete an integration",
         description="Also deletes its webhook at the code host, and disables the schedules and triggers that use the "
         "integration.",
-        tags=_TAGS,
-        # The paths of providers do not support this method.
-        responses=errors(404, 405),
+        fails=_NOT_OF_PROVIDERS,
     )
-    async def delete_integration(
-        request: Request[Any, Any, Any], integration_id: _Id
-    ) -> Response[IntegrationRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_integration(key: Caller, integration_id: _Id) -> Response[IntegrationRemovedBody]:
         gone = await connector.disconnect(key.organization_id, integration_id)
         if gone is None:
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
-    return [
-        list_integrations,
-        *map(connecting, PROVIDERS),
-        delete_integration,
-        *_changing(gate, rotator, directory),
-        _reconciling(gate, reconciler),
-    ]
+    _add_changing(operation, gate, rotator, directory)
+    _add_reconciling(operation, gate, reconciler)
+    return operation.routes
 
 
-def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/integrations/{integration_id:str}",
-        operation_id="getIntegration",
-        summary="Check whether an integration is enabled",
-        tags=_TAGS,
-        # The paths of providers do not support this method.
-        responses=errors(404, 405),
+def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory: Directory) -> None:
+    @operation(
+        "GET /v1/integrations/{integration_id:str}",
+        "getIntegration",
+        "Check whether an integration is enabled",
+        fails=_NOT_OF_PROVIDERS,
     )
-    async def get_integration(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationStateBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_integration(key: Caller, integration_id: _Id) -> Response[IntegrationStateBody]:
         known = is_own_id(integration_id)
         stored = await directory.integration(key.organization_id, integration_id) if known else None
         found = accepted(stored or UNKNOWN)
         return await gate.answer(key, {"id": found.id, "enabled": found.enabled})
 
-    @patch(
-        "/v1/integrations/{integration_id:str}",
-        operation_id="updateIntegration",
-        summary="Enable or disable an integration",
-        tags=_TAGS,
-        operation_class=takes(ChangeIntegration),
-        # The paths of providers do not support this method.
-        responses=errors(400, 404, 405, 413, 415),
+    @operation(
+        "PATCH /v1/integrations/{integration_id:str}",
+        "updateIntegration",
+        "Enable or disable an integration",
+        body=ChangeIntegration,
+        fails=_NOT_OF_PROVIDERS,
     )
     async def change_integration(
-        request: Request[Any, Any, Any], integration_id: _Id
+        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
     ) -> Response[IntegrationStateBody]:
-        key = await gate.caller(request, Scope.WRITE)
         enabled = (await read_body(request, ChangeIntegration)).enabled
         is_known = is_own_id(integration_id) and await directory.enable_integration(
             key.organization_id, integration_id, enabled=enabled
@@ -189,19 +166,18 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": integration_id, "enabled": enabled})
 
-    @post(
-        "/v1/integrations/{integration_id:str}/rotate-secret",
-        status_code=200,
-        operation_id="rotateIntegrationSecret",
-        summary="Rotate the webhook secret of an integration",
+    @operation(
+        "POST /v1/integrations/{integration_id:str}/rotate-secret",
+        "rotateIntegrationSecret",
+        "Rotate the webhook secret of an integration",
         description="With a token, contentsvc sets the new secret at the code host. Without a token, or if `hostError` "
         "is set, enter `secret` at the code host before the overlap ends.",
-        tags=_TAGS,
-        operation_class=takes(SecretRotation, required=False),
-        responses=errors(400, 404, 413, 415),
+        body=SecretRotation,
+        body_required=False,
     )
-    async def rotate_secret(request: Request[Any, Any, Any], integration_id: _Id) -> Response[IntegrationSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def rotate_secret(
+        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
+    ) -> Response[IntegrationSecretBody]:
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=body.overlap))
         at_host = rotated.at_host
@@ -217,31 +193,25 @@ def _changing(gate: Gate, rotator: Rotator, directory: Directory) -> list[HTTPRo
             },
         )
 
-    return [get_integration, change_integration, rotate_secret]
 
-
-def _reconciling(gate: Gate, reconciler: Reconciler) -> HTTPRouteHandler:
-    @post(
-        "/v1/integrations/{integration_id:str}/reconcile",
-        status_code=200,
-        operation_id="reconcileIntegration",
-        summary="Request failed deliveries again from the code host",
+def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) -> None:
+    @operation(
+        "POST /v1/integrations/{integration_id:str}/reconcile",
+        "reconcileIntegration",
+        "Request failed deliveries again from the code host",
         description="Also requests deliveries that were not accepted. The integration must have a token, and the code "
         "host must list its deliveries. Repeat the request for deliveries with the result `not asked`.",
-        tags=_TAGS,
-        operation_class=takes(Reconciliation, required=False),
-        responses=errors(400, 404, 413, 415, 502),
+        body=Reconciliation,
+        body_required=False,
+        fails=[502],
     )
-    async def reconcile(request: Request[Any, Any, Any], integration_id: _Id) -> Response[ReconciledShape]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def reconcile(request: Request[Any, Any, Any], key: Caller, integration_id: _Id) -> Response[ReconciledShape]:
         body = await read_body(request, Reconciliation) if await request.body() else Reconciliation()
         look_back = timedelta(hours=body.look_back_hours)
         reconciled = await reconciler.reconcile(
             key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
         )
         return await gate.answer(key, ReconciledShape.of(accepted(reconciled)))
-
-    return reconcile
 
 
 def _answers(body: object) -> Callable[[_Handler], _Handler]:

@@ -1,15 +1,16 @@
 from typing import Any, Literal, TypedDict, final
 
-from litestar import Request, Response, get, patch
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.organizations import ChangeOrganization, Organization, OrganizationBody
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.operate import Operator
 from contentsvc_http.errors import Refused, accepted
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Operations
 
 
 @final
@@ -30,38 +31,30 @@ class OrganizationAnswer(TypedDict):
 
 
 def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "organization")
+
     async def read_organization(key: ApiKey) -> Organization:
         organization = await directory.organization_of(key.organization_id)
         if organization is None:
             raise Refused(401, {"error": "Invalid API key"})
         return organization
 
-    @get(
-        "/v1/organization",
-        operation_id="getOrganization",
-        summary="Get the organization and the scopes of the API key",
-        tags=["organization"],
-        responses=errors(),
-    )
-    async def get_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/organization", "getOrganization", "Get the organization and the scopes of the API key")
+    async def get_organization(key: Caller) -> Response[OrganizationAnswer]:
         return _answer(await read_organization(key), key)
 
-    @patch(
-        "/v1/organization",
-        operation_id="updateOrganization",
-        summary="Update your organization",
+    @operation(
+        "PATCH /v1/organization",
+        "updateOrganization",
+        "Update your organization",
         description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
-        tags=["organization"],
-        operation_class=takes(ChangeOrganization),
-        responses=errors(400, 413, 415),
+        body=ChangeOrganization,
     )
-    async def change_organization(request: Request[Any, Any, Any]) -> Response[OrganizationAnswer]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_organization(request: Request[Any, Any, Any], key: Caller) -> Response[OrganizationAnswer]:
         change = await read_body(request, ChangeOrganization)
         return _answer(accepted(await operator.change_organization(await read_organization(key), change)), key)
 
-    return [get_organization, change_organization]
+    return operation.routes
 
 
 def _answer(organization: Organization, key: ApiKey) -> Response[OrganizationAnswer]:

@@ -1,25 +1,24 @@
 import asyncio
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.content.versions import DiffLineBody, VersionBody, differences
 from contentsvc_core.ports import Shares
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.conditions import TAGGED, conditional, if_match
-from contentsvc_http.v1.gate import Gate, errors
+from contentsvc_http.v1.conditions import if_match
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import TAGGED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
 _Number = Annotated[str, Parameter(description="Number of the version.")]
 #: The most digits of a number: the longest that fit a column.
 _DIGITS: Final = 9
-_TAGS: Final = ["posts"]
 
 
 @final
@@ -55,15 +54,10 @@ class RestoredPostBody(TypedDict):
 
 
 def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/posts/{post_id:str}/versions",
-        operation_id="listPostVersions",
-        summary="List the versions of a post",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def list_post_versions(request: Request[Any, Any, Any], post_id: _Id) -> Response[VersionListBody]:
-        key = await gate.caller(request, Scope.READ)
+    operation = Operations(gate, "posts")
+
+    @operation("GET /v1/posts/{post_id:str}/versions", "listPostVersions", "List the versions of a post")
+    async def list_post_versions(key: Caller, post_id: _Id) -> Response[VersionListBody]:
         versions = accepted(await editor.versions(key.organization_id, post_id))
         bodies = map(VersionBody.of, versions)
         lines: list[VersionLineBody] = [
@@ -72,17 +66,8 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         ]
         return await gate.answer(key, {"versions": lines})
 
-    @get(
-        "/v1/posts/{post_id:str}/versions/{number:str}",
-        operation_id="getPostVersion",
-        summary="Get a version of a post",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_post_version(
-        request: Request[Any, Any, Any], post_id: _Id, number: _Number
-    ) -> Response[OneVersionBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/posts/{post_id:str}/versions/{number:str}", "getPostVersion", "Get a version of a post")
+    async def get_post_version(key: Caller, post_id: _Id, number: _Number) -> Response[OneVersionBody]:
         kept = accepted(await editor.versions(key.organization_id, post_id))
         place = next((place for place, version in enumerate(kept) if version.number == read_number(number)), None)
         version = kept[accepted(UNKNOWN_VERSION if place is None else place)]
@@ -94,21 +79,17 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         )
         return await gate.answer(key, {"version": VersionBody.of(version), "changes": changes})
 
-    @post(
-        "/v1/posts/{post_id:str}/versions/{number:str}/restore",
-        status_code=200,
-        operation_id="restorePostVersion",
-        summary="Restore a version of a post",
+    @operation(
+        "POST /v1/posts/{post_id:str}/versions/{number:str}/restore",
+        "restorePostVersion",
+        "Restore a version of a post",
         description="Gives the post this text again, as a new version. Its state stays.",
-        tags=_TAGS,
-        operation_class=conditional(["If-Match"]),
-        response_headers=TAGGED,
-        responses=errors(400, 404, 412),
+        conditions=["If-Match"],
+        headers=[TAGGED],
     )
     async def restore_post_version(
-        request: Request[Any, Any, Any], post_id: _Id, number: _Number
+        request: Request[Any, Any, Any], key: Caller, post_id: _Id, number: _Number
     ) -> Response[RestoredPostBody]:
-        key = await gate.caller(request, Scope.WRITE)
         tags = if_match(request)
         restored = await editor.restore(
             key.organization_id,
@@ -121,7 +102,7 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
         headers = {"ETag": entity_tag(changed)}
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers=headers)
 
-    return [list_post_versions, get_post_version, restore_post_version]
+    return operation.routes
 
 
 def read_number(text: str) -> int:

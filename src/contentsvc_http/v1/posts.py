@@ -2,13 +2,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
 from msgspec import Meta
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.editing import (
     MARKDOWN_LIMIT,
@@ -30,10 +29,11 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.responses import PostListBody
-from contentsvc_http.v1.bodies import encoded, read_body, takes
-from contentsvc_http.v1.conditions import TAGGED, Tags, conditional, if_match, if_none_match
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
-from contentsvc_http.v1.pages import list_errors, paged, read_parameters
+from contentsvc_http.v1.bodies import encoded, read_body
+from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations
+from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
 from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unknown_brands
 
@@ -76,35 +76,34 @@ def post_routes(
 
 
 def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/posts",
-        operation_id="listPosts",
-        summary="List posts",
-        tags=["posts"],
-        operation_class=paged(
-            {
-                "sort": (Literal["asc", "desc"], "Sort order: `asc` or `desc`. Default: `desc`."),
-                "orderBy": (
-                    PostOrder,
-                    "Sort by `createdAt`, or by `occurredAt`, the time of a post's events. Default: `createdAt`.",
-                ),
-                "status": (
-                    list[PostStatus],
-                    "Only posts with these statuses: a comma-separated list of `draft`, `published`. Default: "
-                    + ("`published`." if gate.hosted else "all."),
-                ),
-                "contentType": (list[ContentType], "Only these content types, as a comma-separated list."),
-                "brandIdentityId": (
-                    list[str],
-                    "Only posts of these brand identities: a comma-separated list of ids.",
-                ),
-                **FILTERS,
-            }
-        ),
-        responses=list_errors(),
+    operation = Operations(gate, "posts")
+
+    @operation(
+        "GET /v1/posts",
+        "listPosts",
+        "List posts",
+        query={
+            **PAGE,
+            "sort": (Literal["asc", "desc"], "Sort order: `asc` or `desc`. Default: `desc`."),
+            "orderBy": (
+                PostOrder,
+                "Sort by `createdAt`, or by `occurredAt`, the time of a post's events. Default: `createdAt`.",
+            ),
+            "status": (
+                list[PostStatus],
+                "Only posts with these statuses: a comma-separated list of `draft`, `published`. Default: "
+                + ("`published`." if gate.hosted else "all."),
+            ),
+            "contentType": (list[ContentType], "Only these content types, as a comma-separated list."),
+            "brandIdentityId": (
+                list[str],
+                "Only posts of these brand identities: a comma-separated list of ids.",
+            ),
+            **FILTERS,
+        },
+        responses={400: INVALID_LIST},
     )
-    async def list_posts(request: Request[Any, Any, Any]) -> Response[PostListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_posts(request: Request[Any, Any, Any], key: Caller) -> Response[PostListBody]:
         parameters = read_parameters(request, *LISTS)
         found_none = gate.hosted and _narrow_as_hosted(parameters)
         query = accepted(read_post_query(parameters))
@@ -122,20 +121,15 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
 
         return await gate.answer(key, await shares.lists(organization_id, read_page))
 
-    @get(
-        "/v1/posts/{post_id:str}",
-        operation_id="getPost",
-        summary="Get a post",
-        tags=["posts"],
-        operation_class=conditional(["If-Match", "If-None-Match"]),
-        response_headers=TAGGED,
-        responses={
-            **errors(400, 404, 412),
-            304: ResponseSpec(None, description="The post has not changed (`If-None-Match`)."),
-        },
+    @operation(
+        "GET /v1/posts/{post_id:str}",
+        "getPost",
+        "Get a post",
+        conditions=["If-Match", "If-None-Match"],
+        headers=[TAGGED],
+        responses={304: ResponseSpec(None, description="The post has not changed (`If-None-Match`).")},
     )
-    async def get_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
         tags, known_tags = if_match(request), if_none_match(request)
         post = await _post_of_version(library, key.organization_id, post_id, tags)
         tag = entity_tag(post)
@@ -143,46 +137,42 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
         return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": tag})
 
-    return [list_posts, get_post]
+    return operation.routes
 
 
 def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "posts")
     shape = changes_of(HostedPostSettings, "PostFields", clears=(*POST_CLEARS, "slug")) if gate.hosted else ChangePost
 
-    @post(
-        "/v1/posts",
-        status_code=201,
-        operation_id="createPost",
-        summary="Create a post",
+    @operation(
+        "POST /v1/posts",
+        "createPost",
+        "Create a post",
         description="Creates a post with your own text. Send `publishAt` to publish the draft later.",
-        tags=["posts"],
-        operation_class=takes(CreatePost),
-        request_max_body_size=_MAX_PATCH_BODY,
-        response_headers=[*TAGGED, *LOCATED],
-        responses=errors(400, 413, 415),
+        body=CreatePost,
+        body_limit=_MAX_PATCH_BODY,
+        status=201,
+        headers=[TAGGED, LOCATED],
     )
-    async def create_post(request: Request[Any, Any, Any]) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_post(request: Request[Any, Any, Any], key: Caller) -> Response[OnePostBody]:
         command = await read_body(request, CreatePost)
         created = accepted(await editor.create(key.organization_id, command, author=key.prefix))
         headers = {"ETag": entity_tag(created)}
         body: OnePostBody = {"post": gate.answers.post(created)}
-        return await gate.answer(key, body, status=201, headers=headers, location=f"/v1/posts/{created.id}")
+        return await gate.answer(key, body, headers=headers, location=f"/v1/posts/{created.id}")
 
-    @patch(
-        "/v1/posts/{post_id:str}",
-        operation_id="updatePost",
-        summary="Update a post",
+    @operation(
+        "PATCH /v1/posts/{post_id:str}",
+        "updatePost",
+        "Update a post",
         description="If you change the Markdown, the HTML is rendered again. Send `If-Match` to change the post only "
         "if it is still the version you read.",
-        tags=["posts"],
-        operation_class=conditional(["If-Match"], takes(shape)),
-        request_max_body_size=_MAX_PATCH_BODY,
-        response_headers=TAGGED,
-        responses=errors(400, 404, 412, 413, 415),
+        conditions=["If-Match"],
+        body=shape,
+        body_limit=_MAX_PATCH_BODY,
+        headers=[TAGGED],
     )
-    async def change_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[OnePostBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
         tags = if_match(request)
         fields = await read_body(request, shape)
         values = values_of(fields)
@@ -195,22 +185,18 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         changed = accepted(done)
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
-    @delete(
-        "/v1/posts/{post_id:str}",
-        status_code=200,
-        operation_id="deletePost",
-        summary="Delete a post",
+    @operation(
+        "DELETE /v1/posts/{post_id:str}",
+        "deletePost",
+        "Delete a post",
         description="Send `If-Match` to delete the post only if it is still the version you read.",
-        tags=["posts"],
-        operation_class=conditional(["If-Match"]),
-        responses=errors(400, 404, 412),
+        conditions=["If-Match"],
     )
-    async def delete_post(request: Request[Any, Any, Any], post_id: _Id) -> Response[PostRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[PostRemovedBody]:
         accepted(await editor.remove(key.organization_id, post_id, if_=_is(if_match(request))))
         return await gate.answer(key, {"id": post_id})
 
-    return [create_post, change_post, delete_post]
+    return operation.routes
 
 
 def _narrow_as_hosted(parameters: dict[str, str]) -> bool:

@@ -1,11 +1,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
@@ -15,10 +15,10 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.context import read_before
-from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import queried, read_parameters
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Operations
+from contentsvc_http.v1.pages import read_parameters
 
-_TAGS: Final = ["runs"]
 _UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Run not found")
 _ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has ended already")
 _NOT_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has not ended, or has its post")
@@ -45,25 +45,22 @@ _STATUSES: Final = ", ".join(f"`{status.value}`" for status in RunStatus)
 
 
 def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/runs",
-        operation_id="listRuns",
-        summary="List workflow runs, newest first",
-        tags=_TAGS,
-        operation_class=queried(
-            {
-                "limit": (int, "Number of runs, 1 to 100. Default: 10."),
-                "before": "Cursor: the `next` of the previous page.",
-                "status": (
-                    list[RunStatus],
-                    f"Only runs with these statuses: a comma-separated list of {_STATUSES}.",
-                ),
-            }
-        ),
-        responses=errors(400),
+    operation = Operations(gate, "runs")
+
+    @operation(
+        "GET /v1/runs",
+        "listRuns",
+        "List workflow runs, newest first",
+        query={
+            "limit": (int, "Number of runs, 1 to 100. Default: 10."),
+            "before": "Cursor: the `next` of the previous page.",
+            "status": (
+                list[RunStatus],
+                f"Only runs with these statuses: a comma-separated list of {_STATUSES}.",
+            ),
+        },
     )
-    async def list_runs(request: Request[Any, Any, Any]) -> Response[RunListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_runs(request: Request[Any, Any, Any], key: Caller) -> Response[RunListBody]:
         parameters = read_parameters(request, "status")
         statuses = accepted(choices("status", parameters.get("status", ""), RunStatus))
         limit = read_limit(parameters.get("limit"))
@@ -76,48 +73,28 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         run = await run_lists.run(organization_id, run_id) if is_own_id(run_id) else None
         return accepted(run or _UNKNOWN)
 
-    @get(
-        "/v1/runs/{run_id:str}",
-        operation_id="getRun",
-        summary="Get a workflow run",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/runs/{run_id:str}", "getRun", "Get a workflow run")
+    async def get_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
         return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
     async def changed(
-        request: Request[Any, Any, Any], run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
+        key: ApiKey, run_id: str, change: Callable[[str], Awaitable[bool]], otherwise: Refusal
     ) -> Response[OneRunBody]:
-        key = await gate.caller(request, Scope.WRITE)
         await find(key.organization_id, run_id)
         if not await change(key.organization_id):
             raise refused(otherwise)
         return await gate.answer(key, {"run": RunBody.of(await find(key.organization_id, run_id))})
 
-    @post(
-        "/v1/runs/{run_id:str}/cancel",
-        status_code=200,
-        operation_id="cancelRun",
-        summary="Cancel a workflow run that has not ended",
-        tags=_TAGS,
-        responses=errors(404, 409),
+    @operation(
+        "POST /v1/runs/{run_id:str}/cancel", "cancelRun", "Cancel a workflow run that has not ended", fails=[409]
     )
-    async def cancel_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        return await changed(request, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
+    async def cancel_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
+        return await changed(key, run_id, lambda owner: ledger.cancel(owner, run_id, CANCELLED), _ENDED)
 
-    @post(
-        "/v1/runs/{run_id:str}/retry",
-        status_code=200,
-        operation_id="retryRun",
-        summary="Retry a workflow run that ended without a post",
-        tags=_TAGS,
-        responses=errors(404, 409),
+    @operation(
+        "POST /v1/runs/{run_id:str}/retry", "retryRun", "Retry a workflow run that ended without a post", fails=[409]
     )
-    async def retry_run(request: Request[Any, Any, Any], run_id: _Id) -> Response[OneRunBody]:
-        return await changed(
-            request, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED
-        )
+    async def retry_run(key: Caller, run_id: _Id) -> Response[OneRunBody]:
+        return await changed(key, run_id, lambda owner: ledger.restart(owner, run_id, due_at=clock.now()), _NOT_ENDED)
 
-    return [list_runs, get_run, cancel_run, retry_run]
+    return operation.routes

@@ -1,11 +1,11 @@
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import UNSET, Meta, Struct, structs
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import is_own_id
@@ -22,10 +22,10 @@ from contentsvc_core.workflows.schedules import (
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
-from contentsvc_http.v1.pages import queried
 from contentsvc_http.v1.repository_ids import (
     REPOSITORY_FILTER,
     ConnectedRepository,
@@ -35,7 +35,6 @@ from contentsvc_http.v1.repository_ids import (
 
 #: Maximum number of repositories of one schedule; more would be a mistake.
 _MOST: Final = 100
-_TAGS: Final = ["schedules"]
 _Id = Annotated[str, Parameter(description="Id of the schedule.")]
 
 
@@ -104,19 +103,17 @@ class ScheduleRemovedBody(TypedDict):
 
 
 def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "schedules")
     new = HostedNewSchedule if gate.hosted else NewSchedule
     fields = changes_of(new, "ScheduleFields", clears=("output_config",))
 
-    @get(
-        "/v1/schedules",
-        operation_id="listSchedules",
-        summary="List schedules",
-        tags=_TAGS,
-        operation_class=queried({"repositoryIds": (list[str], REPOSITORY_FILTER)}),
-        responses=errors(400),
+    @operation(
+        "GET /v1/schedules",
+        "listSchedules",
+        "List schedules",
+        query={"repositoryIds": (list[str], REPOSITORY_FILTER)},
     )
-    async def list_schedules(request: Request[Any, Any, Any]) -> Response[ScheduleListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_schedules(request: Request[Any, Any, Any], key: Caller) -> Response[ScheduleListBody]:
         chosen = await read_repository_filter(directory, key.organization_id, request)
         listed = [
             schedule
@@ -128,45 +125,30 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         bodies = [gate.answers.schedule(schedule) for schedule in listed]
         return await gate.answer(key, {"schedules": bodies, "repositoryMap": names})
 
-    @get(
-        "/v1/schedules/{schedule_id:str}",
-        operation_id="getSchedule",
-        summary="Get a schedule",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def get_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.READ)
+    @operation("GET /v1/schedules/{schedule_id:str}", "getSchedule", "Get a schedule")
+    async def get_schedule(key: Caller, schedule_id: _Id) -> Response[OneScheduleBody]:
         stored = await schedules.schedule(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(stored or UNKNOWN_SCHEDULE))})
 
-    @post(
-        "/v1/schedules",
-        status_code=201,
-        operation_id="createSchedule",
-        summary="Create a schedule",
-        tags=_TAGS,
-        operation_class=takes(new),
-        response_headers=LOCATED,
-        responses=errors(400, 409, 413, 415),
+    @operation(
+        "POST /v1/schedules",
+        "createSchedule",
+        "Create a schedule",
+        body=new,
+        status=201,
+        headers=[LOCATED],
+        fails=[409],
     )
-    async def create_schedule(request: Request[Any, Any, Any]) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_schedule(request: Request[Any, Any, Any], key: Caller) -> Response[OneScheduleBody]:
         values = await _values(directory, key, await read_body(request, new), hosted=False)
         created = accepted(await planner.create(key.organization_id, CreateSchedule(**values)))
         body: OneScheduleBody = {"schedule": gate.answers.schedule(created)}
-        return await gate.answer(key, body, status=201, location=f"/v1/schedules/{created.id}")
+        return await gate.answer(key, body, location=f"/v1/schedules/{created.id}")
 
-    @patch(
-        "/v1/schedules/{schedule_id:str}",
-        operation_id="updateSchedule",
-        summary="Update a schedule",
-        tags=_TAGS,
-        operation_class=takes(fields),
-        responses=errors(400, 404, 409, 413, 415),
-    )
-    async def change_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[OneScheduleBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    @operation("PATCH /v1/schedules/{schedule_id:str}", "updateSchedule", "Update a schedule", body=fields, fails=[409])
+    async def change_schedule(
+        request: Request[Any, Any, Any], key: Caller, schedule_id: _Id
+    ) -> Response[OneScheduleBody]:
         body = await read_body(request, fields)
         if not values_of(body):
             refuse_request("there is nothing to change")
@@ -174,21 +156,13 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         changed = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(changed))})
 
-    @delete(
-        "/v1/schedules/{schedule_id:str}",
-        status_code=200,
-        operation_id="deleteSchedule",
-        summary="Delete a schedule",
-        tags=_TAGS,
-        responses=errors(404),
-    )
-    async def delete_schedule(request: Request[Any, Any, Any], schedule_id: _Id) -> Response[ScheduleRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    @operation("DELETE /v1/schedules/{schedule_id:str}", "deleteSchedule", "Delete a schedule")
+    async def delete_schedule(key: Caller, schedule_id: _Id) -> Response[ScheduleRemovedBody]:
         if not (is_own_id(schedule_id) and await schedules.remove(key.organization_id, schedule_id)):
             raise refused(UNKNOWN_SCHEDULE)
         return await gate.answer(key, {"id": schedule_id})
 
-    return [list_schedules, get_schedule, create_schedule, change_schedule, delete_schedule]
+    return operation.routes
 
 
 def _cron(fields: SourceConfigFields) -> Cron:

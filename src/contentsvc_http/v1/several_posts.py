@@ -1,11 +1,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.posts import Label
 from contentsvc_core.content.queries import read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
@@ -13,9 +12,9 @@ from contentsvc_core.ports import BrandIdentities
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
 from contentsvc_http.errors import accepted, refuse_request
-from contentsvc_http.v1.bodies import read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import Described
+from contentsvc_http.v1.bodies import read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Described, Operations
 
 _LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
 FILTERS: Final[Mapping[str, Described]] = {
@@ -76,19 +75,17 @@ class SeveralPostsBody(TypedDict):
 
 
 def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> list[HTTPRouteHandler]:
-    @post(
-        "/v1/posts/bulk",
-        status_code=200,
-        operation_id="updatePosts",
-        summary="Publish, unpublish or delete several posts",
+    operation = Operations(gate, "posts")
+
+    @operation(
+        "POST /v1/posts/bulk",
+        "updatePosts",
+        "Publish, unpublish or delete several posts",
         description=f"Send `ids`, or a `filter`. One request changes at most {MAX_BULK} posts. "
         "A post that cannot be changed is listed in `failed`, and the other posts are changed.",
-        tags=["posts"],
-        operation_class=takes(SeveralPosts),
-        responses=errors(400, 413, 415),
+        body=SeveralPosts,
     )
-    async def change_posts(request: Request[Any, Any, Any]) -> Response[SeveralPostsBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_posts(request: Request[Any, Any, Any], key: Caller) -> Response[SeveralPostsBody]:
         action = await read_body(request, SeveralPosts)
         if (action.ids is None) is (action.filter is None):
             refuse_request("send either ids or filter")
@@ -112,7 +109,7 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
             },
         )
 
-    return [change_posts]
+    return operation.routes
 
 
 async def unknown_brands(brands: BrandIdentities, organization_id: str, brand_ids: Sequence[str]) -> Refusal | None:

@@ -1,7 +1,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, delete, get, patch, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
@@ -18,10 +18,10 @@ from contentsvc_core.ports import WebhookEndpoints
 from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
-from contentsvc_http.v1.bodies import SecretRotation, read_body, takes
-from contentsvc_http.v1.gate import LOCATED, Gate, errors
+from contentsvc_http.v1.bodies import SecretRotation, read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import LOCATED, Operations
 
-_TAGS: Final = ["webhook endpoints"]
 _READING: Final = (
     "The URL of a chat is a secret: without the scope `write`, the answer has its host only, such as "
     "`https://hooks.slack.com/…`."
@@ -69,82 +69,66 @@ class TestSentBody(TypedDict):
 def webhook_endpoint_routes(
     gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor, consents: Consents
 ) -> list[HTTPRouteHandler]:
-    @get(
-        "/v1/webhook-endpoints",
-        operation_id="listWebhookEndpoints",
-        summary="List webhook endpoints",
-        description=_READING,
-        tags=_TAGS,
-        responses=errors(),
-    )
-    async def list_endpoints(request: Request[Any, Any, Any]) -> Response[EndpointListBody]:
-        key = await gate.caller(request, Scope.READ)
+    operation = Operations(gate, "webhook endpoints")
+
+    @operation("GET /v1/webhook-endpoints", "listWebhookEndpoints", "List webhook endpoints", description=_READING)
+    async def list_endpoints(key: Caller) -> Response[EndpointListBody]:
         writes = Scope.WRITE in key.scopes
         listed = [each.shown(to_writer=writes) for each in await endpoints.endpoints(key.organization_id)]
         return await gate.answer(key, {"webhookEndpoints": await consents.bodies(key.organization_id, listed)})
 
-    @get(
-        "/v1/webhook-endpoints/{endpoint_id:str}",
-        operation_id="getWebhookEndpoint",
-        summary="Get a webhook endpoint",
+    @operation(
+        "GET /v1/webhook-endpoints/{endpoint_id:str}",
+        "getWebhookEndpoint",
+        "Get a webhook endpoint",
         description=_READING,
-        tags=_TAGS,
-        responses=errors(404),
     )
-    async def get_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def get_endpoint(key: Caller, endpoint_id: _Id) -> Response[OneEndpointBody]:
         endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
         body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT).shown(to_writer=Scope.WRITE in key.scopes))
         return await gate.answer(key, {"webhookEndpoint": body})
 
-    @post(
-        "/v1/webhook-endpoints",
-        status_code=201,
-        operation_id="createWebhookEndpoint",
-        summary="Create a webhook endpoint",
+    @operation(
+        "POST /v1/webhook-endpoints",
+        "createWebhookEndpoint",
+        "Create a webhook endpoint",
         description="`url` is the URL of a webhook, or `mailto:` and up to ten e-mail addresses. Unless you name a "
         "format, the host decides: URLs of Slack, Discord and Microsoft Teams are recognized. For the format "
         "`standard`, the response contains the signing secret. Store it: it is not shown again. E-mail addresses get a "
         "mail with a link first; messages go to confirmed addresses only.",
-        tags=_TAGS,
-        operation_class=takes(CreateEndpoint),
-        response_headers=LOCATED,
-        responses=errors(400, 409, 413, 415),
+        body=CreateEndpoint,
+        status=201,
+        headers=[LOCATED],
+        fails=[409],
     )
-    async def create_endpoint(request: Request[Any, Any, Any]) -> Response[NewSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def create_endpoint(request: Request[Any, Any, Any], key: Caller) -> Response[NewSecretBody]:
         created = accepted(await editor.create(key.organization_id, await read_body(request, CreateEndpoint)))
         location = f"/v1/webhook-endpoints/{created.endpoint.id}"
-        return await gate.answer(key, await _with_secret(created), status=201, location=location)
+        return await gate.answer(key, await _with_secret(created), location=location)
 
-    @patch(
-        "/v1/webhook-endpoints/{endpoint_id:str}",
-        operation_id="updateWebhookEndpoint",
-        summary="Update a webhook endpoint",
+    @operation(
+        "PATCH /v1/webhook-endpoints/{endpoint_id:str}",
+        "updateWebhookEndpoint",
+        "Update a webhook endpoint",
         description="A disabled endpoint receives no new messages. Messages that are already waiting are sent when you "
         "enable it again.",
-        tags=_TAGS,
-        operation_class=takes(ChangeEndpoint),
-        responses=errors(400, 404, 413, 415),
+        body=ChangeEndpoint,
     )
-    async def change_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[OneEndpointBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def change_endpoint(
+        request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id
+    ) -> Response[OneEndpointBody]:
         change = await read_body(request, ChangeEndpoint)
         if not values_of(change):
             refuse_request("there is nothing to change")
         changed = accepted(await editor.change(key.organization_id, endpoint_id, change))
         return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 
-    @delete(
-        "/v1/webhook-endpoints/{endpoint_id:str}",
-        status_code=200,
-        operation_id="deleteWebhookEndpoint",
-        summary="Delete a webhook endpoint and its waiting messages",
-        tags=_TAGS,
-        responses=errors(404),
+    @operation(
+        "DELETE /v1/webhook-endpoints/{endpoint_id:str}",
+        "deleteWebhookEndpoint",
+        "Delete a webhook endpoint and its waiting messages",
     )
-    async def delete_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[EndpointRemovedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def delete_endpoint(key: Caller, endpoint_id: _Id) -> Response[EndpointRemovedBody]:
         if not await editor.remove(key.organization_id, endpoint_id):
             raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
@@ -153,63 +137,52 @@ def webhook_endpoint_routes(
         secret = created.secret if created.endpoint.is_signed else None
         return {"webhookEndpoint": await consents.body(created.endpoint), "secret": secret}
 
-    return [
-        list_endpoints,
-        get_endpoint,
-        create_endpoint,
-        change_endpoint,
-        delete_endpoint,
-        *_acting_routes(gate, editor, _with_secret),
-    ]
+    _add_actions(operation, gate, editor, _with_secret)
+    return operation.routes
 
 
-def _acting_routes(
-    gate: Gate, editor: EndpointEditor, with_secret: Callable[[NewSecret], Awaitable[NewSecretBody]]
-) -> list[HTTPRouteHandler]:
-    @post(
-        "/v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
-        status_code=200,
-        operation_id="rotateWebhookEndpointSecret",
-        summary="Rotate the secret of a webhook endpoint",
+def _add_actions(
+    operation: Operations,
+    gate: Gate,
+    editor: EndpointEditor,
+    with_secret: Callable[[NewSecret], Awaitable[NewSecretBody]],
+) -> None:
+    @operation(
+        "POST /v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
+        "rotateWebhookEndpointSecret",
+        "Rotate the secret of a webhook endpoint",
         description="Until the overlap ends, each message has two signatures: one with the new secret and one with the "
         "previous secret.",
-        tags=_TAGS,
-        operation_class=takes(SecretRotation, required=False),
-        responses=errors(400, 404, 409, 413, 415),
+        body=SecretRotation,
+        body_required=False,
+        fails=[409],
     )
-    async def rotate_secret(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[NewSecretBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def rotate_secret(request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id) -> Response[NewSecretBody]:
         body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
         rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap)
         return await gate.answer(key, await with_secret(accepted(rotated)))
 
-    @post(
-        "/v1/webhook-endpoints/{endpoint_id:str}/test",
-        status_code=202,
-        operation_id="testWebhookEndpoint",
-        summary="Send a test message",
+    @operation(
+        "POST /v1/webhook-endpoints/{endpoint_id:str}/test",
+        "testWebhookEndpoint",
+        "Send a test message",
         description="409 for e-mail if no address is confirmed yet.",
-        tags=_TAGS,
-        responses=errors(404, 409),
+        status=202,
+        fails=[409],
     )
-    async def test_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[TestSentBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def test_endpoint(key: Caller, endpoint_id: _Id) -> Response[TestSentBody]:
         message_id = accepted(await editor.test(key.organization_id, endpoint_id))
-        return await gate.answer(key, {"messageId": message_id}, status=202)
+        return await gate.answer(key, {"messageId": message_id})
 
-    @post(
-        "/v1/webhook-endpoints/{endpoint_id:str}/confirmations",
-        status_code=202,
-        operation_id="confirmWebhookEndpoint",
-        summary="Send the confirmation mail again",
+    @operation(
+        "POST /v1/webhook-endpoints/{endpoint_id:str}/confirmations",
+        "confirmWebhookEndpoint",
+        "Send the confirmation mail again",
         description="Asks the unconfirmed e-mail addresses of the endpoint again. An address gets one mail an hour. An "
         "organization sends 20 a day.",
-        tags=_TAGS,
-        responses=errors(404, 409),
+        status=202,
+        fails=[409],
     )
-    async def confirm_endpoint(request: Request[Any, Any, Any], endpoint_id: _Id) -> Response[AskedBody]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def confirm_endpoint(key: Caller, endpoint_id: _Id) -> Response[AskedBody]:
         asked = accepted(await editor.ask(key.organization_id, endpoint_id))
-        return await gate.answer(key, confirmations_body(asked), status=202)
-
-    return [rotate_secret, test_endpoint, confirm_endpoint]
+        return await gate.answer(key, confirmations_body(asked))

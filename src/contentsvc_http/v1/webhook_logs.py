@@ -2,20 +2,20 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypedDict, final
 
-from litestar import Request, Response, get, post
+from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.bodies import encoded, read_body, takes
-from contentsvc_http.v1.gate import Gate, errors
-from contentsvc_http.v1.pages import Described, list_errors, paged, queried, read_parameters
+from contentsvc_http.v1.bodies import encoded, read_body
+from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.operations import Described, Operations
+from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
 
 #: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
@@ -62,27 +62,25 @@ class ReplayBody(TypedDict):
 
 
 def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "webhook logs")
     journal, shares, replayer = app.stores.journal, app.shares, app.replayer
 
-    @get(
-        "/v1/webhook-logs",
-        operation_id="listWebhookLogs",
-        summary="List webhook log entries, newest first",
+    @operation(
+        "GET /v1/webhook-logs",
+        "listWebhookLogs",
+        "List webhook log entries, newest first",
         description=_PAYLOADS,
-        tags=["webhook logs"],
-        operation_class=paged(
-            {
-                "integrationId": (
-                    list[str],
-                    "Only entries of these integrations and webhook endpoints: a comma-separated list of ids.",
-                ),
-                "status": (list[LogStatus], _STATUSES),
-            }
-        ),
-        responses=list_errors(),
+        query={
+            **PAGE,
+            "integrationId": (
+                list[str],
+                "Only entries of these integrations and webhook endpoints: a comma-separated list of ids.",
+            ),
+            "status": (list[LogStatus], _STATUSES),
+        },
+        responses={400: INVALID_LIST},
     )
-    async def list_webhook_logs(request: Request[Any, Any, Any]) -> Response[LogListBody]:
-        key = await gate.caller(request, Scope.READ)
+    async def list_webhook_logs(request: Request[Any, Any, Any], key: Caller) -> Response[LogListBody]:
         parameters = read_parameters(request, "integrationId", "status")
         query = accepted(read_log_query(parameters))
         page_request = PageRequest.read(limit=parameters.get("limit"), page=parameters.get("page"))
@@ -97,32 +95,27 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
 
         return await gate.answer(key, await shares.lists(key.organization_id, listed))
 
-    @post(
-        "/v1/webhook-logs/{log_id:str}/replay",
-        status_code=202,
-        operation_id="replayWebhookLog",
-        summary="Replay a processed delivery, or send a message again",
-        tags=["webhook logs"],
-        responses=errors(404, 409),
+    @operation(
+        "POST /v1/webhook-logs/{log_id:str}/replay",
+        "replayWebhookLog",
+        "Replay a processed delivery, or send a message again",
+        status=202,
+        fails=[409],
     )
     async def replay_webhook_log(
-        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
+        key: Caller, log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[ReplayBody]:
-        key = await gate.caller(request, Scope.WRITE)
         replayed = accepted(await replayer.replay(key.organization_id, log_id))
-        return await gate.answer(key, {"deliveryId": replayed.delivery_id}, status=202)
+        return await gate.answer(key, {"deliveryId": replayed.delivery_id})
 
-    @get(
-        "/v1/webhook-logs/{log_id:str}",
-        operation_id="getWebhookLog",
-        summary="Get a log entry, the cause of its outcome, and the remedy",
-        tags=["webhook logs"],
-        responses=errors(404),
+    @operation(
+        "GET /v1/webhook-logs/{log_id:str}",
+        "getWebhookLog",
+        "Get a log entry, the cause of its outcome, and the remedy",
     )
     async def get_webhook_log(
-        request: Request[Any, Any, Any], log_id: Annotated[str, Parameter(description="Id of the log entry.")]
+        key: Caller, log_id: Annotated[str, Parameter(description="Id of the log entry.")]
     ) -> Response[OneLogShape]:
-        key = await gate.caller(request, Scope.READ)
         owner = key.organization_id
 
         async def shown() -> OneLogShape | None:
@@ -135,34 +128,28 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         shape = accepted(await shares.heavy(owner, shown) or UNKNOWN_LOG)
         return await gate.answer(key, shape)
 
-    @post(
-        "/v1/webhook-logs/replay",
-        status_code=202,
-        operation_id="replayWebhookLogs",
-        summary="Replay the log entries of a filter, one batch a request",
+    @operation(
+        "POST /v1/webhook-logs/replay",
+        "replayWebhookLogs",
+        "Replay the log entries of a filter, one batch a request",
         description=_BULK,
-        tags=["webhook logs"],
-        operation_class=takes(ReplayDeliveries),
-        responses=errors(400, 413, 415),
+        body=ReplayDeliveries,
+        status=202,
     )
-    async def replay_webhook_logs(request: Request[Any, Any, Any]) -> Response[ReplayedBatchShape]:
-        key = await gate.caller(request, Scope.WRITE)
+    async def replay_webhook_logs(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayedBatchShape]:
         command = await read_body(request, ReplayDeliveries)
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
-        return await gate.answer(key, ReplayedBatchShape.of(batch), status=202)
+        return await gate.answer(key, ReplayedBatchShape.of(batch))
 
-    @get(
-        "/v1/webhook-logs/replay",
-        operation_id="countWebhookLogReplay",
-        summary="Count the log entries that a filter would replay",
-        tags=["webhook logs"],
-        operation_class=queried(_FILTER),
-        responses=errors(400),
+    @operation(
+        "GET /v1/webhook-logs/replay",
+        "countWebhookLogReplay",
+        "Count the log entries that a filter would replay",
+        query=_FILTER,
     )
-    async def count_replay(request: Request[Any, Any, Any]) -> Response[ReplayCountShape]:
-        key = await gate.caller(request, Scope.READ)
+    async def count_replay(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayCountShape]:
         command = accepted(read_replay_filter(read_parameters(request, "outcomes", "statuses")))
         counted = accepted(await app.bulk_replayer.count(key.organization_id, command))
         return await gate.answer(key, ReplayCountShape.of(counted))
 
-    return [list_webhook_logs, get_webhook_log, count_replay, replay_webhook_logs, replay_webhook_log]
+    return operation.routes
