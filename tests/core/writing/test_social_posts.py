@@ -145,7 +145,7 @@ def test_without_a_known_address_nothing_is_linked() -> None:
             "Also included: 1 feature, 1 fix and 1 perf",
         ),
         ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
-        (["fix: typo"], "Also included: 1 fix."),
+        (["fix: log messages"], "Also included: 1 fix."),
     ],
 )
 def test_a_post_for_x_names_the_other_changes_if_they_are_few_and_fit_and_counts_them_otherwise(

@@ -7,8 +7,9 @@ from typing import Final, final
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
+from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD
+from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD, WORDS_WITHOUT_SPACES
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -21,6 +22,8 @@ _LINKED: Final = 50
 _NOTES_SHOWN: Final = 10
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
+#: A change of so few words is named with its part.
+_FEW_WORDS: Final = 3
 
 #: Verbs of deeds: posts tell them in the past, "Added a lid".
 _DEEDS: Final = """
@@ -97,17 +100,16 @@ _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upp
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
-#: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
-_SUBORDINATE: Final = late(
-    r"\b(?:to|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b", re.IGNORECASE
-)
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
     Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
     Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
-    Section.FIXED: late(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
+    Section.FIXED: late(
+        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
+        re.IGNORECASE,
+    ),
     Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),
     Section.DOCUMENTATION: late(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
@@ -228,7 +230,7 @@ def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
     """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
         all(found[4].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
-        and _SUBORDINATE.search(text, 0, further[-1].start(4)) is None
+        and SUBORDINATE.search(text, 0, further[-1].start(4)) is None
     )
 
 
@@ -253,9 +255,13 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
 
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
-    text, scope = plain(change.text), plain(change.scope)
-    place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
-    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{place}"
+    text = plain(change.text)
+    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{_place(change, text)}"
+
+
+def _place(change: Change, text: str) -> str:
+    scope = plain(change.scope)
+    return f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
 
 
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
@@ -270,6 +276,9 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
         marked = marked and not _SAYS[change.section].match(small)
     else:
         marked = marked and change.section is Section.FIXED and _states_fault(small)
+    if len(small.split()) <= _FEW_WORDS:
+        # "Add Lean" says nothing without its part: a file type.
+        small += _place(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 
