@@ -54,7 +54,7 @@ INTERNAL: Final = Table(r"""
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
     test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
-    ^(?:use|uses|used|using) `?\S*(?:::|\(\))\S*.*
+    ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
         |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
