@@ -275,7 +275,7 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
 
 _WORD: Final = late(r"[^\W_]+")
 #: Words that a text about the same change may lack, and the fewest others that identify it.
-_MAY_LACK: Final = frozenset({"a", "an", "the", "fix", "fixed", "fixes"})
+_MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
 _WORDS_OF_A_CHANGE: Final = 2
 _MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
@@ -314,33 +314,34 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     told: dict[int, Entry] = {}
+    words = [_words_of(entry.message) for entry in entries]
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
         files = frozenset(chain.from_iterable(_files(read.commit) for read in entry.commits))
-        alike = by_files.setdefault(files, []) if files else []
-        same = next((at for at in alike[-_LOOK_BACK:] if _says_the_same(told[at].message, entry.message)), None)
-        if same is None:
+        alike = by_files.setdefault(files, []) if files and len(words[place]) >= _WORDS_OF_A_CHANGE else []
+        for at in alike[-_LOOK_BACK:]:
+            if _says_the_same(told[at].message, words[at], entry.message, words[place]):
+                if entry.message.numbers:
+                    words[at] = words[place]
+                told[at] = _joined(told[at], entry)
+                break
+        else:
             alike.append(place)
             told[place] = entry
-        else:
-            told[same] = _joined(told[same], entry)
     return [*told.values()]
 
 
-def _says_the_same(one: CommitMessage, other: CommitMessage) -> bool:
-    if (one.numbers and other.numbers) or (one.kind and other.kind and one.kind != other.kind):
+def _words_of(message: CommitMessage) -> frozenset[str]:
+    return frozenset(_WORD.findall(message.description.casefold())) - _MAY_LACK
+
+
+def _says_the_same(one: CommitMessage, words: frozenset[str], other: CommitMessage, others: frozenset[str]) -> bool:
+    if one.kind and other.kind and one.kind != other.kind:
         return False
-    few, many = (other, one) if one.numbers else (one, other)
-    said, all_said = (
-        {word for word in _WORD.findall(message.description.casefold()) if word not in _MAY_LACK}
-        for message in (few, many)
-    )
-    if len(said) < _WORDS_OF_A_CHANGE:
-        return False
-    if not many.numbers:
-        return said == all_said
-    # Pull requests spell words out.
-    return all(any(each.startswith(word) for each in all_said) for word in said)
+    # A pull request may say more than its commit.
+    if one.numbers:
+        return others <= words and not other.numbers
+    return words <= others if other.numbers else words == others
 
 
 def _joined(first: Entry, entry: Entry) -> Entry:

@@ -149,8 +149,8 @@ _FILLING: Final = (
 )
 #: A change that raises a requirement: the required thing, and what else the text says.
 RAISED: Final = late(
-    rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*"
-    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))+\W*(?P<more>.*)",
+    rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*+"
+    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*(?P<more>.*)",
     re.IGNORECASE,
 )
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.

@@ -20,6 +20,8 @@ _SHA: Final = late(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
 # Numbers at the end of a subject, also of a quoted one: they do not identify the change.
 _NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
+#: Changes of an addition are looked for among so many commits before its removal.
+_LOOK_BACK: Final = 256
 _WORD: Final = late(r"[^\W_]+")
 #: Words that a text about the same thing may lack.
 _SMALL: Final = frozenset({"a", "an", "and", "the"})
@@ -86,6 +88,7 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
     verbs = [VERBS.get(message.description.partition(" ")[0].casefold()) for message in messages]
     if Section.REMOVED not in verbs:
         return set()
+    words = [frozenset(_WORD.findall(message.description.casefold())) for message in messages]
     added: dict[frozenset[str], int] = {}
     away: set[int] = set()
     for place, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
@@ -95,17 +98,14 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
             continue
         said = message.description if verb is None else message.description.partition(" ")[2]
         thing = frozenset(_WORD.findall(said.casefold())) - _SMALL
-        if adds:
+        if adds and thing:
             added[thing] = place
         elif (target := added.get(thing)) is not None and _may_be_one(message.scope, messages[target].scope):
             away.update((added.pop(thing), place))
             if len(thing) > 1:
-                away.update(at for at in range(target + 1, place) if _is_about(messages[at], thing))
+                between = range(max(target + 1, place - _LOOK_BACK), place)
+                away.update(at for at in between if thing <= words[at] and not messages[at].breaking)
     return away
-
-
-def _is_about(message: CommitMessage, thing: frozenset[str]) -> bool:
-    return not message.breaking and thing.issubset(_WORD.findall(message.description.casefold()))
 
 
 def _may_be_one(scope: str | None, other: str | None) -> bool:
