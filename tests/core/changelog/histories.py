@@ -111,7 +111,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request #2 from ada/boil\n\nA better boiler | src/b.py",
         )
     ),
-    "merges alone are entries": _brief(
+    "merges alone are counted": _brief(
         _push("Merge branch 'main' into bell", "Merge remote-tracking branch 'origin/main'"),
         _push("Merge pull request #1 from ada/bell", first=5),
     ),

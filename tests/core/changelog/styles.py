@@ -35,6 +35,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("fix(fixtures): order them", "tests/fixtures/a.json", _S.INTERNAL),
         ("fix(docs): repair a link", "docs/index.md", _S.DOCUMENTATION),
         ("refactor(lens): split the module", _CODE, _S.INTERNAL),
+        ("Use `!theme.is_empty()`", _CODE, _S.INTERNAL),
         ("chore(main): release 2.1.0", "CHANGELOG.md pyproject.toml", None),
         ("chore(deps): bump oil from 1 to 2", "uv.lock", _S.DEPENDENCIES),
         ("revert: feat(horn): sound twice", _CODE, _S.REVERTED),

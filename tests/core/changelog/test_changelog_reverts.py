@@ -58,6 +58,23 @@ def test_what_comes_back_stands_where_it_stood(again: str) -> None:
     assert section(draft_of("fix: drip", again).markdown, "Added") == ["**bell:** Reapply “ring”"]
 
 
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (["Add a bell", "Drip less", "Remove the bell"], ["Drip less"]),
+        (["feat: a bell", "fix(bell): ring once", "chore: drop bell"], ["**bell:** Ring once"]),
+        (["Add a loud, red bell", "Fix the loud red bell at noon", "Remove loud and red bell"], []),
+        (["Remove the bell", "Add a bell"], ["Add a bell", "Remove the bell"]),
+        (["Add a bell", "feat!: remove the bell"], ["Remove the bell", "Add a bell"]),
+        (["feat(pot): add a bell", "feat(lid): remove the bell"], ["**pot:** Add a bell", "**lid:** Remove the bell"]),
+        (["Add a bell", "Remove the rope of the bell"], ["Add a bell", "Remove the rope of the bell"]),
+    ],
+)
+def test_an_addition_that_was_removed_again_vanishes(messages: list[str], told: list[str]) -> None:
+    draft = written(push(*messages))
+    assert (entries(draft.markdown) if draft else []) == told
+
+
 def test_a_revert_of_a_revert_restores_the_original() -> None:
     undo = commit(f'Revert "feat(bell): ring (#1)"\n\nThis reverts commit {RING.id}.')
     redo = f'Reapply "feat(bell): ring (#1)"\n\nThis reverts commit {undo.id}.'

@@ -26,7 +26,7 @@ from contentsvc_core.content.changelog.report import report_of
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief, Chapter
-from contentsvc_core.events.normalized import Author, Push
+from contentsvc_core.events.normalized import Author, Commit, Push
 
 
 def test_sections_come_in_a_fixed_order_whatever_the_order_of_the_commits() -> None:
@@ -141,9 +141,52 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
     assert "[#7]" in markdown
 
 
-def test_two_minimum_versions_are_two_changes() -> None:
-    messages = ["feat!: raise the minimum version of oil to 2", "feat!: raise the minimum version of oil to 3"]
-    assert len(entries(draft_of(*messages).markdown)) == len(messages)
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("Ring at noon and add tests", "Ring at noon"),
+        ("Ring at noon; update the changelog", "Ring at noon"),
+        ("Bump minimum Go version to 1.24 and update workflows", "Bump minimum Go version to 1.24"),
+        ("Remove `.ring()`, and document clean closing", "Remove `.ring()`"),
+        ("Let cooks add and update docs", "Let cooks add and update docs"),
+        ("Ring at noon and add a lid", "Ring at noon and add a lid"),
+    ],
+)
+def test_tests_and_documents_that_came_with_a_change_are_not_told(subject: str, said: str) -> None:
+    assert entries(draft_of(f"feat: {subject}").markdown) == [said]
+
+
+def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_it() -> None:
+    def of(message: str, path: str = "src/bell.py") -> Commit:
+        return evolve(commit(message), modified=(path,))
+
+    markdown = draft_of(
+        of("Ring `bell` when hot"), of("Drip"), of("Ring the bell when the kettle is hot (#7)")
+    ).markdown
+    assert entries(markdown) == ["Ring the bell when the kettle is hot", "Drip"]
+    markdown = draft_of(of("Fix the lid that drips"), of("fix: lid that drips")).markdown
+    assert entries(markdown) == ["Fix the lid that drips"]
+    others = of("Ring the bell when hot (#7)", "src/lid.py"), of("Ring the bell when not hot"), of("Ring the bell")
+    assert len(entries(draft_of(of("Ring bell when hot"), *others).markdown)) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (["feat!: raise the minimum version of oil to 2", "feat!: require oil 3"], ["Require oil 3"]),
+        (["msrv: bump to Rust 1.88 (#1)", "cargo: set MSRV to 1.85 (#2)"], ["**cargo:** Set MSRV to 1.85"]),
+        (["Set engines field to node 18 and above", "Require Node 20, and log it"], ["Require Node 20, and log it"]),
+        (["feat!: require oil 2, and stir", "feat!: require oil 3"], ["Require oil 2, and stir", "Require oil 3"]),
+        (["feat!: require oil 2\n\nBREAKING CHANGE: warm it", "feat!: require oil 3"], 2 * ["Require oil"]),
+        (["feat(lid)!: require oil 2", "feat(pot)!: require oil 3"], ["**lid:** Require oil", "**pot:** Require oil"]),
+        (["Drop support for Python 3.8", "Drop support for Python 3.9"], 2 * ["Drop support for Python"]),
+    ],
+)
+def test_of_several_requirements_of_the_same_thing_the_last_one_holds(messages: list[str], told: list[str]) -> None:
+    markdown = draft_of(*messages).markdown
+    for line, begin in zip(entries(markdown), told, strict=True):
+        assert line.startswith(begin)
+    assert all(f"[#{number}]" in markdown for number in "12" if f"(#{number})" in "".join(messages))
 
 
 def test_updates_of_one_dependency_are_all_counted() -> None:

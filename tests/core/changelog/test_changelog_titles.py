@@ -64,6 +64,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
         (["fix: stop the drip at noon", "fix: lid is stuck"], ": stop the drip at noon; Fix: lid is stuck"),
         (["docs: spell", "ci: x", "ci: y"], ": 1 documentation change and 2 internal changes"),
         (["zinc", "copper"], ": 2 other changes"),
+        (["feat(types): add Lean", "feat(pot): hum"], ": add Lean (types), hum (pot)"),
         ([], ""),
     ],
 )

@@ -75,9 +75,8 @@ def _histories() -> Iterator[str]:
         first = most_important(changes, 2)
         yield f"first of {len(parts[0].commits)} commits: {' / '.join(change.text for change in first)}"
         draft = write_changelog(brief)
-        assert draft is not None
-        yield f"-- {draft.title}"
-        if name in WRITTEN:
+        yield f"-- {draft.title}" if draft else "(nothing)"
+        if draft and name in WRITTEN:
             yield draft.markdown
 
 

@@ -16,6 +16,7 @@ CI ring | bug #12 ring | feature #12 [Bell] ring (ada) | Issue #1234 by ada: rin
 Bug 12345 - Part 2: ring | ABC-1: ring | [ABC-1][Core] ring | abc#123 ring | LAMP-12 ring | feature/LAMP-12 ring
 feat/ring at noon | fix/LAMP-1: ring | Draft: ring | rfc - ring | hotfix - ring | Fixed #12 -- ring | Fix #12: ring
 fixes #12 | #12: ring | gh-12: ring | bpo-12: ring | Ring (closes #1, #2) | Ring #12 | Ring, #12 | Ring - #12
+Follow-up to #12: ring
 Ring acme/x#12 | Ring C#12 | Ring (!12) | Ring (GH-12) | Ring see #12 | Ring about #12 | Ring (#1) (#2) (#3).
 Ring [skip ci] | Ring [ci skip] (#12) | [skip ci] Ring | Ring ***NO_CI*** | Ring [no-ci]
 Ring. Contributed by Ada L. | Ring r=ada | Ring, r=ada,bob | Ring (by Ada) | Ring (@ada) (#12)

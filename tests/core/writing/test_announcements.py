@@ -26,17 +26,17 @@ def test_a_release_is_not_credited_with_what_other_repositories_did() -> None:
     assert twitter.markdown.partition("\n")[0] == (
         "kettle v2.0.0-rc1 (pre-release) is available. Breaking: dropped the old plug (kettle)."
     )
-    assert "In lid: 2 features and 1 fix." in of_several(_LINKEDIN, events).markdown
+    linkedin = of_several(_LINKEDIN, events).markdown
+    assert "• Stopped the drip (kettle)  \n• Sing at noon (lid)  \n• Ring at noon (lid)  \n" in linkedin
     assert "In lid: 2 features and 1 fix." in of_several(_BLOG, events).markdown
     assert all("drop the old plug" in of_several(each, events).title for each in (_BLOG, _LINKEDIN, _TWITTER))
 
 
 def test_what_came_after_the_last_release_is_not_credited_to_it() -> None:
-    later = (*_LAMP, push("feat: sing at noon", "fix: close the lid again"))
+    later = (*_LAMP, push("feat: sing at noon", *(f"fix: close lid {n} again" for n in range(4))))
     linkedin = written(_LINKEDIN, *later).markdown
-    assert "Not released yet: 1 feature and 1 fix." in linkedin
-    assert "• Sing at noon (not released yet)  \n" in linkedin
-    assert "• Stopped the drip  \n" in linkedin
+    assert "• Stopped the drip  \n• Sing at noon (not released yet)  \n" in linkedin
+    assert "\n\nNot released yet: 1 fix.\n" in linkedin
     assert "- Sing at noon (not released yet)." in written(_BLOG, *later).markdown
 
 

@@ -111,7 +111,7 @@ def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentT
     assert isinstance(draft, Draft)
     assert "The lid closes by itself now." in draft.markdown
     assert "sponsor" not in draft.title + draft.markdown
-    assert ("dded a" in draft.markdown) is (content_type is not ContentType.TWITTER_POST)
+    assert "dded a" in draft.markdown
     title = "kettle v1.2.0: add a spring to the lid, whistle at noon, change the pitch at noon"
     assert draft.title == title or content_type is ContentType.INVESTOR_UPDATE
 

@@ -102,6 +102,23 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
     assert "br" in Seen(markdown).tags
 
 
+def test_a_post_for_x_names_a_feature_beside_breaking_changes() -> None:
+    markdown = written(_TWITTER, push("feat!: drop one cup", "feat!: drop one mug", "feat: ring at noon")).markdown
+    assert "\n\nRing at noon. Breaking: dropped one mug.\n" in markdown
+
+
+def test_features_are_among_the_points_even_of_many_breaking_changes() -> None:
+    broken = [f"feat!: drop the lid of pot {n}" for n in range(4)]
+    markdown = written(_LINKEDIN, *broken, "feat: ring at noon sharp", "fix: stop the drip").markdown
+    assert [line.strip() for line in markdown.splitlines() if line.startswith("•")] == [
+        "• Breaking: dropped the lid of pot 1",
+        "• Breaking: dropped the lid of pot 2",
+        "• Ring at noon sharp",
+        "• Stopped the drip",
+        "• Breaking: dropped the lid of pot 3",
+    ]
+
+
 def test_a_linkedin_post_has_one_link_and_at_most_three_hashtags() -> None:
     markdown = written(_LINKEDIN, *MONTH, brand=brand(company="Acme")).markdown
     assert _LINK.findall(markdown) == ["https://codehost.example/acme/kettle/releases/tag/v1.2.0"]
@@ -142,13 +159,13 @@ def test_without_a_known_address_nothing_is_linked() -> None:
         (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
         (
             ["feat: close the lid", "fix: stop the drip", "perf: boil faster"],
-            "Also included: 1 feature, 1 fix and 1 perf",
+            "Closes the lid. Stopped the drip. Also included: 1 performance improvement.",
         ),
         ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
-        (["fix: typo"], "Also included: 1 fix."),
+        (["fix: log messages"], "Also included: 1 fix."),
     ],
 )
-def test_a_post_for_x_names_the_other_changes_if_they_are_few_and_fit_and_counts_them_otherwise(
+def test_a_post_for_x_names_up_to_two_other_changes_as_far_as_they_fit_and_counts_the_rest(
     more: list[str], told: str
 ) -> None:
     markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown

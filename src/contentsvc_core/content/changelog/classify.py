@@ -205,11 +205,14 @@ def _release(seen: _Evidence) -> Kind | None:
         return Kind(Section.INTERNAL, sure=True, empty=empty)
     if seen.says(patterns.ROBOT, of=line):
         return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
-    if (seen.says(patterns.EMPTY, of=line) or set(line) == {"."}) and not (
-        seen.typed and seen.touched.source and seen.message.scope
-    ):
-        return _SURE[Section.INTERNAL]
-    return None
+    return _empty(seen)
+
+
+def _empty(seen: _Evidence) -> Kind | None:
+    line = seen.text.replace("`", "")
+    scoped = seen.typed and seen.touched.source and seen.message.scope
+    empty = not scoped and (seen.says(patterns.EMPTY, of=line) or set(line) == {"."})
+    return _SURE[Section.INTERNAL] if empty else None
 
 
 def _revert(seen: _Evidence) -> Kind | None:
@@ -220,7 +223,9 @@ def _revert(seen: _Evidence) -> Kind | None:
         # The words may describe the undone change, or the new one.
         return _SURE[seen.touched.upkeep or Section.CHANGED]
     inner = classify(undone.message, seen.touched)
-    return inner if undone.again or inner.section in UPKEEP or inner.empty else _SURE[Section.REVERTED]
+    # What a merge without a title brought is unknown.
+    upkeep = inner.section in UPKEEP and not undone.message.subject.startswith("Merge ")
+    return inner if undone.again or upkeep or inner.empty else _SURE[Section.REVERTED]
 
 
 def _noted_upkeep(seen: _Evidence) -> Kind | None:
@@ -365,6 +370,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (_MERGES, _private_fix),
         (0 if outside else said, _security),
         (0 if no_release else _ANY if releases else _IN_RELEASES, _release),
+        (patterns.EMPTY.bit if no_release and not announced else 0, _empty),
         (_UNDOES, _revert),
         (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
         (_ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),

@@ -273,6 +273,10 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
     return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
 
 
+_WORD: Final = late(r"[^\W_]+")
+#: Words that a text about the same change may lack, and the fewest others that identify it.
+_MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
+_WORDS_OF_A_CHANGE: Final = 2
 _MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
@@ -292,22 +296,11 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         key = (message.kind, said)
         first = same.setdefault(key, entry)
         if first is not entry:
-            breaking = first.message if first.message.breaking else message
-            # The words with a number are a pull request's.
-            best, other = first.message, message
-            if message.numbers and not first.message.numbers:
-                best, other = other, best
-            if other.scope and not best.scope:
-                best = replace(best, scope=other.scope, description=other.description)
-            same[key] = replace(
-                first,
-                message=replace(best, breaking=breaking.breaking, breaking_notes=breaking.breaking_notes),
-                commits=(*first.commits, *entry.commits),
-                numbers=_once_each(first.numbers, entry.numbers),
-            )
-    reported = {entry.message.numbers[-1] for entry in same.values() if entry.message.numbers}
+            same[key] = _joined(first, entry)
+    once = _told_once([*same.values()])
+    reported = {entry.message.numbers[-1] for entry in once if entry.message.numbers}
     unique: list[Entry] = []
-    for entry in same.values():
+    for entry in once:
         own = entry.message.numbers[-1:]
         if entry.numbers != own:
             numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
@@ -316,3 +309,59 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         else:
             unique.append(entry)
     return tuple(unique)
+
+
+def _told_once(entries: Sequence[Entry]) -> list[Entry]:
+    """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
+    told: dict[int, Entry] = {}
+    words = [_words_of(entry.message) for entry in entries]
+    by_files: dict[frozenset[str], list[int]] = {}
+    for place, entry in enumerate(entries):
+        files = frozenset(chain.from_iterable(_files(read.commit) for read in entry.commits))
+        alike = by_files.setdefault(files, []) if files and len(words[place]) >= _WORDS_OF_A_CHANGE else []
+        for at in alike[-_LOOK_BACK:]:
+            if _says_the_same(told[at].message, words[at], entry.message, words[place]):
+                if entry.message.numbers:
+                    words[at] = words[place]
+                told[at] = _joined(told[at], entry)
+                break
+        else:
+            alike.append(place)
+            told[place] = entry
+    return [*told.values()]
+
+
+def _words_of(message: CommitMessage) -> frozenset[str]:
+    return frozenset(_WORD.findall(message.description.casefold())) - _MAY_LACK
+
+
+def _says_the_same(one: CommitMessage, words: frozenset[str], other: CommitMessage, others: frozenset[str]) -> bool:
+    if one.kind and other.kind and one.kind != other.kind:
+        return False
+    # A pull request may say more than its commit.
+    if one.numbers:
+        return others <= words and not other.numbers
+    return words <= others if other.numbers else words == others
+
+
+def _joined(first: Entry, entry: Entry) -> Entry:
+    message = entry.message
+    breaking = first.message if first.message.breaking else message
+    # The words with a number are a pull request's.
+    best, other = first.message, message
+    if message.numbers and not first.message.numbers:
+        best, other = other, best
+    if other.scope and not best.scope:
+        best = replace(best, scope=other.scope, description=other.description)
+    return replace(
+        first,
+        message=replace(
+            best,
+            kind=best.kind or other.kind,
+            sign=best.sign or other.sign,
+            breaking=breaking.breaking,
+            breaking_notes=breaking.breaking_notes,
+        ),
+        commits=(*first.commits, *entry.commits),
+        numbers=_once_each(first.numbers, entry.numbers),
+    )

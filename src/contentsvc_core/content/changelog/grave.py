@@ -143,6 +143,16 @@ BREAKING_IN_STABLE: Final = Table(r"""
     \b(?:has|have) changed\b | \A(?:raise|throw|return)s?[ ]
     \A(?:convert|switch|move|migrate)(?:s|ed|d)? (?:\S+ ){0,3}?to (?:pure )?(?:esm|es ?modules)\b
 """)
+_FILLING: Final = (
+    r"(?:the|our|its|min|minim|minim(?:um|al)|lowest|oldest|supported|required|requirement|versions?|of|for|engines?"
+    r"|field|in|to|from|is|now|at|least|support)"
+)
+#: A change that raises a requirement: the required thing, and what else the text says.
+RAISED: Final = late(
+    rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*+"
+    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*(?P<more>.*)",
+    re.IGNORECASE,
+)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
 NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE

@@ -7,8 +7,9 @@ from typing import Final, final
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
+from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD
+from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD, WORDS_WITHOUT_SPACES
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -21,6 +22,8 @@ _LINKED: Final = 50
 _NOTES_SHOWN: Final = 10
 _NAMES_SHOWN: Final = 100
 _SHORT_SHA: Final = 7
+#: A change of so few words is named with its part.
+_FEW_WORDS: Final = 3
 
 #: Verbs of deeds: posts tell them in the past, "Added a lid".
 _DEEDS: Final = """
@@ -33,9 +36,11 @@ _DEEDS: Final = """
 """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
-    accept allow avoid consider constrain delegate derive detect disallow emit enforce ensure exclude generate hide
-    honor ignore include inject omit perform permit preserve prevent propagate protect provide raise recommend refuse
-    reject require respect retain retry sanitize serialize specify suppress tolerate truncate validate verify warn
+    accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
+    emit enforce ensure evaluate exclude forbid generate hide honor identify ignore include infer inform inherit
+    inject interpret invoke mention notify obey omit perform permit persist populate prepend preserve prevent
+    propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
+    specify suppress tolerate truncate unwrap validate verify warn
 """
 
 
@@ -60,9 +65,9 @@ _TOLD_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    cache check clear close color copy delete display escape exit fetch load log merge open parse pass prefer
-    prefix print read register render report reset return reuse run send set sort start store strip swap treat trigger
-    turn wrap write
+    append cache check clear close color compute copy delete discard display escape exit fetch find highlight load log
+    merge open parse pass prefer prefix print read register remember render report reset return reuse run send set sort
+    start store strip swap throw treat trigger turn wrap write
 """
 _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: "Updating all images" is a deed, too.
@@ -96,18 +101,17 @@ _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b",
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.])( ?)([A-Za-z]+)")
-#: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
-_SUBORDINATE: Final = late(
-    r"\b(?:to|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b", re.IGNORECASE
-)
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.]) ([A-Za-z]+)")
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
     Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
     Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
-    Section.FIXED: late(r"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b", re.IGNORECASE),
+    Section.FIXED: late(
+        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
+        re.IGNORECASE,
+    ),
     Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),
     Section.DOCUMENTATION: late(r"\bdoc(?:s|ument|umentation)?\b", re.IGNORECASE),
 }
@@ -212,7 +216,7 @@ def narrated(text: str) -> str:
     if told is None and (first[1] or _ARTICLE.match(first[3])):
         told = _TOLD_BEFORE_ARTICLE.get(word)
     rest = text[first.end(2) :]
-    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[4])]
+    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3])]
     if told is None or (further and not _are_imperatives(further, text)):
         return text
     if further:
@@ -227,14 +231,14 @@ def _is_verb(word: str) -> bool:
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
     """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
-        all(found[4].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
-        and _SUBORDINATE.search(text, 0, further[-1].start(4)) is None
+        all(found[3].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
+        and SUBORDINATE.search(text, 0, further[-1].start(3)) is None
     )
 
 
 def _retold(found: "re.Match[str]") -> str:
-    told = _TOLD.get(found[4].casefold(), found[4])
-    return f"{found[1]}{found[2]}{found[3]}{told.capitalize() if found[4][0].isupper() else told}"
+    told = _TOLD.get(found[3].casefold(), found[3])
+    return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
 
 
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
@@ -253,9 +257,13 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
 
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
-    text, scope = plain(change.text), plain(change.scope)
-    place = f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
-    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{place}"
+    text = plain(change.text)
+    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{_place(change, text)}"
+
+
+def _place(change: Change, text: str) -> str:
+    scope = plain(change.scope)
+    return f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
 
 
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
@@ -270,6 +278,9 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
         marked = marked and not _SAYS[change.section].match(small)
     else:
         marked = marked and change.section is Section.FIXED and _states_fault(small)
+    if len(small.split()) <= _FEW_WORDS:
+        # "Add Lean" says nothing without its part: a file type.
+        small += _place(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 

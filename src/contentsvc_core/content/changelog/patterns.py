@@ -54,7 +54,7 @@ INTERNAL: Final = Table(r"""
     run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
     test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
-    ^(?:use|uses|used|using) `?\S*(?:::|\(\))\S*.*
+    ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
         |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
@@ -152,6 +152,18 @@ DEPENDENCY: Final = Table(r"""
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """, r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
+#: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
+SUBORDINATE: Final = late(
+    r"\b(?:to(?! \W?v?\d)|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b",
+    re.IGNORECASE,
+)
+#: The end of a subject about tests and documents that came with the change.
+UPKEEP_TOO: Final = late(
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|extend|fix|improve|rewrite|update)(?:s|e?d)?"
+    r" (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
+    r"|snapshots?)|document(?:s|ed)? [\w`].*)\Z",
+    re.IGNORECASE,
+)
 #: The folder of a submodule, where a subject updates the submodule from one hash to another.
 FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
 #: Subjects that are a version, maybe behind a name.
@@ -188,8 +200,12 @@ RELEASE_WORDS: Final = lines_of(r"""
     (?:start|begin|back to)(?: (?:a|the|new|next))* (?:development|dev)(?: (?:cycle|iteration|version))?
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
+_FILE: Final = (
+    "(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs|scss|sh|sql|swift|toml|ts"
+    "|tsx|vue|xml|ya?ml)"
+)
 #: Subjects that tell a reader nothing, whatever they touch.
-EMPTY: Final = lines_of(r"""
+EMPTY: Final = Table(r"""
     (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
         |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
@@ -198,11 +214,17 @@ EMPTY: Final = lines_of(r"""
         |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
         |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
         |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
-        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments))\W*
+        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments)
+        |(?:(?:final|last|another|quick|tiny|hot|real|yet) )+(?:fix(?:es)?|changes?|updates?|tweaks?|attempt|try)
+        |fix(?:es|ed)?(?: (?:a|an|the|it|all|another|few|last|little|minor|more|other|remaining|several|silly|small|some
+        |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
+        |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
+        |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
+        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes)\W*
+    merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
-    (?:create|update) [\w./-]+\.(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb
-        |rs|scss|sh|sql|swift|toml|ts|tsx|vue|xml|ya?ml)
-""")
+    (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
+""", r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)

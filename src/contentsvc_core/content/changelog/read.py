@@ -30,9 +30,11 @@ _DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
 #: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
-#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``.
+#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``,
+#: ``Follow up to #12: x``.
 _LEADING_NUMBER: Final = late(
-    r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket)?:? ?"
+    r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket"
+    r"|follow[- ]?ups? (?:for|of|on|to))?:? ?"
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )

@@ -187,9 +187,12 @@ def items_of(parts: Iterable[Part]) -> list[Item]:
 
 
 def report_of(
-    brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, phrases: Phrasebook = ENGLISH
+    brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS, phrases: Phrasebook = ENGLISH, *, technical: bool = True
 ) -> tuple[Part, ...]:
-    """Return the parts of a brief, in its order, each commit and each release once."""
+    """Return the parts of a brief, in its order, each commit and each release once.
+
+    ``technical``: whether changes name parts of the code.
+    """
     parts: list[Part] = []
     reported: set[str] = set()
     for chapter in _merged(brief.chapters):
@@ -207,6 +210,8 @@ def report_of(
             requests=chapter.pull_requests,
             undone=chapter.undone,
         )
+        if not technical:
+            changes = tuple(replace(change, scope="", label="") for change in changes)
         if brief.packages:
             stages = _by_package(brief.packages, Packages(chapter.packages), changes, busy=any(pushes))
         else:

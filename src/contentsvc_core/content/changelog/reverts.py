@@ -9,6 +9,8 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
+from contentsvc_core.content.changelog.words import TYPES, VERBS
+from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
 _QUOTED: Final = late(r"(Revert|Reapply) [\"“](.+)[\"”]", re.IGNORECASE)
@@ -18,6 +20,11 @@ _SHA: Final = late(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
 # Numbers at the end of a subject, also of a quoted one: they do not identify the change.
 _NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
+#: Changes of an addition are looked for among so many commits before its removal.
+_LOOK_BACK: Final = 256
+_WORD: Final = late(r"[^\W_]+")
+#: Words that a text about the same thing may lack.
+_SMALL: Final = frozenset({"a", "an", "and", "the"})
 
 _Key = tuple[str, str, str]
 
@@ -64,18 +71,45 @@ def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterabl
     """Return the places of the messages that are not undone, oldest first; ``shas`` are their commits.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
-    outside the window.
+    outside the window. An addition and the later removal of the same thing vanish, too, with changes of it in between.
     """
-    if not any(message.may_undo for message in messages):
-        return range(len(messages))
-    targets = _targets(shas, messages)
     gone: set[int] = set()
+    targets = _targets(shas, messages) if any(message.may_undo for message in messages) else {}
     # Newest first: an undone revert undoes nothing. One pass is enough for any chain of reverts.
     for place in sorted(targets, reverse=True):
         if place not in gone:
             undone, complete = targets[place]
             gone.update(undone, [place] if complete else [])
+    gone |= _taken_away(messages, gone)
     return [place for place in range(len(messages)) if place not in gone]
+
+
+def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
+    verbs = [VERBS.get(message.description.partition(" ")[0].casefold()) for message in messages]
+    if Section.REMOVED not in verbs:
+        return set()
+    words = [frozenset(_WORD.findall(message.description.casefold())) for message in messages]
+    added: dict[frozenset[str], int] = {}
+    away: set[int] = set()
+    for place, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
+        removes = verb is Section.REMOVED
+        adds = verb is Section.ADDED or (verb is None and TYPES.get(message.kind) is Section.ADDED)
+        if place in gone or message.breaking or not (adds or removes):
+            continue
+        said = message.description if verb is None else message.description.partition(" ")[2]
+        thing = frozenset(_WORD.findall(said.casefold())) - _SMALL
+        if adds and thing:
+            added[thing] = place
+        elif (target := added.get(thing)) is not None and _may_be_one(message.scope, messages[target].scope):
+            away.update((added.pop(thing), place))
+            if len(thing) > 1:
+                between = range(max(target + 1, place - _LOOK_BACK), place)
+                away.update(at for at in between if thing <= words[at] and not messages[at].breaking)
+    return away
+
+
+def _may_be_one(scope: str | None, other: str | None) -> bool:
+    return not (scope and other) or scope.casefold() == other.casefold()
 
 
 def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -> Undoing:

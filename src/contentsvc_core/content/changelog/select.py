@@ -12,8 +12,9 @@ from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
+from contentsvc_core.content.changelog.grave import RAISED
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
-from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER
+from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
@@ -37,6 +38,9 @@ _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.3
 _VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
+_RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
+#: Scopes of requirements that hold for the whole project.
+_WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 #: Sections that are never hidden.
 GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
@@ -134,6 +138,7 @@ def reported_changes(
             kind = Kind(label, sure=True)
         if not (kind.empty and options.hide_release_chores) and not (hides and _hidden(entry, kind, options)):
             reported.append((entry, kind))
+    reported = _last_required(reported)
     habits = _habits([entry for entry, kind in reported if kind.section not in UPKEEP])
     changes = [_change(entry, kind, phrases, shown=_shown(entry, kind, options, habits)) for entry, kind in reported]
     return tuple(_dated(change, undone, phrases) for change in changes) if undone else tuple(changes)
@@ -146,6 +151,30 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
         return change
     suffix = f" ({phrases.released_in.format(tag=tag)})"
     return replace(change, text=change.text + suffix, continuation=change.continuation + suffix)
+
+
+def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, Kind]]:
+    """Join a change that only raises a requirement with the last one that raises it: only that one still holds."""
+    last: dict[tuple[str, str], int] = {}
+    kept: dict[int, tuple[Entry, Kind]] = {}
+    for place in range(len(reported) - 1, -1, -1):
+        entry, kind = kept[place] = reported[place]
+        message = entry.message
+        raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
+        if raised is None:
+            continue
+        what, scope = raised["what"].casefold(), (message.scope or "").casefold()
+        what = _RUST.get(what, what)
+        at = last.setdefault(("" if scope in _WHOLE else scope, what), place)
+        if at != place and not raised["more"] and not message.breaking_notes:
+            later = kept[at][0]
+            del kept[place]
+            kept[at] = (replace(later, commits=later.commits + entry.commits, numbers=_once_each(entry, later)), kind)
+    return [kept[place] for place in sorted(kept)]
+
+
+def _once_each(earlier: Entry, later: Entry) -> tuple[str, ...]:
+    return (*(number for number in earlier.numbers if number not in later.numbers), *later.numbers)
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -210,6 +239,9 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if "/" in text:
         text = FOLDER.sub("", text, count=1)
+    more = UPKEEP_TOO.search(text) if kind.section not in UPKEEP else None
+    if more and not SUBORDINATE.search(text, 0, more.start()):
+        text = text[: more.start()]
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope
@@ -265,7 +297,7 @@ RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
 #: Words that make any change small for most readers, in lower case.
 _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging)\b"
+    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging|scripts?|sponsors?)\b"
 )
 _TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
@@ -275,6 +307,10 @@ _FEW_WORDS: Final = 2
 
 def is_minor(change: Change) -> bool:
     """Return whether a change is small for most readers, or too short to be among the first."""
+    if change.section not in GRAVE and (
+        words.SCOPES.get(change.scope.casefold()) in UPKEEP or DEPENDENCY.search(change.text)
+    ):
+        return True
     return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(lowered(change.text)) is not None
 
 

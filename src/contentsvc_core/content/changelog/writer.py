@@ -56,7 +56,7 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     """
     voice = voice_of(brief.brand)
     phrases = voice.phrases
-    parts = report_of(brief, options, phrases)
+    parts = report_of(brief, options, phrases, technical=voice.technical)
     if brief.release is not None:
         return _announcement(brief, brief.release, parts[0], options, voice)
     if brief.packages:
@@ -65,7 +65,7 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     if not reported and options.upkeep_posts == "write":
         # The options ask for the upkeep: it is listed.
         options = evolve(options, fold_upkeep=False, folded=frozenset())
-        parts = report_of(brief, options, phrases)
+        parts = report_of(brief, options, phrases, technical=voice.technical)
         reported = [part for part in parts if part.changes]
     if not reported:
         return None

@@ -100,7 +100,7 @@ class News:
 
 def news_of(brief: Brief) -> News:
     voice = voice_of(brief.brand)
-    parts = report_of(brief, brief.options, voice.phrases)
+    parts = report_of(brief, brief.options, voice.phrases, technical=voice.technical)
     items: list[Item] = []
     upkeep: Counter[Section] = Counter()
     leads: list[str] = []
@@ -147,11 +147,13 @@ def counted_kinds(items: Iterable[Item], phrases: Phrasebook) -> str:
     return phrases.enumerated(counted(Counter(item.change.section for item in items), phrases))
 
 
-def besides(news: News) -> list[str]:
-    """Return sentences with the numbers of changes outside the releases: since them, and in other repositories."""
+def besides(news: News, told: Sequence[Item] = ()) -> list[str]:
+    """Return sentences with the numbers of untold changes outside the releases: later, or in other repositories."""
     phrases = news.phrases
-    since = [item for item in news.others if pending(item)]
-    elsewhere = [item for item in news.others if not pending(item)]
+    told_ids = set(map(id, told))
+    others = [item for item in news.others if id(item) not in told_ids]
+    since = [item for item in others if pending(item)]
+    elsewhere = [item for item in others if not pending(item)]
     said = [phrases.say(phrases.not_released_counts, counts=counted_kinds(since, phrases))] if since else []
     if elsewhere:
         of = projects_named(parts_of(elsewhere), phrases)

@@ -23,6 +23,8 @@ LINKEDIN_LIMIT: Final = 3_000
 HOOK_LIMIT: Final = 200
 _FEWEST_POINTS: Final = 3
 _POINTS: Final = 5
+#: So many points are breaking changes, if there is other news.
+_BREAKING: Final = 2
 _POINT_LIMIT: Final = 240
 _HASHTAGS: Final = 3
 _TAG_LIMIT: Final = 40
@@ -31,8 +33,8 @@ _THANKED_FROM: Final = 3
 _BREAK: Final = "  \n"
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
-#: A post for X names up to this many other changes. If there are more, it only counts them.
-_FEW_OTHERS: Final = 2
+#: A post for X names up to this many other changes, and counts the rest.
+_OTHERS: Final = 2
 #: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
 #: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
@@ -59,7 +61,8 @@ def write_linkedin_post(news: News) -> Draft:
     lead = None if news.lead else _lead(news)
     points = _points(news, lead)
     while True:
-        counts = [*wording.also(news, [*([lead] if lead else []), *points]), *wording.besides(news)]
+        named = [*([lead] if lead else []), *points]
+        counts = [*wording.also(news, named), *wording.besides(news, named)]
         told = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
         paragraphs = [_hook(news, lead), inert(told), _listed(points, news), inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
@@ -82,8 +85,11 @@ def _hook(news: News, lead: Item | None) -> str:
 
 
 def _points(news: News, lead: Item | None) -> list[Item]:
-    rest = [item for item in news.items if item is not lead]
+    rest = sorted((item for item in news.items if item is not lead), key=lambda item: not item.released)
     items = [item for item in rest if not is_minor(item.change) or item.change.noted] or rest
+    # Readers also want to know why to upgrade.
+    breaking = [item for item in items if item.change.section is Section.BREAKING]
+    items = [*breaking[:_BREAKING], *(item for item in items if item not in breaking), *breaking[_BREAKING:]]
     points = items[:_POINTS]
     fixes = [item for item in items[_POINTS:] if item.change.section is Section.FIXED]
     if fixes and all(item.change.section is not Section.FIXED for item in points):
@@ -141,12 +147,17 @@ def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
 
 
 def _more(news: News, told: list[Item], room: int) -> str:
-    """Return what else is new, as far as a post for X has room: the other changes if they are few, or their numbers."""
+    """Return what else is new, as far as a post for X has room: the first changes, and the numbers of the rest."""
     others = [item for item in news.announced if item not in told]
-    few = len(others) <= _FEW_OTHERS and not any(is_minor(item.change) for item in others)
-    named = " ".join(with_period(wording.line_of(item, news)) for item in others) if few else ""
-    texts = map(inactive, filter(None, [named, *wording.also(news, told)]))
-    return next((text for text in texts if weight(text) <= room), "")
+    named = [item for item in others if not is_minor(item.change)]
+    if any(item.change.section is Section.BREAKING for item in told):
+        named.sort(key=lambda item: item.change.section is Section.BREAKING)
+    for count in range(min(_OTHERS, len(named)), -1, -1):
+        lines = [with_period(wording.line_of(item, news)) for item in named[:count]]
+        text = inactive(" ".join([*lines, *wording.also(news, [*told, *named[:count]])]))
+        if text and weight(text) <= room:
+            return text
+    return ""
 
 
 def inert(text: str) -> str:
