@@ -161,8 +161,8 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
             operation["responses"] = {
                 status: answer for status, answer in operation["responses"].items() if not _is_frameworks(answer)
             }
-            if path.startswith("/v1/") and path not in _OPEN:
-                operation["security"] = [{_KEY: []}]
+            # An empty list says that the operation needs no key.
+            operation["security"] = [{_KEY: []}] if path.startswith("/v1/") and path not in _OPEN else []
             operations[method] = operation
         paths[_camel(path)] = operations
     return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
@@ -171,10 +171,18 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
 def _timed(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a body with the format of its times: names that end with "At", "Until" or "since"."""
     fields = {
-        name: _with_format(field) if name.endswith(("At", "Until", "since")) else field
+        name: _with_format(field) if name.endswith(("At", "Until", "since")) else _without_choice(field)
         for name, field in schema.get("properties", {}).items()
     }
     return {**schema, "properties": fields} if fields else schema
+
+
+def _without_choice(field: dict[str, Any]) -> dict[str, Any]:
+    """Return a field without a choice of one schema, which the framework writes for a field that may be absent."""
+    choices = field.get("oneOf", ())
+    if len(choices) != 1:
+        return field
+    return {**{key: field[key] for key in field if key != "oneOf"}, **choices[0]}
 
 
 def _with_format(field: dict[str, Any]) -> dict[str, Any]:

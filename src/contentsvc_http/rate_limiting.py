@@ -127,7 +127,7 @@ def _documenting(operation_class: type[Operation]) -> type[Operation]:
 
 def _headers(status: str) -> dict[str, OpenAPIHeader]:
     described = dict(_DOCUMENTED)
-    if status in {"429", "503"}:
+    if status == "429":
         described["Retry-After"] = "Seconds to wait before you try again."
     return {name: _header(name, description) for name, description in described.items()}
 

@@ -40,6 +40,7 @@ def webhook_operations() -> dict[str, Any]:
             "tags": ["webhooks"],
             "summary": "Receive a webhook delivery",
             "operationId": "receiveDelivery",
+            "security": [],
             "parameters": [
                 _parameter(
                     "path", "provider", "Slug of the provider.", {"enum": [provider.slug for provider in PROVIDERS]}

@@ -79,6 +79,26 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
     assert all(operation["operationId"][0].islower() for operation in operations)
 
 
+async def test_generators_of_clients_find_the_bytes_of_pictures_the_open_operations_and_the_waits(
+    world: ApiWorld,
+) -> None:
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    operations = {each["operationId"]: each for item in document["paths"].values() for each in item.values()}
+    picture = operations["setChangelogImage"]
+    open_ones = {name for name, operation in operations.items() if operation["security"] == []}
+    limited = [operation["responses"]["503"] for operation in operations.values() if operation["security"]]
+    cron = document["components"]["schemas"]["CronBody"]["properties"]
+
+    bodies = picture["requestBody"]["content"]
+    assert list(bodies) == ["image/png", "image/jpeg", "image/webp", "application/octet-stream"]
+    assert all(body["schema"] == {"type": "string", "format": "binary"} for body in bodies.values())
+    assert picture["parameters"][1]["schema"]["enum"] == ["logo", "icon", "card"]
+    assert open_ones == {"receiveDelivery", "getPublicApiStatus", "getLiveness", "getReadiness"}
+    assert all("Retry-After" in answer["headers"] for answer in limited)
+    assert "ETag" in operations["getPost"]["responses"]["304"]["headers"]
+    assert cron["dayOfWeek"] == {"type": "integer"}
+
+
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:
     page = await world.send("GET", "/schema")
 

@@ -18,15 +18,26 @@ from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.gate import Caller, Gate
-from contentsvc_http.v1.operations import LOCATED, Operations
+from contentsvc_http.v1.operations import LOCATED, Operations, RawSchema
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
-#: The document names the media types; the bytes themselves tell the type.
+#: The document names the media types; the bytes themselves tell the type. Some generators of clients know only the
+#: last of them, and all need a schema.
 _PICTURE: Final = RequestBody(
-    required=True, content=dict.fromkeys(("image/png", "image/jpeg", "image/webp"), OpenAPIMediaType())
+    required=True,
+    content=dict.fromkeys(
+        ("image/png", "image/jpeg", "image/webp", "application/octet-stream"),
+        OpenAPIMediaType(schema=RawSchema(schema={"type": "string", "format": "binary"})),
+    ),
 )
-_Kind = Annotated[str, Parameter(description="Kind of picture: `logo`, `icon` or `card`.")]
+_Kind = Annotated[
+    str,
+    Parameter(
+        description="Kind of picture: `logo`, `icon` or `card`.",
+        schema_extra={"enum": [kind.value for kind in ImageKind]},
+    ),
+]
 
 
 @final

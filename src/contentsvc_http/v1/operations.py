@@ -9,7 +9,16 @@ from litestar.di import Provide
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import OpenAPIMediaType, Operation, Parameter, RequestBody, Schema
+from litestar.openapi.spec import (
+    OpenAPIHeader,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    RequestBody,
+    Schema,
+)
+from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import Empty
 from litestar.types.empty import EmptyType
 from msgspec import Struct
@@ -43,6 +52,15 @@ LOCATED: Final = ResponseHeader(
 TAGGED: Final = ResponseHeader(
     name="ETag", value="", description="Version of the post. Send it as `If-Match`.", documentation_only=True
 )
+#: Headers of responses that are not the success, by status; 304 is only that of a post.
+_HEADERS_OF_STATUSES: Final[Mapping[str, Mapping[str, OpenAPIHeader]]] = {
+    "304": {"ETag": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="Version of the post.")},
+    "503": {
+        "Retry-After": OpenAPIHeader(
+            schema=Schema(type=OpenAPIType.INTEGER, minimum=1), description="Seconds to wait before you try again."
+        )
+    },
+}
 
 
 @final
@@ -131,6 +149,9 @@ def _documenting(body: RequestBody | None, parameters: Sequence[Parameter]) -> t
     class Documenting(Operation):
         def __post_init__(self) -> None:
             self.request_body = body
+            for status, header in _HEADERS_OF_STATUSES.items():
+                if isinstance(response := (self.responses or {}).get(status), OpenAPIResponse):
+                    response.headers = {**(response.headers or {}), **header}
             if parameters:
                 self.parameters = [*(self.parameters or []), *parameters]
 
