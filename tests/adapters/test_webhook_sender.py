@@ -139,6 +139,22 @@ async def test_a_certificate_of_another_name_is_refused(internet: Internet, tmp_
     assert internet.requests == []
 
 
+async def test_missing_authorities_are_a_fault_of_this_server_until_their_file_is_there(
+    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    sender = HttpWebhookSender(resolve=internet.resolve)
+    async with internet.serving(says(answer()), port=443, tls=tls[0]):
+        found = await sender.send(URL, HEADERS, BODY)
+        monkeypatch.delenv("SSL_CERT_FILE")
+        again = await sender.send(URL, HEADERS, BODY)
+
+    not_sent(found, "nothing was sent", "SSL_CERT_FILE")
+    assert isinstance(found, NotSent)
+    assert not found.counts
+    not_sent(again, "certificate is not valid")
+
+
 async def test_a_silent_server_is_abandoned_in_time(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
