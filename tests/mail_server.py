@@ -64,6 +64,8 @@ class MailServer:
     answers: dict[str, str] = Factory(dict[str, str])
     #: Closes the connection in place of the answer to the next mails, after it has taken them.
     hangs_up: int = 0
+    #: The most mails of a connection; ``MAIL`` is then refused for the moment.
+    per_connection: int | None = None
     #: Called with each mail that is taken, before it is answered.
     on_taken: Callable[[], object] | None = None
     port: int = 0
@@ -141,6 +143,7 @@ class _Session:
         self._user = ""
         self._sender = ""
         self._to: list[str] = []
+        self._taken = 0
 
     async def run(self) -> None:
         await self._say("220 mail.test ESMTP")
@@ -172,6 +175,8 @@ class _Session:
                 known = (user, password) == (self._server.user, self._server.password)
                 self._user = user if known else ""
                 await self._say("235 welcome" if known else "535 5.7.8 wrong user or password")
+            case "MAIL" if self._taken == self._server.per_connection:
+                await self._say("450 4.7.1 too much mail")
             case "MAIL":
                 self._sender, self._to = line.partition("<")[2].partition(">")[0], []
                 await self._say("250 fine")
@@ -203,6 +208,7 @@ class _Session:
         if self._server.hangs_up:
             self._server.hangs_up -= 1
             return False
+        self._taken += 1
         await self._say("250 taken")
         return True
 

@@ -100,7 +100,11 @@ class SmtpSender:
                     if done and monotonic() > until:
                         rest = evolve(rest, error=_TOO_SLOW)
                         break
-                    done.append(self._post(client, letter))
+                    posted = self._post(client, letter, has_sent=any(each.posting is Posting.SENT for each in done))
+                    if posted.posting is Posting.NOT_TRIED:
+                        rest = posted
+                        break
+                    done.append(posted)
                     if client.sock is None:
                         # The server has ended the connection with 421.
                         break
@@ -110,7 +114,7 @@ class SmtpSender:
                 done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
         return [*done, *[rest] * (len(letters) - len(done))]
 
-    def _post(self, client: smtplib.SMTP, letter: Letter) -> Posted:
+    def _post(self, client: smtplib.SMTP, letter: Letter, *, has_sent: bool) -> Posted:
         try:
             client.send_message(self._written(letter), self._sender, [letter.to])
         except smtplib.SMTPServerDisconnected:
@@ -119,8 +123,10 @@ class SmtpSender:
             code, said = next(iter(exc.recipients.values()))
             return _refused(code, said)
         except smtplib.SMTPSenderRefused as exc:
-            # A fault of the settings, not of the letter.
-            return Posted(posting=Posting.RETRY, error=_reason(exc))
+            # A fault of the settings, not of the letter. After accepted letters, it is a limit of the connection: as an
+            # attempt, it would use up the attempts of most letters of a large batch.
+            is_limit = has_sent and exc.smtp_code not in _PERMANENT
+            return Posted(posting=Posting.NOT_TRIED if is_limit else Posting.RETRY, error=_reason(exc))
         except smtplib.SMTPResponseException as exc:
             return _refused(exc.smtp_code, exc.smtp_error)
         return Posted(posting=Posting.SENT)

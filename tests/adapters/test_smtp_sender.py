@@ -160,6 +160,15 @@ async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -
     assert sent[0].error == "the server answered 421: too busy"
 
 
+async def test_a_limit_of_mails_for_a_connection_takes_no_attempt_of_the_rest() -> None:
+    async with MailServer.running(per_connection=1) as server:
+        sent = await _sender(server).send([_LETTER] * 3)
+        assert len(server.mails) == 1
+
+    later = Posted(posting=Posting.NOT_TRIED, error="the server answered 450: 4.7.1 too much mail")
+    assert sent == [Posted(posting=Posting.SENT), later, later]
+
+
 async def test_a_slow_server_leaves_the_rest_for_later() -> None:
     async with MailServer.running() as server:
         sent = await SmtpSender(SmtpServer.read(server.url), _FROM, within_s=0).send([_LETTER] * 3)

@@ -5,6 +5,7 @@ import ssl
 from pathlib import Path
 from typing import Final
 
+import httpx
 import pytest
 from tests.adapters.internet import OTHER, PUBLIC, Internet, Serve, answer, certified, redirect, says
 
@@ -137,6 +138,24 @@ async def test_a_certificate_of_another_name_is_refused(internet: Internet, tmp_
 
     not_sent(found, "certificate is not valid")
     assert internet.requests == []
+
+
+async def test_missing_authorities_are_a_fault_of_this_server_until_their_file_is_there(
+    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whatever this run keeps of the client's own function: it loads the file as the client does.
+    missing = str(tmp_path / "missing.pem")
+    monkeypatch.setattr(httpx, "create_ssl_context", lambda: ssl.create_default_context(cafile=missing))
+    sender = HttpWebhookSender(resolve=internet.resolve)
+    async with internet.serving(says(answer()), port=443, tls=tls[0]):
+        found = await sender.send(URL, HEADERS, BODY)
+        monkeypatch.undo()
+        again = await sender.send(URL, HEADERS, BODY)
+
+    not_sent(found, "nothing was sent", "SSL_CERT_FILE")
+    assert isinstance(found, NotSent)
+    assert not found.counts
+    not_sent(again, "certificate is not valid")
 
 
 async def test_a_silent_server_is_abandoned_in_time(

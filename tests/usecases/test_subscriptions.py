@@ -20,10 +20,11 @@ from tests.mail_server import MailServer, Received
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
-from contentsvc_core.outgoing.subscribers import RECENT, STALE, SubscriberStatus, read_address
+from contentsvc_core.outgoing.subscribers import RECENT, STALE, MailOutcome, SubscriberStatus, TakenMail, read_address
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
@@ -370,6 +371,34 @@ async def test_a_mail_that_may_have_arrived_comes_again_with_the_same_id() -> No
         assert set(office.statuses().values()) == {MessageStatus.DELIVERED}
         office.wait(timedelta(days=2))
         assert await office.mails() == []
+
+
+async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Office.opened() as office:
+        mailbox = office.reader.world.stores.mailbox
+        store, stored = mailbox.record, list[str]()
+
+        async def record(taken: TakenMail, outcome: MailOutcome) -> None:
+            stored.append(taken.id)
+            if len(stored) == 1:
+                raise StoreUnavailable
+            await store(taken, outcome)
+
+        monkeypatch.setattr(mailbox, "record", record)
+        for name in ("ann", "bob", "eve"):
+            await office.enter(f"{name}@example.org")
+
+        with pytest.raises(StoreUnavailable):
+            await office.mailer.turn()
+
+        assert [posted.posting for posted in office.outcomes] == [Posting.SENT] * 3
+        first, *_ = office.server.mails
+        office.server.mails.clear()
+        office.wait(timedelta(minutes=6))
+        [again] = await office.mails()
+        assert again.message["Message-ID"] == first.message["Message-ID"]
 
 
 async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address() -> None:

@@ -39,6 +39,10 @@ _FAULTS: Final = {
     Fault.NOT_LOOKED_UP: "nothing was sent: the name '{host}' could not be looked up",
     Fault.UNREACHABLE: "the endpoint cannot be reached",
     Fault.BAD_CERTIFICATE: "nothing was sent: the endpoint's certificate is not valid for it",
+    Fault.NO_AUTHORITIES: (
+        "nothing was sent: this server cannot load the certificates of its authorities: "
+        "check SSL_CERT_FILE and SSL_CERT_DIR"
+    ),
     Fault.SLOW: "the endpoint did not answer in time",
     Fault.NO_HTTP: "the endpoint's answer is no HTTP, has too large a head, or was cut off",
 }
@@ -73,7 +77,10 @@ class HttpWebhookSender:
         if isinstance(site, Refusal):
             return NotSent(error=f"nothing was sent: {site.message('the address')}")
         answer = await self._sites.request("POST", site, _answer, headers={**_HEADERS, **headers}, body=body)
-        return NotSent(error=_FAULTS[answer].format(host=site.host)) if isinstance(answer, Fault) else answer
+        if not isinstance(answer, Fault):
+            return answer
+        # The endpoint has no part in a fault of this machine.
+        return NotSent(error=_FAULTS[answer].format(host=site.host), counts=answer is not Fault.NO_AUTHORITIES)
 
 
 async def _answer(response: httpx.Response) -> Answer:

@@ -34,6 +34,8 @@ class Fault(Enum):
     NOT_LOOKED_UP = auto()
     UNREACHABLE = auto()
     BAD_CERTIFICATE = auto()
+    #: The certificates of the authorities cannot be loaded: a fault of this machine, not of the site.
+    NO_AUTHORITIES = auto()
     SLOW = auto()
     NO_HTTP = auto()
 
@@ -76,11 +78,14 @@ class CheckedSites:
         numbers = await _checked_numbers(site, name, self._resolve)
         if isinstance(numbers, Fault):
             return numbers
+        tls = self._context()
+        if tls is None:
+            return Fault.NO_AUTHORITIES
         failed = Fault.NO_HOST
         for number in numbers:
             try:
                 async with (
-                    self._client() as client,
+                    self._client(tls) as client,
                     client.stream(
                         method,
                         _numbered(site, number),
@@ -100,10 +105,17 @@ class CheckedSites:
                 return Fault.NO_HTTP
         return failed
 
-    def _client(self) -> httpx.AsyncClient:
+    def _context(self) -> ssl.SSLContext | None:
+        """Return the context of all connections; ``None``: the files of the authorities are missing or broken."""
         if self._tls is None:
-            self._tls = httpx.create_ssl_context()
-        return _client_of(self._tls, httpx.Timeout(self._total_s, connect=_CONNECT_S), buffer=self._buffer)
+            try:
+                self._tls = httpx.create_ssl_context()
+            except OSError:
+                return None
+        return self._tls
+
+    def _client(self, tls: ssl.SSLContext) -> httpx.AsyncClient:
+        return _client_of(tls, httpx.Timeout(self._total_s, connect=_CONNECT_S), buffer=self._buffer)
 
 
 def _ascii_name(host: str) -> str | None:

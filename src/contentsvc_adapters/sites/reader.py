@@ -52,6 +52,9 @@ _FAULTS: Final = {
     Fault.NOT_LOOKED_UP: _passing("the name '{host}' could not be looked up"),
     Fault.UNREACHABLE: _passing("the site cannot be reached"),
     Fault.BAD_CERTIFICATE: _lasting("the site's certificate is not valid for it"),
+    Fault.NO_AUTHORITIES: _passing(
+        "the server cannot load the certificates of its authorities: check SSL_CERT_FILE and SSL_CERT_DIR"
+    ),
     Fault.SLOW: _passing("the site did not answer in time"),
     Fault.NO_HTTP: _passing("the site's answer is no HTTP, too large a head, or was cut off"),
 }

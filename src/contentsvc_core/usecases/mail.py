@@ -9,6 +9,7 @@ from attrs import evolve
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting, confirmation, posts_letter
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import NotSent, next_attempt_at
@@ -77,9 +78,16 @@ class Mailer:
             return len(taken)
         sent = await self._sender.send([letter for _, letter in ready])
         outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
-        for (mail, _), posted in zip(ready, outcomes, strict=True):
-            await self._note(mail, posted)
         self._on_posted(outcomes)
+        failed: StoreUnavailable | None = None
+        for (mail, _), posted in zip(ready, outcomes, strict=True):
+            try:
+                await self._note(mail, posted)
+            except StoreUnavailable as exc:
+                # Only this mail is sent again: the others of the connection have outcomes of their own to store.
+                failed = exc
+        if failed is not None:
+            raise failed
         return len(taken) - sum(posted.posting is Posting.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:
