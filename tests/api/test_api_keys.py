@@ -68,31 +68,3 @@ async def test_a_use_is_noted_and_a_refused_one_is_not(world: ApiWorld, acme: Ca
     world.clock.advance(timedelta(hours=1))
     await acme("GET", "/v1/posts")
     assert await used() == world.clock.now()
-
-
-async def test_lists_have_nothing_of_another_organization(world: ApiWorld, acme: Caller) -> None:
-    other = await world.caller("Other")
-    answer = await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
-    trigger = answer.json()["eventTrigger"]
-    await acme.push("d-1", "feat: a lamp")
-    await world.perform()
-    (post,) = (await acme("GET", "/v1/posts")).json()["posts"]
-    (log,) = (await acme("GET", "/v1/webhook-logs")).json()["logs"]
-
-    for method, path in (
-        ("GET", f"/v1/posts/{post['id']}"),
-        ("PATCH", f"/v1/posts/{post['id']}"),
-        ("DELETE", f"/v1/posts/{post['id']}"),
-        ("GET", f"/v1/event-triggers/{trigger['id']}"),
-        ("PATCH", f"/v1/event-triggers/{trigger['id']}"),
-        ("DELETE", f"/v1/event-triggers/{trigger['id']}"),
-        ("POST", f"/v1/webhook-logs/{log['id']}/replay"),
-    ):
-        assert (await other(method, path, {"name": "x"} if "trigger" in path else {"title": "x"})).status_code == 404
-
-    assert (await acme("GET", "/v1/posts")).json()["posts"] == [post]
-    assert (await acme("GET", "/v1/event-triggers")).json()["eventTriggers"] == [trigger]
-    assert (await acme("GET", "/v1/webhook-logs")).json()["logs"] == [log]
-    # Its own repositories are not those of others, either.
-    refused = await other("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
-    assert refused.status_code == 400

@@ -4,9 +4,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.api.world import ApiWorld, Caller
+from tests.api.world import Caller
 
-from contentsvc_core import Scope
 from contentsvc_core.testing import START
 from contentsvc_core.timestamps import iso_ms
 
@@ -143,16 +142,3 @@ async def test_a_record_whose_delivery_id_has_signs(acme: Caller) -> None:
 async def test_an_unknown_record_is_404(acme: Caller, custom_id: str) -> None:
     answer = await acme("GET", f"{PATH}/{custom_id}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Context record not found"})
-
-
-async def test_records_of_another_organization_are_not_found(world: ApiWorld, busy: Caller) -> None:
-    zenith = await world.caller("Zenith")
-
-    assert await found(zenith, query="lamp") == []
-    assert (await zenith("GET", f"{PATH}/codehost:{busy.repository_id}:d-1")).status_code == 404
-
-
-async def test_a_key_that_may_only_write_reads_nothing(world: ApiWorld) -> None:
-    writer = await world.caller("Writer", Scope.WRITE)
-    for path in (PATH, f"{PATH}/codehost:1:d"):
-        assert (await writer("GET", path)).status_code == 403

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.api.world import ApiWorld, Caller
 
-from contentsvc_core import Scope, StoreUnavailable
+from contentsvc_core import StoreUnavailable
 from contentsvc_core.organizations import Organization
 from contentsvc_http.settings import Settings
 
@@ -141,18 +141,6 @@ async def test_a_body_of_more_than_a_mebibyte_is_refused(acme: Caller) -> None:
 
     assert answer.status_code == 413
     assert set(answer.json()) == {"error"}
-
-
-async def test_requesting_needs_the_write_scope_and_following_the_read_scope(world: ApiWorld) -> None:
-    reader = await world.caller("Reader", Scope.READ)
-    writer = await world.caller("Writer", Scope.WRITE)
-
-    refused = await reader("POST", PATH, {"contentType": "changelog"})
-    started = await writer("POST", PATH, {"contentType": "changelog"})
-    unread = await writer("GET", f"{PATH}/{started.json()['job']['id']}")
-
-    assert (refused.status_code, started.status_code, unread.status_code) == (403, 202, 403)
-    assert refused.json() == {"error": "Insufficient scope"}
 
 
 async def test_a_job_that_is_unknown_or_anothers_is_not_found(world: ApiWorld, acme: Caller) -> None:

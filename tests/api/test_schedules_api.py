@@ -8,7 +8,6 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
 
-from contentsvc_core import Scope
 from contentsvc_core.usecases.schedule import Scheduler
 
 NO_ID = "is neither a repository id nor the id of an integration"
@@ -175,29 +174,3 @@ async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: C
     for nobody in (None, {}, {"brandIdentityId": None}):
         answer = await acme("PATCH", f"{PATH}/{schedule['id']}", {"outputConfig": nobody})
         assert answer.json()["schedule"]["outputConfig"] is None
-
-
-async def test_another_organizations_schedule_is_unknown(world: ApiWorld, acme: Caller) -> None:
-    zenith = await world.caller("Zenith")
-    schedule = await new_schedule(acme)
-    unknown = (404, {"error": "Schedule not found"})
-
-    for id_ in (schedule["id"], "sch_unknown", "no%20id"):
-        assert outcome(await zenith("PATCH", f"{PATH}/{id_}", {"enabled": False})) == unknown
-        assert outcome(await zenith("DELETE", f"{PATH}/{id_}")) == unknown
-    refused = (400, {"error": "Unknown repository: 1 is not connected"})
-    assert outcome(await zenith("POST", PATH, new_body())) == refused
-    assert (await zenith("GET", PATH)).json() == {"schedules": [], "repositoryMap": {}}
-    assert (await acme("GET", PATH)).json()["schedules"] == [schedule]
-
-
-async def test_a_read_key_changes_nothing(world: ApiWorld, acme: Caller) -> None:
-    reader = await world.caller("Reader", Scope.READ)
-    writer = await world.caller("Writer", Scope.WRITE)
-    refused = (403, {"error": "Insufficient scope"})
-
-    assert outcome(await reader("POST", PATH, new_body())) == refused
-    assert outcome(await reader("PATCH", f"{PATH}/sch_1", {})) == refused
-    assert outcome(await reader("DELETE", f"{PATH}/sch_1")) == refused
-    assert outcome(await writer("GET", PATH)) == refused
-    assert (await reader("GET", PATH)).status_code == 200

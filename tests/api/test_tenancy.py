@@ -137,6 +137,24 @@ async def test_ids_of_another_organization_in_a_body_are_unknown(world: ApiWorld
     assert await _rows(database, other.organization.id) == before
 
 
+async def test_lists_have_no_object_of_another_organization(world: ApiWorld) -> None:
+    acme, other = await world.caller("Acme"), await world.caller("Other")
+    own, foreign = await furnish(world, acme), await furnish(world, other)
+
+    texts = [
+        (await acme("GET", f"{path}?status=draft,published" if path == "/v1/posts" else path)).text
+        for method, path, _ in await operations(world)
+        if method == "GET" and not _PARAMETER.search(path)
+    ]
+
+    # Both have a repository with the same id: their records have one name.
+    records = "/v1/context/{customId}"
+    for path in own.keys() - {records}:
+        if "jobId" not in path:
+            assert any(own[path] in text for text in texts), path
+        assert not any(foreign[path] in text for text in texts), path
+
+
 async def test_every_operation_needs_a_key_with_the_scope_for_it(world: ApiWorld) -> None:
     reader, writer = await world.caller("Reader", Scope.READ), await world.caller("Writer", Scope.WRITE)
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Final
 
 from alembic import command
 from sqlalchemy import Connection
@@ -10,6 +11,11 @@ from tests import postgres
 
 from contentsvc_adapters.sql import Database
 from contentsvc_adapters.sql.migrations import migrate
+
+#: An organization in the words of every version so far.
+ORGANIZATION: Final = (
+    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
+)
 
 
 @asynccontextmanager

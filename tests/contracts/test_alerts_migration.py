@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import sql_stores, upgrade
@@ -12,10 +12,6 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at)"
-    " VALUES ('org_1', 'acme', 'x', 30, 1, 0)"
-)
 # In the words of the previous version.
 _ENDPOINT = (
     "INSERT INTO webhook_endpoints (id, organization_id, url, description, event_types, enabled, sealed_secret,"
@@ -25,21 +21,17 @@ _ENDPOINT = (
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_endpoints_of_the_previous_version_have_the_standard_format(kind: str, tmp_path: Path) -> None:
-    def add(id_: str) -> None:
-        statements.append((text(_ENDPOINT), {"id": id_, "enabled": True}))
+    def fill(connection: Connection) -> None:
+        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
+        add(connection, "whe_1")
 
-    def run(connection: Connection) -> None:
-        for statement, values in statements:
-            connection.execute(statement, values)
+    def add(connection: Connection, id_: str) -> None:
+        connection.execute(text(_ENDPOINT), {"id": id_, "enabled": True})
 
-    statements = [(text(_ORGANIZATION), dict[str, object]())]
-    add("whe_1")
     async with database_at("0017", kind, tmp_path) as older:
-        await older.write(run)
+        await older.write(fill)
         await upgrade(older)
-        statements.clear()
-        add("whe_2")
-        await older.write(run)
+        await older.write(lambda connection: add(connection, "whe_2"))
         stores = sql_stores(older, RotatingSealer())
         found = await stores.endpoints.endpoints("org_1")
 

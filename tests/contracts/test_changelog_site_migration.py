@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
@@ -18,9 +18,6 @@ from contentsvc_core.timestamps import from_ms
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
 # In the words of the version before, which knows one changelog of an organization and no paths.
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
-)
 _CHANGELOG = (
     "INSERT INTO public_changelogs (organization_id, slug, title, description, content_types, is_public, created_at,"
     " updated_at) VALUES (:owner, :slug, 't', '', '[\"changelog\"]', true, 0, 0) ON CONFLICT (organization_id) DO"
@@ -50,7 +47,7 @@ async def run(database: Database, statement: str, **values: str) -> None:
 
 def _fill(connection: Connection) -> None:
     for id_, slug in (("org_1", "acme"), ("org_2", "zenith")):
-        connection.execute(text(_ORGANIZATION), {"id": id_, "slug": slug})
+        connection.execute(text(ORGANIZATION), {"id": id_, "slug": slug})
     connection.execute(text(_CHANGELOG), {"owner": "org_1", "slug": "lamps"})
     for slug in ("lamps", "before"):
         connection.execute(text(_SLUG), {"slug": slug, "owner": "org_1"})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import sql_stores, upgrade
@@ -17,10 +17,6 @@ from contentsvc_core.testing import START
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at)"
-    " VALUES ('org_1', 'acme', 'x', 30, 1, 0)"
-)
 # In the words of the version before.
 _DRAFT = (
     "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
@@ -32,7 +28,7 @@ _PUBLICATION = "UPDATE posts SET status = 'published', published_at = 3000, upda
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_drafts_of_the_version_before_are_edited_scheduled_and_filtered(kind: str, tmp_path: Path) -> None:
     def fill(connection: Connection) -> None:
-        connection.execute(text(_ORGANIZATION))
+        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
         connection.execute(text(_DRAFT), {"id": "p-1"})
 
     async with database_at("0015", kind, tmp_path) as older:

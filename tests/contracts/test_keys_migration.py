@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
@@ -16,9 +16,6 @@ from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelo
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 _KEYS = {"both": '["read","write"]', "other": '["write","read"]', "reader": '["read"]', "writer": '["write"]'}
 # In the words of the version before, which names no new column.
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
-)
 _KEY = (
     "INSERT INTO api_keys (prefix, organization_id, name, digest, scopes, created_at)"
     " VALUES (:prefix, 'org_1', '', 'd', :scopes, 0)"
@@ -42,7 +39,7 @@ async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 def _fill(connection: Connection) -> None:
     for id_, slug in (("org_1", "acme"), ("org_2", "zenith"), ("org_3", "third")):
-        connection.execute(text(_ORGANIZATION), {"id": id_, "slug": slug})
+        connection.execute(text(ORGANIZATION), {"id": id_, "slug": slug})
     for prefix, scopes in _KEYS.items():
         connection.execute(text(_KEY), {"prefix": f"csk_{prefix}", "scopes": scopes})
     # The one has the other's own slug.

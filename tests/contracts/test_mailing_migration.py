@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import sql_stores, upgrade
@@ -14,10 +14,6 @@ from contentsvc_core.testing import START
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at)"
-    " VALUES ('org_1', 'acme', 'x', 30, 1, 0)"
-)
 # In the words of the version before.
 _CHANGELOG = (
     "INSERT INTO public_changelogs (id, owner_id, organization_id, slug, title, description, content_types, is_public,"
@@ -28,7 +24,7 @@ _CHANGELOG = (
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_a_changelog_of_the_version_before_gets_subscribers(kind: str, tmp_path: Path) -> None:
     def fill(connection: Connection) -> None:
-        connection.execute(text(_ORGANIZATION))
+        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
         connection.execute(text(_CHANGELOG), {"id": first_id("org_1"), "is_public": True})
 
     async with database_at("0014", kind, tmp_path) as older:

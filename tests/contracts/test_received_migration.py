@@ -4,17 +4,13 @@ from pathlib import Path
 
 import pytest
 from contract_values import RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import sql_stores, upgrade
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at)"
-    " VALUES ('org_1', 'acme', 'x', 30, 1, 0)"
-)
 # In the words of the version before.
 _ENTRY = (
     "INSERT INTO log_entries (organization_id, created_at, id, integration_id, repository_id, title, integration_type,"
@@ -30,7 +26,7 @@ def _entry(connection: Connection, at: int) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_entries_from_before_and_of_nodes_of_the_version_before_have_no_facts(kind: str, tmp_path: Path) -> None:
     def fill(connection: Connection) -> None:
-        connection.execute(text(_ORGANIZATION))
+        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
         _entry(connection, 1)
 
     async with database_at("0016", kind, tmp_path) as older:

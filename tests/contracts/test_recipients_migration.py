@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from contract_values import IDS, RotatingSealer
-from older_schema import database_at
+from older_schema import ORGANIZATION, database_at
 from sqlalchemy import Connection, text
 from tests.endpoints import consents_of
 
@@ -19,9 +19,6 @@ from contentsvc_core.testing import START, ManualClock
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
 # In the words of the version before.
-_ORGANIZATION = (
-    "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :id, 'x', 30, 1, 0)"
-)
 _ENDPOINT = (
     "INSERT INTO webhook_endpoints (id, organization_id, url, description, format, event_types, enabled, sealed_secret,"
     " failures, created_at) VALUES (:id, :owner, :url, '', :format, '[]', :enabled, :sealed, 0, 7000)"
@@ -58,7 +55,7 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(kin
     ]
 
     def fill(connection: Connection) -> None:
-        connection.execute(text(_ORGANIZATION), [{"id": "org_1"}, {"id": "org_2"}])
+        connection.execute(text(ORGANIZATION), [{"id": "org_1", "slug": "one"}, {"id": "org_2", "slug": "two"}])
         names = ("id", "owner", "url", "format")
         values = [dict(zip(names, row, strict=True)) | {"enabled": True, "sealed": sealed} for row in rows]
         connection.execute(text(_ENDPOINT), values)

@@ -3,15 +3,14 @@
 import json
 import os
 import subprocess
-import uuid
 from collections import Counter
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Final, final
 
 import pytest
-from attrs import evolve, frozen
-from tests.server_process import DUPLICATE, REPOSITORY, REPOSITORY_ID, Installation, Prepared, prepare, serving
+from attrs import frozen
+from tests.server_process import REPOSITORY, REPOSITORY_ID, Installation, Prepared, prepare, serving
 
 from contentsvc_cli.develop.recordings import RecordedDelivery, line_of, read_lines
 from contentsvc_cli.start.sample import other_kinds, sample_history
@@ -45,13 +44,6 @@ class World:
             CONTENTSVC_WEBHOOK_SECRET=secret or self.prepared.hook.secret,
         )
         return done.returncode, json.loads(done.stdout)
-
-    def receive(self, recording: str) -> list[dict[str, Any]]:
-        """Receive a recording beside the running server; return the rows."""
-        told: list[dict[str, Any]] = self.installation.command(
-            "receive", recording, "--integration", self.prepared.hook.integration_id
-        )
-        return told
 
     def totals(self) -> dict[str, int]:
         """Count the stored rows, once every run has ended; duplicates leave log entries alone."""
@@ -161,28 +153,6 @@ def test_the_sample_is_processed_once_and_only_processed_deliveries_become_dupli
     assert world.totals() == totals
 
 
-def test_receive_answers_new_deliveries_as_the_server_does_and_known_ones_as_duplicates(world: World) -> None:
-    sent = [*sample_history(), *other_kinds()]
-    recording = world.recorded("sent.jsonl", sent)
-    _, by_server = world.send(recording)
-    totals = world.totals()
-
-    known = world.receive(recording)
-    assert [row["status"] for row in known] == [200] * len(sent)
-    assert [row["message"] == DUPLICATE for row in known] == [row["answer"] == "processed" for row in by_server]
-    assert world.totals() == totals
-
-    # Publishing times move with the ids: announced twice, a release would have one post.
-    renamed = [evolve(delivery, delivery=str(uuid.uuid4()), body=_later(delivery.body)) for delivery in sent]
-    new = world.receive(world.recorded("new.jsonl", renamed))
-    assert [(row["event"], row["delivery"]) for row in new] == [
-        (delivery.event, delivery.delivery) for delivery in renamed
-    ]
-    assert [(row["status"], row["message"]) for row in new] == [(row["status"], row["message"]) for row in by_server]
-    # The server that runs beside it performs the runs.
-    assert world.totals() == {table: 2 * count for table, count in totals.items()}
-
-
 def test_a_wrong_secret_is_an_exit_code_and_leaves_nothing_but_the_log(world: World) -> None:
     recording = world.recorded("sample.jsonl", list(sample_history())[:3])
     done = world.installation.run(
@@ -196,12 +166,3 @@ def test_a_wrong_secret_is_an_exit_code_and_leaves_nothing_but_the_log(world: Wo
     ] * 3
     assert set(world.totals().values()) == {0}
     assert world.installation.count("SELECT count(*) FROM log_entries WHERE status = 'failed'") == 3
-
-
-def _later(body: bytes) -> bytes:
-    """Return the body with a publication a day later, if it has a release."""
-    told: dict[str, Any] = json.loads(body)
-    release: dict[str, Any] = told.get("release") or {}
-    if release.get("published_at"):
-        release["published_at"] = "2026-02-02T02:02:02Z"
-    return json.dumps(told).encode()

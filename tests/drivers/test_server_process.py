@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import http.client
 import json
-import re
 import socket
 import sqlite3
 import time
@@ -221,33 +220,14 @@ async def test_of_64_copies_at_once_one_is_processed_and_63_are_duplicates(world
 # Bodies that are signed and broken.
 
 _GOOD: Final = _push()
-_USED_NUMBER: Final = str(REPOSITORY_ID).encode()
-
-
-def _with_unused(value: bytes) -> bytes:
-    return _GOOD[:-1] + b', "unused": ' + value + b"}"
 
 
 @pytest.mark.parametrize(
     ("body", "error"),
     [
         pytest.param(b"", "the body is not valid JSON", id="empty"),
-        pytest.param(_GOOD[:-7], "the body is not valid JSON", id="truncated"),
         pytest.param(_GOOD + b"{}", "the body is not valid JSON", id="two objects"),
-        pytest.param(_GOOD.decode().encode("utf-16"), "the body is not UTF-8", id="UTF-16"),
-        pytest.param(_GOOD.replace(b"lamp", b"l\xffmp"), "the body is not UTF-8", id="bad UTF-8"),
-        pytest.param(_with_unused(b'"\xff"'), "the body is not UTF-8", id="bad UTF-8 in an unused field"),
-        pytest.param(_GOOD.replace(_USED_NUMBER, b"NaN"), "the body is not valid JSON", id="NaN"),
-        pytest.param(_with_unused(b"NaN"), "the body is not valid JSON", id="NaN in an unused field"),
-        pytest.param(
-            _GOOD.replace(_USED_NUMBER, b"9" * 5000), "repository.id is out of range", id="5000 digits in a used field"
-        ),
-        pytest.param(_with_unused(b"[" * 100_000 + b"]" * 100_000), "the body is nested too deep", id="100000 levels"),
         pytest.param(b"[" * 100_000, "the body", id="100000 levels that never end"),
-        pytest.param(b"[]", "the body must be an object", id="list"),
-        pytest.param(b"null", "the body must be an object", id="null"),
-        pytest.param(_GOOD.replace(b"a lamp", b"\\ud800"), "the body is not valid JSON", id="lone surrogate"),
-        pytest.param(b"{}", "ref is missing", id="no fields"),
     ],
 )
 def test_a_signed_body_that_is_broken_is_refused_by_name_and_the_next_delivery_is_processed(
@@ -259,24 +239,6 @@ def test_a_signed_body_that_is_broken_is_refused_by_name_and_the_next_delivery_i
     assert text.startswith(f"Invalid payload: {error}")
     assert world.prepared.left_by(delivery) == {"contexts": 0, "logs": ["Invalid webhook payload"], "runs": []}
     world.assert_still_serves()
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        pytest.param(b"\xef\xbb\xbf" + _GOOD, "feat: add a lamp", id="byte order mark"),
-        pytest.param(_with_unused(b"9" * 5000), "feat: add a lamp", id="5000 digits in an unused field"),
-        pytest.param(_GOOD.replace(b"a lamp", b"a\\u0000b"), "feat: add a�b", id="U+0000"),
-        pytest.param(_push("feat: add a 💡"), "feat: add a 💡", id="a surrogate pair"),
-    ],
-)
-def test_a_signed_body_that_is_odd_and_sound_is_processed(world: World, body: bytes, message: str) -> None:
-    delivery = _new_id()
-    answer = world.send(body, delivery)
-    assert answer.status_code == 200
-    assert answer.json()["data"]["processed"]["data"]["commits"][0]["message"] == message
-    stored = world.prepared.installation.rows("SELECT data FROM events WHERE delivery_id = ?", delivery)
-    assert json.loads(stored[0]["data"])["headCommit"]["message"] == message
 
 
 # Bodies that are large, or said to be.
@@ -413,21 +375,6 @@ def test_a_repeated_deciding_header_is_refused(world: World, wire: Wire, header:
     assert world.prepared.left_by(delivery)["contexts"] == 0
 
 
-@pytest.mark.parametrize("header", ["X-Host-Delivery", "X-Host-Event"])
-@pytest.mark.parametrize("value", [None, b"", b" \t"])
-def test_a_header_that_is_missing_or_blank_is_named(world: World, wire: Wire, header: str, value: bytes | None) -> None:
-    more = () if value is None else ((header, value),)
-    answer = wire.ask(_delivery_head(world, _GOOD, _new_id(), *more, without=header), _GOOD)
-    assert (answer.status, answer.error) == (400, f"Missing {header} header")
-
-
-def test_a_delivery_id_with_bytes_beyond_ascii_is_refused(world: World, wire: Wire) -> None:
-    more = ("X-Host-Delivery", b"d\xc3\xa9livery")
-    answer = wire.ask(_delivery_head(world, _GOOD, "", more, without="X-Host-Delivery"), _GOOD)
-    assert answer.status == 400
-    assert answer.error.startswith("Invalid X-Host-Delivery header")
-
-
 def test_a_signature_with_bytes_beyond_ascii_is_refused(world: World, wire: Wire) -> None:
     right = signature(_GOOD, world.prepared.hook.secret).encode()
     more = ("X-Hub-Signature-256", right[:-1] + b"\xe9")
@@ -446,21 +393,12 @@ def test_an_event_kind_with_bytes_beyond_ascii_is_ignored_like_any_unknown_one(w
 @pytest.mark.parametrize(
     ("old", "new", "status", "error"),
     [
-        ("/4242", "/1_0", 400, "Invalid webhook parameters"),
         ("/4242", "/%D9%A1%D9%A2", 400, "Invalid webhook parameters"),
-        ("/4242", "/" + "9" * 30, 400, "Invalid webhook parameters"),
-        ("/4242", "/0", 400, "Invalid webhook parameters"),
-        ("/4242", "/+4242", 400, "Invalid webhook parameters"),
-        ("/4242", "/%204242", 400, "Invalid webhook parameters"),
         ("/4242", "/4242%00", 400, "Invalid webhook parameters"),
-        ("/codehost/", "/elsewhere/", 400, "Invalid webhook parameters"),
         ("/codehost/", "/%2e%2e/", 400, "Invalid webhook parameters"),
         ("/codehost/", "/github/", 404, "Integration not found"),
-        ("/org_", "/%2e%2e", 404, "Integration not found"),
         ("/int_", "/%2e%2e", 404, "Integration not found"),
-        ("/int_", "/INT_", 404, "Integration not found"),
         ("/int_", "/%ff", 404, "Integration not found"),
-        ("/4242", "/4243", 404, "Repository not found"),
         ("/4242", "/../4242", 404, "Not Found"),
         ("/api/", "/api/../api/", 404, "Not Found"),
     ],
@@ -646,12 +584,6 @@ def test_the_process_reports_its_liveness_readiness_and_version(world: World) ->
     assert status.json() == {"status": "ok", "version": told.split()[-1]}
 
 
-_POST_FIELDS: Final = {
-    *("id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"),
-}
-_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-
-
 @pytest.fixture(scope="module")
 def total(world: World) -> int:
     """Create more posts than two pages of the default size; return their number."""
@@ -661,68 +593,18 @@ def total(world: World) -> int:
     return int(world.list_posts().json()["pagination"]["totalItems"])
 
 
-def test_a_post_has_its_nine_fields_and_a_page_its_six(world: World, total: int) -> None:
-    world.prepared.installation.until_runs_ended()
-    body = world.list_posts().json()
-    assert set(body) == {"posts", "pagination"}
-    assert len(body["posts"]) == 10
-    for post in body["posts"]:
-        assert set(post) == _POST_FIELDS
-        assert (post["contentType"], post["status"]) == ("changelog", "published")
-        assert _TIMESTAMP.fullmatch(post["createdAt"])
-        assert _TIMESTAMP.fullmatch(post["updatedAt"])
-        assert post["markdown"]
-        assert post["content"].startswith("<")
-    count = world.prepared.installation.count("SELECT count(*) FROM posts")
-    assert total > 20
-    assert body["pagination"] == {
-        "limit": 10,
-        "currentPage": 1,
-        "nextPage": 2,
-        "previousPage": None,
-        "totalPages": -(-count // 10),
-        "totalItems": count,
-    }
-
-
-def test_the_pages_together_hold_every_post_once_newest_first(world: World, total: int) -> None:
-    world.prepared.installation.until_runs_ended()
-    posts: list[dict[str, Any]] = []
-    page: int | None = 1
-    while page is not None:
-        body = world.list_posts(f"?limit=7&page={page}").json()
-        posts += body["posts"]
-        assert body["pagination"]["previousPage"] == (page - 1 or None)
-        page = body["pagination"]["nextPage"]
-    stored = world.prepared.installation.rows("SELECT id FROM posts ORDER BY created_at DESC, id DESC")
-    assert [post["id"] for post in posts] == [row["id"] for row in stored]
-    assert len(posts) >= total
-
-
 @pytest.mark.parametrize(
     ("query", "limit"),
     [
         ("", 10),
-        ("?limit=", 10),
-        ("?limit=1", 1),
-        ("?limit=0", 1),
-        ("?limit=-3", 1),
         ("?limit=100", 100),
-        ("?limit=101", 100),
-        (f"?limit={'9' * 5000}", 100),
         ("?limit=%2B5", 5),
-        ("?limit=005", 5),
-        ("?limit=5.5", 10),
-        ("?limit=1e3", 10),
-        ("?limit=ten", 10),
-        ("?limit=1_0", 10),
         ("?limit=%D9%A1%D9%A2", 10),
         ("?limit=5%00", 10),
         ("?limit=%ff", 10),
         ("?limit[]=3", 10),
         # Of a repeated parameter the last one counts.
         ("?limit=5&limit=7", 7),
-        ("?limit=5&limit=seven", 10),
     ],
 )
 def test_a_limit_is_bounded_and_never_an_error(world: World, total: int, query: str, limit: int) -> None:
@@ -730,26 +612,6 @@ def test_a_limit_is_bounded_and_never_an_error(world: World, total: int, query: 
     assert answer.status_code == 200
     assert answer.json()["pagination"]["limit"] == limit
     assert len(answer.json()["posts"]) == min(limit, answer.json()["pagination"]["totalItems"])
-
-
-@pytest.mark.parametrize(
-    ("query", "page"),
-    [
-        ("?page=2", 2),
-        ("?page=%2B2", 2),
-        ("?page=0", 1),
-        ("?page=-1", 1),
-        ("?page=two", 1),
-        ("?page=", 1),
-        ("?page=1.5", 1),
-        ("?page=99&page=2", 2),
-        ("?page=2&page=0", 1),
-    ],
-)
-def test_a_page_that_is_no_number_or_below_one_is_the_first(world: World, total: int, query: str, page: int) -> None:
-    answer = world.list_posts(query)
-    assert answer.status_code == 200
-    assert answer.json()["pagination"]["currentPage"] == page
 
 
 @pytest.mark.parametrize(("asked", "told"), [("999999", 999_999), ("9" * 4000, 2**63 - 1)])
@@ -793,24 +655,6 @@ def test_a_key_of_bytes_beyond_ascii_is_invalid(world: World, wire: Wire) -> Non
 def test_a_key_that_may_only_write_may_not_list(world: World) -> None:
     issued = world.prepared.installation.command("key", "issue", "--organization", "acme", "--scope", "write")
     assert _error(world.list_posts(key=issued["key"])) == (403, "Insufficient scope")
-
-
-def test_another_organizations_posts_cannot_be_seen(world: World, total: int) -> None:
-    command = world.prepared.installation.command
-    command("organization", "create", "Other", "--slug", "other")
-    key = command("key", "issue", "--organization", "other")["key"]
-    assert world.list_posts(key=key).json() == {
-        "posts": [],
-        "pagination": {
-            "limit": 10,
-            "currentPage": 1,
-            "nextPage": None,
-            "previousPage": None,
-            "totalPages": 1,
-            "totalItems": 0,
-        },
-    }
-    assert world.list_posts("?page=2", key=key).status_code == 400
 
 
 # The operator beside the running server.
@@ -918,29 +762,6 @@ async def test_a_change_by_the_operator_applies_to_the_next_delivery(world: Worl
     assert answers(lambda answer: answer.ended < off[0] or answer.began > on[1]) == accepted
     assert answers(lambda answer: answer.began > off[1] and answer.ended < on[0]) == refused
     assert answers(lambda _: True) == accepted | refused
-
-
-def test_a_body_that_was_tampered_with_leaves_a_failed_log_entry_without_a_payload(world: World) -> None:
-    body, delivery = _push(), _new_id()
-    right = signature(body, world.prepared.hook.secret)
-    answer = world.send(body.replace(b"lamp", b"bomb"), delivery, X_Hub_Signature_256=right)
-    assert _error(answer) == (401, "Invalid webhook signature")
-    listed = world.prepared.installation.command("log", "list", "--organization", "acme", "--limit", "100")
-    entry = next(row for row in listed if row["referenceId"] == delivery)
-    assert entry | {"id": "", "createdAt": ""} == {
-        "id": "",
-        "referenceId": delivery,
-        "title": "Invalid webhook signature",
-        "integrationType": "codehost",
-        "direction": "incoming",
-        "status": "failed",
-        "statusCode": 401,
-        "errorMessage": "Invalid webhook signature",
-        "payload": None,
-        "createdAt": "",
-        "reason": "Invalid webhook signature",
-    }
-    assert world.prepared.left_by(delivery)["contexts"] == 0
 
 
 # Servers of their own.

@@ -208,13 +208,6 @@ async def test_disconnecting_removes_the_hook_and_disables_its_users(office: Off
     assert await office.connector.disconnect(office.world.organization.id, created.integration.id) is None
 
 
-async def test_a_hook_that_is_gone_already_is_removed(office: Office) -> None:
-    created = await office.connected()
-    office.server.hooks.clear()
-
-    assert (await office.disconnect(created)).hook is HookEnd.REMOVED
-
-
 async def test_a_hook_that_was_cut_off_before_it_was_noted_is_found_by_its_address(office: Office) -> None:
     created = await office.connected()
     world = office.world
@@ -371,14 +364,6 @@ async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Offic
     assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
     assert len(office.server.did("POST", "/attempts$")) == 1
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
-async def test_one_that_is_refused_does_not_hold_up_the_others(office: Office) -> None:
-    created = await office.connected()
-    await failed(office, created, "d-1", "d-2")
-    office.server.fault = Fault(status=404, method="POST", path="/attempts$", times=1)
-
-    assert await office.ends(created) == {"d-1": MissedEnd.REFUSED, "d-2": MissedEnd.REQUESTED}
 
 
 async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> None:

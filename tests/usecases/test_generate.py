@@ -450,27 +450,5 @@ async def test_a_post_about_a_push_is_written_from_it_alone(world: World) -> Non
     assert len(brief.events) == 1
 
 
-async def test_a_post_about_a_release_uses_the_records_before_it(world: World) -> None:
-    writer = Recorder()
-    performer = performer_over(world.stores, world.clock, world.ids, writer)
-    await pushed(world, "d-0", "feat: a wick")
-    await released(world, "d-1", "v1", published_at=None)
-    await pushed(world, "d-2", "feat: a lamp")
-    await released(world, "d-3", "v2-rc", prerelease=True, published_at=None)
-    await pushed(world, "d-4", "feat: a beam")
-    await released(world, "d-5", "v2", published_at=None)
-    await perform_all(world, performer)
-    told = [
-        (brief.release.tag_name, brief.previous_tag, [_message(event) for event in brief.events])
-        for brief in writer.briefs
-        if brief.release is not None
-    ]
-    assert told == [
-        ("v1", None, ["feat: a wick"]),
-        ("v2-rc", "v1", ["feat: a lamp"]),
-        ("v2", "v1", ["feat: a lamp", "feat: a beam"]),
-    ]
-
-
 def _message(event: Any) -> str:
     return event.commits[0].message

@@ -77,14 +77,6 @@ def world() -> World:
     return World()
 
 
-async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes(world: World) -> None:
-    assert await world.ask(1) == [True]
-    world.at(59.9)
-    assert await world.ask(9) == [True] * 9
-    world.at(60.1)
-    assert await world.ask(10) == [True] + [False] * 9
-
-
 async def test_a_closed_bucket_asks_the_store_once_and_writes_nothing_until_it_frees(world: World) -> None:
     await world.ask(10)
     assert (world.store.calls, world.store.written) == (10, 10)
@@ -144,13 +136,6 @@ async def test_the_wait_of_any_process_is_enough(world: World) -> None:
     world.at(20.001 + 40)
 
     assert await world.ask(4, other) == [True] * 4
-    assert await world.ask(1) == [False]
-
-
-async def test_requests_admitted_by_another_process_count(world: World) -> None:
-    other = world.process()
-    assert await world.ask(6) == [True] * 6
-    assert await world.ask(6, other) == [True] * 4 + [False] * 2
     assert await world.ask(1) == [False]
 
 

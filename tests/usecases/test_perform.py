@@ -94,25 +94,6 @@ async def test_without_auto_publish_the_post_is_a_draft(world: World) -> None:
     assert post.status is PostStatus.DRAFT
 
 
-async def test_a_release_without_notes_is_written_from_the_pushes_since_the_one_before(world: World) -> None:
-    await pushed(world, "d-1", "feat: first lamp")
-    await released(world, "d-2", "v1", published_at="2026-01-01T00:00:00Z")
-    await pushed(world, "d-3", "feat: second lamp")
-    await pushed(world, "d-4", "fix: third lamp")
-    await released(world, "d-5", "v2", published_at="2026-01-02T00:00:00Z")
-    await pushed(world, "d-6", "feat: fourth lamp")
-
-    await perform_all(world)
-
-    posts = {post.title: post.markdown for post in await world.stores.posts.posts(world.organization.id)}
-    (v2,) = [markdown for title, markdown in posts.items() if "v2" in title]
-    assert "Second lamp" in v2
-    assert "Third lamp" in v2
-    assert "irst lamp" not in v2
-    assert "ourth lamp" not in v2
-    assert "v1...v2" in v2
-
-
 async def test_a_post_has_the_date_of_its_events_and_not_of_their_arrival(world: World) -> None:
     await released(world, "d-1", "v2", published_at="2025-12-02T00:00:00Z")
     await released(world, "d-2", "v2-rc1", prerelease=True, published_at="2025-12-01T00:00:00Z")

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World, a_brand, only_the_request
+from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
@@ -478,25 +478,3 @@ async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: W
     node = Node(world, schedules=gone)
     move_to(world, "2026-01-01T09:00")
     assert (await node.turn(), node.faults) == (0, [])
-
-
-async def test_the_post_of_a_schedule_names_the_schedule(world: World) -> None:
-    schedule = await planned(world)
-    await pushed(world, "d-1", "feat: a lamp")
-    await only_the_request(world)
-    move_to(world, "2026-01-01T09:00")
-    assert await Node(world).turn() == 1
-    await perform_all(world)
-    (post,) = await world.stores.posts.posts(world.organization.id)
-    run = (await world.stores.ledger.runs(world.organization.id))[0]
-    assert post.source_metadata == {
-        "scheduleId": schedule.id,
-        "runId": run.id,
-        "repositories": [REPOSITORY],
-        "deliveryIds": ["d-1"],
-        "eventTypes": ["push"],
-        "writer": "deterministic",
-        # The window ended, and its last moment lies before.
-        "occurredAt": "2026-01-01T08:59:59.999Z",
-    }
-    assert post.status is PostStatus.DRAFT

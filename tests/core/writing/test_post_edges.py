@@ -153,10 +153,6 @@ class TestLinkedInPosts:
         assert tags("x" * 40, "b") == "#B"
 
 
-class TestTweets:
-    _ADDRESS: Final = f"\n\n{HOST}\n"
-
-
 class TestInvestorUpdates:
     def test_five_notes_of_a_breaking_change_are_told(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(7))
