@@ -15,6 +15,7 @@ from litestar.params import FromPath
 from litestar.response import File
 
 from contentsvc_http.errors import Refused
+from contentsvc_http.field_descriptions import described
 from contentsvc_http.v1.hosted import describe
 from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
 
@@ -165,7 +166,7 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
             operation["security"] = [{_KEY: []}] if path.startswith("/v1/") and path not in _OPEN else []
             operations[method] = operation
         paths[_camel(path)] = operations
-    return {**document, "paths": paths, "components": {**components, "schemas": schemas}}
+    return {**document, "paths": paths, "components": {**components, "schemas": described(schemas)}}
 
 
 def _timed(schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from tests.api.described import subject, try_operation
 from tests.api.furnished import operations
 from tests.api.world import ApiWorld
 
+from contentsvc_http.field_descriptions import FIELDS
+
 #: A campaign sends many more (``make fuzz``).
 EXAMPLES: Final = 4
 
@@ -75,7 +77,8 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
     assert source_types["enum"][0] == "codehost_webhook"
     assert all("schema" in header for header in headers)
     assert schemas["PostBody"]["properties"]["status"] == {"$ref": _schema("PostStatus")}
-    assert schemas["PostBody"]["properties"]["createdAt"] == {"type": "string", "format": "date-time"}
+    created_at = schemas["PostBody"]["properties"]["createdAt"]
+    assert (created_at["type"], created_at["format"]) == ("string", "date-time")
     assert all(operation["operationId"][0].islower() for operation in operations)
 
 
@@ -96,7 +99,20 @@ async def test_generators_of_clients_find_the_bytes_of_pictures_the_open_operati
     assert open_ones == {"receiveDelivery", "getPublicApiStatus", "getLiveness", "getReadiness"}
     assert all("Retry-After" in answer["headers"] for answer in limited)
     assert "ETag" in operations["getPost"]["responses"]["304"]["headers"]
-    assert cron["dayOfWeek"] == {"type": "integer"}
+    assert cron["dayOfWeek"]["type"] == "integer"
+
+
+async def test_every_field_has_a_description_and_no_description_is_left_over(world: ApiWorld) -> None:
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    fields = {
+        f"{title}.{name}": field
+        for title, schema in document["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+    }
+
+    assert not [name for name, field in fields.items() if not field.get("description") and "$ref" not in field]
+    names = {*fields, *(name.partition(".")[2] for name in fields)}
+    assert not FIELDS.keys() - names
 
 
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:
