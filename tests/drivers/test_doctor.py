@@ -737,3 +737,31 @@ def test_mails_that_wait_or_have_failed_are_counted(connected: dict[str, Any], m
     assert found == ("warning", f"{waiting}; error: the server answered 421: come back later")
     monkeypatch.delenv("CONTENTSVC_SMTP_URL")
     assert told().one("mails") == found
+
+
+def test_messages_that_wait_for_endpoints_are_counted(connected: dict[str, Any]) -> None:
+    assert connected
+    assert told().all("webhooks") == []
+    command("endpoint", "create", "https://hooks.example/a", "--organization", "acme")
+    assert told().one("webhooks") == ("ok", "no message waits for an endpoint")
+    change("UPDATE webhook_endpoints SET id = 'whe_1', failures = 5")
+    now = time.time_ns() // 1_000_000
+
+    def message(id_: str, *, age_ms: int, status: str = "pending", endpoint: str = "whe_1") -> None:
+        change(
+            "INSERT INTO webhook_messages (id, organization_id, endpoint_id, type, data, status, attempts, takes, "
+            "created_at, due_at) SELECT ?, organization_id, ?, 'ping', '{}', ?, 5, 5, ?, ? FROM webhook_endpoints",
+            *(id_, endpoint, status, now - age_ms, now + 60_000),
+        )
+
+    message("sent", age_ms=7_200_000, status="delivered")
+    message("of a deleted endpoint", age_ms=7_200_000, endpoint="whe_2")
+    message("new", age_ms=1_000)
+    level, sentence = told().one("webhooks")
+    assert (level, sentence.partition(";")[0]) == ("ok", "1 message waits for endpoints")
+
+    message("old", age_ms=3_600_000)
+    waiting = "2 messages wait for endpoints; the oldest for 1 h, for whe_1, whose last 5 attempts failed"
+    assert told().one("webhooks") == ("warning", waiting)
+    change("UPDATE webhook_endpoints SET enabled = false")
+    assert told().all("webhooks") == []

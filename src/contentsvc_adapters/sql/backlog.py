@@ -8,6 +8,7 @@ from sqlalchemy import Column, Connection, Select, func, not_, select
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema.mailing import mails
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.schema.searching import search_pending
 from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.searching.indexing import WAITS
@@ -79,6 +80,46 @@ async def mail_backlog(database: Database, now: datetime, *, since: datetime) ->
         )
 
     return await database.read(read)
+
+
+@final
+@frozen(kw_only=True)
+class MessageBacklog:
+    """The messages that wait for enabled webhook endpoints."""
+
+    waiting: int
+    #: The age of the oldest waiting message, in seconds; 0: none waits.
+    oldest_s: float
+    #: The endpoint of the oldest message, and how many of its attempts in a row have failed.
+    endpoint_id: str = ""
+    failures: int = 0
+
+
+async def message_backlog(database: Database, now: datetime) -> MessageBacklog | None:
+    """Return the waiting messages; ``None``: no endpoint is enabled."""
+    oldest = func.min(webhook_messages.c.created_at).label("since")
+    number = func.count(webhook_messages.c.id).label("number")
+    pending = has_value(webhook_messages.c.status, MessageStatus.PENDING)
+    of_endpoint = webhook_messages.c.endpoint_id == webhook_endpoints.c.id
+    waiting = (
+        select(webhook_endpoints.c.id, webhook_endpoints.c.failures, number, oldest)
+        .select_from(webhook_endpoints.outerjoin(webhook_messages, of_endpoint & pending))
+        .where(webhook_endpoints.c.enabled)
+        .group_by(webhook_endpoints.c.id, webhook_endpoints.c.failures)
+    )
+    rows = await database.rows(waiting)
+    if not rows:
+        return None
+    behind = [(row.since, row.id, row.failures) for row in rows if row.since is not None]
+    if not behind:
+        return MessageBacklog(waiting=0, oldest_s=0)
+    since, endpoint_id, failures = min(behind)
+    return MessageBacklog(
+        waiting=sum(row.number for row in rows),
+        oldest_s=max(0, to_ms(now) - since) / 1000,
+        endpoint_id=endpoint_id,
+        failures=failures,
+    )
 
 
 async def abandoned_documents(database: Database) -> int:

@@ -15,7 +15,15 @@ from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
-from contentsvc_adapters.sql.backlog import Backlog, MailBacklog, abandoned_documents, backlog, mail_backlog
+from contentsvc_adapters.sql.backlog import (
+    Backlog,
+    MailBacklog,
+    MessageBacklog,
+    abandoned_documents,
+    backlog,
+    mail_backlog,
+    message_backlog,
+)
 from contentsvc_adapters.sql.condition import (
     DatabaseServer,
     dangling,
@@ -111,6 +119,9 @@ class DatabaseInspector:
 
     async def mails(self, now: datetime, *, since: datetime) -> MailBacklog:
         return await mail_backlog(self._database, now, since=since)
+
+    async def messages(self, now: datetime) -> MessageBacklog | None:
+        return await message_backlog(self._database, now)
 
     async def abandoned_documents(self) -> int:
         return await abandoned_documents(self._database)

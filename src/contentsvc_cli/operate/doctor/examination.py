@@ -8,7 +8,7 @@ from attrs import field, frozen
 from contentsvc_cli.operate.doctor import clock, database, network, work
 from contentsvc_cli.operate.doctor.deliveries import deliveries
 from contentsvc_cli.operate.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
-from contentsvc_cli.operate.doctor.mail import mail, mails
+from contentsvc_cli.operate.doctor.mail import mail, mails, webhooks
 from contentsvc_cli.operate.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
 from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
@@ -79,6 +79,7 @@ class _Examination:
                 group.create_task(_of(hosts, lambda results: [result.finding for result in results])),
                 group.create_task(self._if_usable("mail", partial(mail, settings), "smtp_url", "mail_from")),
                 read("mails", partial(mails, settings, opened)),
+                read("webhooks", partial(webhooks, opened)),
             ]
         return [
             *settings_found(self._examined),

@@ -8,7 +8,8 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 #: Timeout of each SMTP response, in seconds: less than the timeout of the check.
 _TIMEOUT_S: Final = LIMIT_S - 1
-#: Warning limit for the age of a waiting mail, in seconds: it is sent within seconds, and first retried within minutes.
+#: Warning limit for the age of a waiting mail or message, in seconds: it is sent within seconds, and tried again within
+#: minutes.
 _LONG_S: Final = 900.0
 _DAY: Final = timedelta(days=1)
 
@@ -52,3 +53,20 @@ async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
         advice = "a failed mail is not sent again; if the address is wrong, delete it: contentsvc subscriber remove"
         return [warning(name, sentence, advice)]
     return [ok(name, sentence)]
+
+
+async def webhooks(database: DatabaseInspector) -> Findings:
+    """Check the messages that wait for webhook endpoints."""
+    name = "webhooks"
+    messages = await database.messages(datetime.now(UTC))
+    if messages is None:
+        return []
+    if not messages.waiting:
+        return [ok(name, "no message waits for an endpoint")]
+    wait = "message waits" if messages.waiting == 1 else "messages wait"
+    sentence = f"{messages.waiting} {wait} for endpoints; the oldest for {duration(messages.oldest_s)}"
+    if messages.oldest_s <= _LONG_S:
+        return [ok(name, sentence)]
+    sentence += f", for {messages.endpoint_id}, whose last {messages.failures} attempts failed"
+    advice = f"see the errors: contentsvc log list --integration {messages.endpoint_id} --organization SLUG"
+    return [warning(name, sentence, advice)]
