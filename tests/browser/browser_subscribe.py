@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story, told
@@ -185,12 +185,19 @@ def test_the_styles_of_a_site_do_not_change_the_widget(story: Story, browser: Br
     assert found[0] == found[1]
 
 
+def _after_the_other(route: Route) -> None:
+    expect(route.request.frame.get_by_role("button", name=re.compile("^Lamps"))).to_be_visible()
+    route.continue_()
+
+
 def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
     second = _snippet(story, ' data-label="Lamps"').replace("acme", "lamps")
     with (
         _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url,
         _visiting(browser) as (page, refused),
     ):
+        # The first changelog is the last to load.
+        page.route("**/acme/widget.json", _after_the_other)
         page.goto(url)
         # Each can be clicked: none covers another one.
         page.get_by_role("button", name=re.compile("^Lamps")).click()

@@ -2,6 +2,9 @@
 (() => {
   const own = document.currentScript, base = own.src.split("/widget.js")[0], key = "changelog " + base;
   const { label = "What's new", target } = own.dataset;
+  // The widgets above each other stand in the order of their scripts, whichever loads first.
+  const floating = [...document.querySelectorAll('script[src$="/widget.js"]:not([data-target])')].map(({ src }) => src);
+  const below = new Set(floating.slice(0, Math.max(0, floating.indexOf(own.src)))).size;
   // The site may forbid storage: then all stays unread.
   const seen = (time) => {
     try {
@@ -58,7 +61,7 @@
     if (!place) {
       // Above others, and once.
       if (document.querySelector(`[data-changelog="${base}"]`)) return;
-      host.style.setProperty("--below", document.querySelectorAll("[data-changelog]").length);
+      host.style.setProperty("--below", below);
       host.dataset.changelog = base;
     }
     (place || document.body).append(host);
