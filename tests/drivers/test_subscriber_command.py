@@ -7,7 +7,7 @@ import pytest
 from tests.drivers.commands import command, invoke
 from tests.mail_server import MailServer
 
-from contentsvc_cli.operate.doctor.mail import mail
+from contentsvc_cli.operate.doctor.outgoing import mail
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.outgoing.subscribers import SubscriberStatus
 from contentsvc_http.settings import InvalidSetting, Settings

@@ -3,7 +3,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import SealedStore, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import SealedMemoryStore, of_organization, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
@@ -12,7 +12,7 @@ from contentsvc_core.workflows.context import ContextRecord
 
 
 @final
-class MemoryDeliveryStore(SealedStore):
+class MemoryDeliveryStore(SealedMemoryStore):
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:

@@ -8,7 +8,7 @@ from attrs import evolve
 from contentsvc_adapters.memory.schedules import due_among
 from contentsvc_adapters.memory.state import (
     MemoryStore,
-    SealedStore,
+    SealedMemoryStore,
     Secret,
     of_organization,
     own,
@@ -34,7 +34,7 @@ from contentsvc_core.workflows.triggers import (
 
 
 @final
-class MemoryDirectory(SealedStore):
+class MemoryDirectory(SealedMemoryStore):
     async def add_organization(self, organization: Organization) -> bool:
         refuse_unstorable(organization)
         stored = await self.organization(organization.slug)

@@ -3,12 +3,12 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import SealedStore, Secret, own, refuse_unstorable
+from contentsvc_adapters.memory.state import SealedMemoryStore, Secret, own, refuse_unstorable
 from contentsvc_core.code_hosts import HookAccess
 
 
 @final
-class MemoryHooks(SealedStore):
+class MemoryHooks(SealedMemoryStore):
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:

@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Mail, SealedStore, State, refuse_unstorable
+from contentsvc_adapters.memory.state import Mail, SealedMemoryStore, State, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -39,7 +39,7 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 
 @final
-class MemorySubscribers(SealedStore):
+class MemorySubscribers(SealedMemoryStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
@@ -117,7 +117,7 @@ class MemorySubscribers(SealedStore):
 
 
 @final
-class MemoryMailbox(SealedStore):
+class MemoryMailbox(SealedMemoryStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         own: dict[str, list[Announced]] = {}
         for owner, announced, batch_id in sorted(

@@ -192,7 +192,7 @@ class MemoryStore:
         self._state = state
 
 
-class SealedStore(MemoryStore):
+class SealedMemoryStore(MemoryStore):
     """A store that seals the secrets of its values."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:

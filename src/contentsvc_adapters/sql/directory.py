@@ -226,7 +226,7 @@ async def any_sealed(database: Database) -> str | None:
     newest = select(webhook_secrets.c.sealed).order_by(webhook_secrets.c.id.desc()).limit(1)
     sealed = await database.read(lambda connection: connection.scalar(newest))
     if sealed is None:
-        from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints  # noqa: PLC0415  # most databases have a webhook
+        from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints  # noqa: PLC0415  # few databases have no webhook
 
         endpoints = select(webhook_endpoints.c.sealed_secret).order_by(webhook_endpoints.c.created_at.desc()).limit(1)
         sealed = await database.read(lambda connection: connection.scalar(endpoints))

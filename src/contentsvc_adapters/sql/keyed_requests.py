@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, select
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema.access import keyed_requests
-from contentsvc_adapters.sql.store import SealedStore, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, sweeping
 from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
 from contentsvc_core.ports.keyed_requests import RequestTransition
 from contentsvc_core.refusals import Refusal
@@ -15,7 +15,7 @@ from contentsvc_core.timestamps import to_ms
 
 
 @final
-class SqlKeyedRequests(SealedStore):
+class SqlKeyedRequests(SealedSqlStore):
     async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
         return await self._database.write(partial(self._update, key_prefix, name, transition))
 

@@ -21,7 +21,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -59,7 +59,7 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
 
 
 @final
-class SqlMailbox(SealedStore):
+class SqlMailbox(SealedSqlStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)

@@ -21,7 +21,7 @@ class SqlStore:
         self._database = database
 
 
-class SealedStore(SqlStore):
+class SealedSqlStore(SqlStore):
     """A store that seals the secrets of its rows."""
 
     def __init__(self, database: Database, sealer: "SecretSealer") -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.mailing import mails, subscribers
-from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -25,7 +25,7 @@ CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 
 @final
-class SqlSubscribers(SealedStore):
+class SqlSubscribers(SealedSqlStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:

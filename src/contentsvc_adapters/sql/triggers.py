@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class SqlTriggers(SqlStore):
     @cached_property
     def _triggers(self) -> "TriggerStatements":
-        from contentsvc_adapters.sql.trigger_statements import TriggerStatements  # noqa: PLC0415  # see that module
+        from contentsvc_adapters.sql.trigger_statements import TriggerStatements  # noqa: PLC0415  # lists of organizations need none
 
         return TriggerStatements(self._database)
 

@@ -9,7 +9,7 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.store import SealedStore, is_own, of_organization
+from contentsvc_adapters.sql.store import SealedSqlStore, is_own, of_organization
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
@@ -30,7 +30,7 @@ _CUT_OFF: Final = (
 
 
 @final
-class SqlWebhookEndpoints(SealedStore):
+class SqlWebhookEndpoints(SealedSqlStore):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id

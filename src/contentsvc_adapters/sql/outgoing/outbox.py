@@ -26,7 +26,7 @@ from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.store import SealedStore, has_value, is_own, of_organization, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, is_own, of_organization, sweeping
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
@@ -52,7 +52,7 @@ _DELAYED: Final = 500
 
 
 @final
-class SqlOutbox(SealedStore):
+class SqlOutbox(SealedSqlStore):
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}

@@ -8,7 +8,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
-from contentsvc_adapters.sql.store import SealedStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
@@ -21,7 +21,7 @@ _KEY: Final = ("organization_id", "address")
 
 
 @final
-class SqlRecipients(SealedStore):
+class SqlRecipients(SealedSqlStore):
     async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
         row = row_of(recipient) | {"sealed_token": self._sealer.seal(token)}
         asking = self._database.dialect.insert(recipients).values(row)

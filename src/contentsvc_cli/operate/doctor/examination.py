@@ -8,7 +8,7 @@ from attrs import field, frozen
 from contentsvc_cli.operate.doctor import clock, database, network, work
 from contentsvc_cli.operate.doctor.deliveries import deliveries
 from contentsvc_cli.operate.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
-from contentsvc_cli.operate.doctor.mail import mail, mails, webhooks
+from contentsvc_cli.operate.doctor.outgoing import mail, mails, webhooks
 from contentsvc_cli.operate.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
 from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
