@@ -17,6 +17,8 @@ _SOFT_HYPHEN: Final = "\u00ad"
 #: Characters that match ASCII letters without regard to case.
 _LIKE_ASCII: Final = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
 _SPACES: Final = late(r"\s+")
+#: In characters: rarely does the start of a text have more spaces to remove.
+_SPARE: Final = 32
 #: Combining marks in a row. Sorting more of them takes quadratic time, and no script needs more (Unicode Standard
 #: Annex 15, section 13, Stream-Safe Text Format).
 MARKS_LIMIT: Final = 30
@@ -80,10 +82,13 @@ def one_line(text: str, limit: int) -> str:
     ):
         # Nearly all texts: nothing to replace and no space too many.
         return text if len(text) <= limit else f"{start[: limit - 1].rstrip()}…"
+    # A start is enough for nearly all other texts.
+    start = text[: limit + _SPARE].replace("\n", " ")
+    if start.isprintable():
+        line = " ".join(start.split())
+        if len(line) > limit or len(start) == len(text):
+            return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
     # Cut before the patterns run, so that a line of 25 MB costs little; eight times the limit leaves room for spaces.
-    text = text[: 8 * limit]
-    if (printable := text.replace("\n", " ")).isprintable():
-        line = " ".join(printable.split())
-    else:
-        line = _SPACES.sub(" ", _CONTROLS.sub(" ", storable(text.replace(_SOFT_HYPHEN, "")))).strip()
+    text = storable(text[: 8 * limit].replace(_SOFT_HYPHEN, ""))
+    line = _SPACES.sub(" ", _CONTROLS.sub(" ", text)).strip()
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

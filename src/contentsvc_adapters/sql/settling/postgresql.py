@@ -14,10 +14,8 @@ from contentsvc_adapters.sql.database import Database, Fetch
 from contentsvc_adapters.sql.dialects import DatabaseFault, Record
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
-from contentsvc_core.errors import StoreUnavailable, Unstorable
-from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement
-from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled
 
 #: The maximum number of statements for a batch. The first may lose a claim to another process, the second finds the
 #: claim held, and the third writes the duplicate's log entry, unless another process has written that entry meanwhile.
@@ -174,9 +172,7 @@ STATEMENT: Final = _statement()
 
 _log_values: Final = itemgetter(*_LOG)
 _origin_values: Final = itemgetter("provider", "repository_id", "repository", "type")
-_text_values: Final = itemgetter(*_TEXTS)
-_run_values: Final = itemgetter(*_RUN)
-_NO_EVENT: Final[settlement_rows.Row] = dict.fromkeys(("provider", "repository_id", "repository", "type", *_TEXTS))
+_NO_EVENT: Final[settlement_rows.Row] = dict.fromkeys(("provider", "repository_id", "repository", "type"))
 
 
 @final
@@ -230,22 +226,25 @@ def _answer(item: BatchItem, row: Record | None) -> Settled | None:
 
 
 def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
+    alike = settlement_rows.AlikeRows()
     places: dict[_Values, int] = {}
+    place_of_group: list[int] = []
     given, texts, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):
-        settlement = item.settlement
-        if item.is_duplicate:
-            log, looked_at, event, context = settlement_rows.duplicate_row(settlement), None, _NO_EVENT, None
-        else:
-            log, looked_at = settlement_rows.log_row(settlement), settlement.key
-            event, context = settlement_rows.event_row(settlement) or _NO_EVENT, settlement_rows.context_row(settlement)
-            started += _started(number, settlement)
-        takes = looked_at is not None and settlement.claim is Claim.TAKE
-        shared = (settlement.organization_id, settlement.version, takes, *_log_values(log), *_origin_values(event))
-        context_key = (None, None) if context is None else (context["id"], context["created_at"])
-        own = (log["created_at"], log["id"], log["reference_id"], *context_key)
-        given.append((places.setdefault(shared, len(places)), looked_at, to_ms(settlement.at), *own))
-        texts.append(_text_values(event))
+        settlement = item.settlement.duplicate if item.is_duplicate else item.settlement
+        group, first = alike.first(settlement)
+        looked_at = settlement.key
+        if group == len(place_of_group):
+            takes = looked_at is not None and settlement.claim is Claim.TAKE
+            values = (*_log_values(first.log), *_origin_values(first.event or _NO_EVENT))
+            shared = (settlement.organization_id, settlement.version, takes, *values)
+            place_of_group.append(places.setdefault(shared, len(places)))
+        id_, at, delivery_id, context_id, context_at, data, summary = settlement_rows.own_values(settlement)
+        given.append((place_of_group[group], looked_at, at, at, id_, delivery_id, context_id, context_at))
+        texts.append((data, summary))
+        for (run_id, trigger), run in zip(settlement.started, first.runs, strict=True):
+            due_at = at + run["due_at"] - run["created_at"]
+            started.append((number, run_id, trigger.id, run["replayed"], at, due_at))
     shared_rows = [{"place": place, **dict(zip(_SHARED, values, strict=True))} for values, place in places.items()]
     runs = zip(*started, strict=True) if started else [()] * len(_STARTED)
     return (
@@ -255,11 +254,3 @@ def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[objec
         *runs,
         any_known,
     )
-
-
-def _started(number: int, settlement: Settlement) -> Iterable[_Values]:
-    for run, row in zip(settlement.runs, settlement_rows.run_rows(settlement), strict=True):
-        if run.takes or run.attempts or run.kills or run.status is not RunStatus.PENDING:
-            message = "a delivery starts runs, and has none that were taken already"
-            raise Unstorable(message)
-        yield (number, *_run_values(row))

@@ -20,6 +20,7 @@ from contentsvc_adapters.sql.schema.searching import search_batches
 from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_adapters.sql.settling import settlement_rows
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
+from contentsvc_adapters.sql.settling.settlement_rows import AlikeRows
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
@@ -120,7 +121,7 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
         elif version != settlement.version:
             answers.append(Settled.STALE)
         elif item.is_duplicate or (key in claimed and claim_is_held(from_ms(claimed[key]), settlement.at)):
-            left.log.append(settlement_rows.duplicate_row(settlement))
+            left.log.append(settlement_rows.rows_of(settlement.duplicate).log)
             answers.append(Settled.ALREADY_CLAIMED)
         else:
             left.add(settlement, key)
@@ -137,16 +138,18 @@ class _Left:
     contexts: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     runs: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     log: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
+    _rows: AlikeRows = field(init=False, factory=AlikeRows)
 
     def add(self, settlement: Settlement, key: bytes | None) -> None:
+        log, event, context, runs = self._rows.of(settlement)
         if settlement.claim is Claim.TAKE:
-            self.claims.append({"key": key, "claimed_at": to_ms(settlement.at), "log_id": settlement.id})
-        if (event := settlement_rows.event_row(settlement)) is not None:
+            self.claims.append({"key": key, "claimed_at": log["created_at"], "log_id": settlement.id})
+        if event is not None:
             self.events.append(event)
-        if (context := settlement_rows.context_row(settlement)) is not None:
+        if context is not None:
             self.contexts.append(context)
-        self.runs += settlement_rows.run_rows(settlement)
-        self.log.append(settlement_rows.log_row(settlement))
+        self.runs += runs
+        self.log.append(log)
 
     def write(self, cursor: sqlite3.Cursor) -> None:
         _TAKE.add(self.claims, cursor)
