@@ -31,7 +31,7 @@ class PublicName:
 
 
 def public_names(package: str) -> list[PublicName]:
-    """Give the names of a package's or module's ``__all__``; without one, what it defines without an underscore.
+    """Give the names of a package's or module's ``__all__``; without one, what it exports or defines.
 
     In the order of its imports, which is by subject, and in each module in the order of its lines.
     """
@@ -71,7 +71,14 @@ def _listed(module: str) -> list[str]:
         if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "__all__" for to in node.targets):
             listed: list[str] = ast.literal_eval(node.value)
             return listed
+    if exported := [name for node in _body(module) for name in _exported(node)]:
+        return exported
     return [name for node in _body(module) for name in _defined(node) if not name.startswith("_")]
+
+
+def _exported(node: ast.stmt) -> list[str]:
+    """Give the names that a module imports as themselves, which makes them public."""
+    return [each.name for each in node.names if each.name == each.asname] if isinstance(node, ast.ImportFrom) else []
 
 
 def _defined(node: ast.stmt) -> list[str]:

@@ -10,265 +10,167 @@ from typing import TYPE_CHECKING, Final
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from contentsvc_core.access.keys import ApiKey, Scope
-    from contentsvc_core.access.rates import Bucket, Rate, rate_of
-    from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
-    from contentsvc_core.application import Application
-    from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
-    from contentsvc_core.content.changelog.markdown import inline
-    from contentsvc_core.content.forms.choice import write_content
-    from contentsvc_core.content.house_style import HouseStyle
-    from contentsvc_core.content.options import ChangelogOptions
-    from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
-    from contentsvc_core.content.public.changelogs import PublicChangelog
-    from contentsvc_core.content.pull_requests import PullRequest
-    from contentsvc_core.content.sections import Section
-    from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-    from contentsvc_core.content.writing import Brief, Chapter, Draft, PackageRelease, Silence
-    from contentsvc_core.errors import (
-        ContentServiceError,
-        ReceivingFailed,
-        SchemaMismatch,
-        SecretUnreadable,
-        StoreUnavailable,
-        UnreadableRow,
-        Unstorable,
-        WriterUnavailable,
-    )
-    from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
-    from contentsvc_core.events.wire import event_from_json, event_to_json
-    from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
-    from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
-    from contentsvc_core.organizations import Integration, Organization, Repository
-    from contentsvc_core.outgoing.endpoints import ChangeEndpoint, CreateEndpoint, EndpointBody, WebhookEndpoint
-    from contentsvc_core.outgoing.events import EventType
-    from contentsvc_core.outgoing.messages import Message
+    from contentsvc_core.access.keys import ApiKey as ApiKey
+    from contentsvc_core.access.keys import Scope as Scope
+    from contentsvc_core.access.rates import Bucket as Bucket
+    from contentsvc_core.access.rates import Rate as Rate
+    from contentsvc_core.access.rates import rate_of as rate_of
+    from contentsvc_core.access.window import Verdict as Verdict
+    from contentsvc_core.access.window import rate_headers as rate_headers
+    from contentsvc_core.access.window import refusal_body as refusal_body
+    from contentsvc_core.access.window import refusal_headers as refusal_headers
+    from contentsvc_core.application import Application as Application
+    from contentsvc_core.content.brand import BrandBody as BrandBody
+    from contentsvc_core.content.brand import BrandIdentity as BrandIdentity
+    from contentsvc_core.content.brand import ToneProfile as ToneProfile
+    from contentsvc_core.content.changelog.markdown import inline as inline
+    from contentsvc_core.content.forms.choice import write_content as write_content
+    from contentsvc_core.content.house_style import HouseStyle as HouseStyle
+    from contentsvc_core.content.options import ChangelogOptions as ChangelogOptions
+    from contentsvc_core.content.posts import ContentType as ContentType
+    from contentsvc_core.content.posts import Post as Post
+    from contentsvc_core.content.posts import PostStatus as PostStatus
+    from contentsvc_core.content.posts import post_body as post_body
+    from contentsvc_core.content.public.changelogs import PublicChangelog as PublicChangelog
+    from contentsvc_core.content.pull_requests import PullRequest as PullRequest
+    from contentsvc_core.content.sections import Section as Section
+    from contentsvc_core.content.windows import Lookback as Lookback
+    from contentsvc_core.content.windows import LookbackWindow as LookbackWindow
+    from contentsvc_core.content.windows import window_at as window_at
+    from contentsvc_core.content.writing import Brief as Brief
+    from contentsvc_core.content.writing import Chapter as Chapter
+    from contentsvc_core.content.writing import Draft as Draft
+    from contentsvc_core.content.writing import PackageRelease as PackageRelease
+    from contentsvc_core.content.writing import Silence as Silence
+    from contentsvc_core.errors import ContentServiceError as ContentServiceError
+    from contentsvc_core.errors import ReceivingFailed as ReceivingFailed
+    from contentsvc_core.errors import SchemaMismatch as SchemaMismatch
+    from contentsvc_core.errors import SecretUnreadable as SecretUnreadable
+    from contentsvc_core.errors import StoreUnavailable as StoreUnavailable
+    from contentsvc_core.errors import UnreadableRow as UnreadableRow
+    from contentsvc_core.errors import Unstorable as Unstorable
+    from contentsvc_core.errors import WriterUnavailable as WriterUnavailable
+    from contentsvc_core.events.normalized import Author as Author
+    from contentsvc_core.events.normalized import Commit as Commit
+    from contentsvc_core.events.normalized import Event as Event
+    from contentsvc_core.events.normalized import HeadCommit as HeadCommit
+    from contentsvc_core.events.normalized import Push as Push
+    from contentsvc_core.events.normalized import Release as Release
+    from contentsvc_core.events.wire import event_from_json as event_from_json
+    from contentsvc_core.events.wire import event_to_json as event_to_json
+    from contentsvc_core.journal import Direction as Direction
+    from contentsvc_core.journal import LogEntry as LogEntry
+    from contentsvc_core.journal import LogStatus as LogStatus
+    from contentsvc_core.journal import log_body as log_body
+    from contentsvc_core.lists.pagination import PageRequest as PageRequest
+    from contentsvc_core.lists.pagination import Pagination as Pagination
+    from contentsvc_core.lists.pagination import paginate as paginate
+    from contentsvc_core.organizations import Integration as Integration
+    from contentsvc_core.organizations import Organization as Organization
+    from contentsvc_core.organizations import Repository as Repository
+    from contentsvc_core.outgoing.endpoints import ChangeEndpoint as ChangeEndpoint
+    from contentsvc_core.outgoing.endpoints import CreateEndpoint as CreateEndpoint
+    from contentsvc_core.outgoing.endpoints import EndpointBody as EndpointBody
+    from contentsvc_core.outgoing.endpoints import WebhookEndpoint as WebhookEndpoint
+    from contentsvc_core.outgoing.events import EventType as EventType
+    from contentsvc_core.outgoing.messages import Message as Message
     from contentsvc_core.refusals import Refusal as Refusal
     from contentsvc_core.refusals import RefusalKind as RefusalKind
-    from contentsvc_core.text import one_line, storable
-    from contentsvc_core.timestamps import from_ms, to_ms
-    from contentsvc_core.usecases.authenticate import Authenticator
-    from contentsvc_core.usecases.brands import BrandEditor
-    from contentsvc_core.usecases.briefs import Briefs
-    from contentsvc_core.usecases.code_host_service import CodeHostService
-    from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
-    from contentsvc_core.usecases.dispatch import Dispatcher
-    from contentsvc_core.usecases.edit import PostEditor
-    from contentsvc_core.usecases.expire import Sweeper
-    from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
-    from contentsvc_core.usecases.limit import RateLimiter
-    from contentsvc_core.usecases.operate import Connection, IssuedKey, Operator
-    from contentsvc_core.usecases.perform import Performer
-    from contentsvc_core.usecases.plan import Planner
-    from contentsvc_core.usecases.publicize import ChangelogEditor
-    from contentsvc_core.usecases.read_site import BrandGenerator, BrandReader
-    from contentsvc_core.usecases.receive import Receiver
-    from contentsvc_core.usecases.reconcile import Reconciler
-    from contentsvc_core.usecases.replay import Replayer
-    from contentsvc_core.usecases.rotate import Rotator
-    from contentsvc_core.usecases.schedule import Scheduler
-    from contentsvc_core.usecases.trail import DeliveryTrails
-    from contentsvc_core.usecases.triggers import TriggerEditor
-    from contentsvc_core.usecases.webhook_endpoints import EndpointEditor
-    from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY, admit, decide, locate, preflight
-    from contentsvc_core.webhooks.delivery import (
-        Address,
-        Belonging,
-        Delivery,
-        Headers,
-        HookConfiguration,
-        VerifiedDelivery,
-    )
-    from contentsvc_core.webhooks.outcomes import (
-        Duplicate,
-        Fault,
-        Filtered,
-        Ignored,
-        Outcome,
-        Pong,
-        Processed,
-        Rejected,
-        answer,
-    )
-    from contentsvc_core.webhooks.providers import PROVIDERS, Provider
-    from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
-    from contentsvc_core.webhooks.providers.native import Reading
-    from contentsvc_core.webhooks.providers.provider import Setup
-    from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, Settlement, claim_is_held, settlement
-    from contentsvc_core.webhooks.signature import SIGNATURE_HEADER, HmacSha256, SharedToken, sign, verify
-    from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
-    from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading, Source
-    from contentsvc_core.workflows.context import ContextRecord, RecordBody
-    from contentsvc_core.workflows.filters import Batch, TriggerOptions
-    from contentsvc_core.workflows.jobs import Job, JobEvent
-    from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
-    from contentsvc_core.workflows.schedules import Schedule
-    from contentsvc_core.workflows.slots import Cron, Frequency
-    from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger, matching
-
-__all__ = [
-    "BODY_TOO_LARGE",
-    "DEDUPE_WINDOW",
-    "MAX_BODY",
-    "PROVIDERS",
-    "SIGNATURE_HEADER",
-    "Address",
-    "ApiKey",
-    "Application",
-    "Authenticator",
-    "Author",
-    "Batch",
-    "Belonging",
-    "BrandBody",
-    "BrandEditor",
-    "BrandGenerator",
-    "BrandIdentity",
-    "BrandReader",
-    "Brief",
-    "Briefs",
-    "Bucket",
-    "Cause",
-    "ChangeEndpoint",
-    "ChangeTrigger",
-    "ChangelogEditor",
-    "ChangelogOptions",
-    "Chapter",
-    "Claim",
-    "CodeHostService",
-    "Commit",
-    "Connected",
-    "Connection",
-    "Connector",
-    "ContentServiceError",
-    "ContentType",
-    "ContextRecord",
-    "CreateEndpoint",
-    "CreateTrigger",
-    "Cron",
-    "Delivered",
-    "Delivery",
-    "DeliveryTrails",
-    "Direction",
-    "Disconnected",
-    "Dispatcher",
-    "Draft",
-    "Duplicate",
-    "EndpointBody",
-    "EndpointEditor",
-    "Event",
-    "EventType",
-    "Fault",
-    "Filtered",
-    "Frequency",
-    "GeneratePost",
-    "Generation",
-    "Generator",
-    "HeadCommit",
-    "Headers",
-    "HmacSha256",
-    "HookConfiguration",
-    "HouseStyle",
-    "Ignored",
-    "Integration",
-    "IssuedKey",
-    "Job",
-    "JobEvent",
-    "JobStarter",
-    "LogEntry",
-    "LogStatus",
-    "Lookback",
-    "LookbackWindow",
-    "Malformed",
-    "Message",
-    "Operator",
-    "Organization",
-    "Outcome",
-    "PackageRelease",
-    "PageRequest",
-    "Pagination",
-    "Performer",
-    "Planner",
-    "Pong",
-    "Post",
-    "PostEditor",
-    "PostStatus",
-    "Processed",
-    "Provider",
-    "PublicChangelog",
-    "PullRequest",
-    "Push",
-    "Rate",
-    "RateLimiter",
-    "Reading",
-    "Receiver",
-    "ReceivingFailed",
-    "Reconciler",
-    "RecordBody",
-    "Refusal",
-    "RefusalKind",
-    "Rejected",
-    "Release",
-    "Replayer",
-    "Repository",
-    "Rotator",
-    "RunBody",
-    "RunStatus",
-    "Schedule",
-    "ScheduleBody",
-    "Scheduler",
-    "SchemaMismatch",
-    "Scope",
-    "SecretUnreadable",
-    "Section",
-    "Settled",
-    "Settlement",
-    "Setup",
-    "SharedToken",
-    "Silence",
-    "SiteReading",
-    "Source",
-    "StoreUnavailable",
-    "Sweeper",
-    "ToneProfile",
-    "Trigger",
-    "TriggerBody",
-    "TriggerEditor",
-    "TriggerOptions",
-    "UnreadableRow",
-    "Unstorable",
-    "Verdict",
-    "VerifiedDelivery",
-    "WebhookEndpoint",
-    "WorkflowRun",
-    "WriterUnavailable",
-    "admit",
-    "answer",
-    "claim_is_held",
-    "decide",
-    "decode_body",
-    "event_from_json",
-    "event_to_json",
-    "from_ms",
-    "inline",
-    "locate",
-    "log_body",
-    "matching",
-    "one_line",
-    "paginate",
-    "post_body",
-    "preflight",
-    "rate_headers",
-    "rate_of",
-    "refusal_body",
-    "refusal_headers",
-    "settlement",
-    "sign",
-    "storable",
-    "to_ms",
-    "verify",
-    "window_at",
-    "write_content",
-]
+    from contentsvc_core.text import one_line as one_line
+    from contentsvc_core.text import storable as storable
+    from contentsvc_core.timestamps import from_ms as from_ms
+    from contentsvc_core.timestamps import to_ms as to_ms
+    from contentsvc_core.usecases.authenticate import Authenticator as Authenticator
+    from contentsvc_core.usecases.brands import BrandEditor as BrandEditor
+    from contentsvc_core.usecases.briefs import Briefs as Briefs
+    from contentsvc_core.usecases.code_host_service import CodeHostService as CodeHostService
+    from contentsvc_core.usecases.connect import Connected as Connected
+    from contentsvc_core.usecases.connect import Connector as Connector
+    from contentsvc_core.usecases.connect import Disconnected as Disconnected
+    from contentsvc_core.usecases.dispatch import Dispatcher as Dispatcher
+    from contentsvc_core.usecases.edit import PostEditor as PostEditor
+    from contentsvc_core.usecases.expire import Sweeper as Sweeper
+    from contentsvc_core.usecases.generate import GeneratePost as GeneratePost
+    from contentsvc_core.usecases.generate import Generator as Generator
+    from contentsvc_core.usecases.generate import JobStarter as JobStarter
+    from contentsvc_core.usecases.limit import RateLimiter as RateLimiter
+    from contentsvc_core.usecases.operate import Connection as Connection
+    from contentsvc_core.usecases.operate import IssuedKey as IssuedKey
+    from contentsvc_core.usecases.operate import Operator as Operator
+    from contentsvc_core.usecases.perform import Performer as Performer
+    from contentsvc_core.usecases.plan import Planner as Planner
+    from contentsvc_core.usecases.publicize import ChangelogEditor as ChangelogEditor
+    from contentsvc_core.usecases.read_site import BrandGenerator as BrandGenerator
+    from contentsvc_core.usecases.read_site import BrandReader as BrandReader
+    from contentsvc_core.usecases.receive import Receiver as Receiver
+    from contentsvc_core.usecases.reconcile import Reconciler as Reconciler
+    from contentsvc_core.usecases.replay import Replayer as Replayer
+    from contentsvc_core.usecases.rotate import Rotator as Rotator
+    from contentsvc_core.usecases.schedule import Scheduler as Scheduler
+    from contentsvc_core.usecases.trail import DeliveryTrails as DeliveryTrails
+    from contentsvc_core.usecases.triggers import TriggerEditor as TriggerEditor
+    from contentsvc_core.usecases.webhook_endpoints import EndpointEditor as EndpointEditor
+    from contentsvc_core.webhooks.decision import BODY_TOO_LARGE as BODY_TOO_LARGE
+    from contentsvc_core.webhooks.decision import MAX_BODY as MAX_BODY
+    from contentsvc_core.webhooks.decision import admit as admit
+    from contentsvc_core.webhooks.decision import decide as decide
+    from contentsvc_core.webhooks.decision import locate as locate
+    from contentsvc_core.webhooks.decision import preflight as preflight
+    from contentsvc_core.webhooks.delivery import Address as Address
+    from contentsvc_core.webhooks.delivery import Belonging as Belonging
+    from contentsvc_core.webhooks.delivery import Delivery as Delivery
+    from contentsvc_core.webhooks.delivery import Headers as Headers
+    from contentsvc_core.webhooks.delivery import HookConfiguration as HookConfiguration
+    from contentsvc_core.webhooks.delivery import VerifiedDelivery as VerifiedDelivery
+    from contentsvc_core.webhooks.outcomes import Duplicate as Duplicate
+    from contentsvc_core.webhooks.outcomes import Fault as Fault
+    from contentsvc_core.webhooks.outcomes import Filtered as Filtered
+    from contentsvc_core.webhooks.outcomes import Ignored as Ignored
+    from contentsvc_core.webhooks.outcomes import Outcome as Outcome
+    from contentsvc_core.webhooks.outcomes import Pong as Pong
+    from contentsvc_core.webhooks.outcomes import Processed as Processed
+    from contentsvc_core.webhooks.outcomes import Rejected as Rejected
+    from contentsvc_core.webhooks.outcomes import answer as answer
+    from contentsvc_core.webhooks.providers import PROVIDERS as PROVIDERS
+    from contentsvc_core.webhooks.providers import Provider as Provider
+    from contentsvc_core.webhooks.providers.decoding import Malformed as Malformed
+    from contentsvc_core.webhooks.providers.decoding import decode_body as decode_body
+    from contentsvc_core.webhooks.providers.native import Reading as Reading
+    from contentsvc_core.webhooks.providers.provider import Setup as Setup
+    from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW as DEDUPE_WINDOW
+    from contentsvc_core.webhooks.settlement import Claim as Claim
+    from contentsvc_core.webhooks.settlement import Settled as Settled
+    from contentsvc_core.webhooks.settlement import Settlement as Settlement
+    from contentsvc_core.webhooks.settlement import claim_is_held as claim_is_held
+    from contentsvc_core.webhooks.settlement import settlement as settlement
+    from contentsvc_core.webhooks.signature import SIGNATURE_HEADER as SIGNATURE_HEADER
+    from contentsvc_core.webhooks.signature import HmacSha256 as HmacSha256
+    from contentsvc_core.webhooks.signature import SharedToken as SharedToken
+    from contentsvc_core.webhooks.signature import sign as sign
+    from contentsvc_core.webhooks.signature import verify as verify
+    from contentsvc_core.workflows.bodies import ScheduleBody as ScheduleBody
+    from contentsvc_core.workflows.bodies import TriggerBody as TriggerBody
+    from contentsvc_core.workflows.causes import Cause as Cause
+    from contentsvc_core.workflows.causes import Delivered as Delivered
+    from contentsvc_core.workflows.causes import Generation as Generation
+    from contentsvc_core.workflows.causes import SiteReading as SiteReading
+    from contentsvc_core.workflows.causes import Source as Source
+    from contentsvc_core.workflows.context import ContextRecord as ContextRecord
+    from contentsvc_core.workflows.context import RecordBody as RecordBody
+    from contentsvc_core.workflows.filters import Batch as Batch
+    from contentsvc_core.workflows.filters import TriggerOptions as TriggerOptions
+    from contentsvc_core.workflows.jobs import Job as Job
+    from contentsvc_core.workflows.jobs import JobEvent as JobEvent
+    from contentsvc_core.workflows.runs import RunBody as RunBody
+    from contentsvc_core.workflows.runs import RunStatus as RunStatus
+    from contentsvc_core.workflows.runs import WorkflowRun as WorkflowRun
+    from contentsvc_core.workflows.schedules import Schedule as Schedule
+    from contentsvc_core.workflows.slots import Cron as Cron
+    from contentsvc_core.workflows.slots import Frequency as Frequency
+    from contentsvc_core.workflows.triggers import ChangeTrigger as ChangeTrigger
+    from contentsvc_core.workflows.triggers import CreateTrigger as CreateTrigger
+    from contentsvc_core.workflows.triggers import Trigger as Trigger
+    from contentsvc_core.workflows.triggers import matching as matching
 
 _HOMES: Final = {
     "access.keys": "ApiKey Scope",

@@ -27,6 +27,7 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], o
 
     # For help() and completion.
     vars(sys.modules[package])["__dir__"] = lambda: sorted({*vars(sys.modules[package]), *home_of})
+    vars(sys.modules[package]).setdefault("__all__", sorted(home_of))
     return get
 
 

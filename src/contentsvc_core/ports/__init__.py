@@ -9,78 +9,50 @@ from typing import TYPE_CHECKING, Final
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from contentsvc_core.ports.brands import BrandIdentities, SiteReader
-    from contentsvc_core.ports.changelogs import Changelogs
-    from contentsvc_core.ports.code_hosts import CodeHost, Hooks
-    from contentsvc_core.ports.content import ContentWriter, ContextLibrary, MarkupRenderer, PostLibrary
-    from contentsvc_core.ports.deliveries import DeliveryQueue, DeliveryStore, Journal, LogWriter
-    from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
-    from contentsvc_core.ports.jobs import Jobs
-    from contentsvc_core.ports.keyed_requests import KeyedRequests
-    from contentsvc_core.ports.limits import RateLimitStore
-    from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
-    from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints, WebhookSender
-    from contentsvc_core.ports.outside import Clock, IdSource, Offload, Repeatable, Share, Shares
-    from contentsvc_core.ports.read_model import ReadModel
-    from contentsvc_core.ports.run_lists import RunLists
-    from contentsvc_core.ports.runs import (
-        Executors,
-        RunLedger,
-        RunStateStore,
-        Steps,
-        Workflow,
-    )
-    from contentsvc_core.ports.schedules import Schedules
-    from contentsvc_core.ports.search import Search
-    from contentsvc_core.ports.sessions import Sessions
-    from contentsvc_core.ports.stores import Stores
-
-__all__ = [
-    "Alerts",
-    "ApiKeys",
-    "BrandIdentities",
-    "Changelogs",
-    "Clock",
-    "CodeHost",
-    "ContentWriter",
-    "ContextLibrary",
-    "DeliveryQueue",
-    "DeliveryStore",
-    "Directory",
-    "Executors",
-    "Hooks",
-    "IdSource",
-    "Jobs",
-    "Journal",
-    "KeyedRequests",
-    "LogWriter",
-    "MailSender",
-    "Mailbox",
-    "MarkupRenderer",
-    "Offload",
-    "Outbox",
-    "PostLibrary",
-    "RateLimitStore",
-    "ReadModel",
-    "Recipients",
-    "Repeatable",
-    "RunLedger",
-    "RunLists",
-    "RunStateStore",
-    "Schedules",
-    "Search",
-    "SecretSealer",
-    "Sessions",
-    "Share",
-    "Shares",
-    "SiteReader",
-    "Steps",
-    "Stores",
-    "Subscribers",
-    "WebhookEndpoints",
-    "WebhookSender",
-    "Workflow",
-]
+    from contentsvc_core.ports.brands import BrandIdentities as BrandIdentities
+    from contentsvc_core.ports.brands import SiteReader as SiteReader
+    from contentsvc_core.ports.changelogs import Changelogs as Changelogs
+    from contentsvc_core.ports.code_hosts import CodeHost as CodeHost
+    from contentsvc_core.ports.code_hosts import Hooks as Hooks
+    from contentsvc_core.ports.content import ContentWriter as ContentWriter
+    from contentsvc_core.ports.content import ContextLibrary as ContextLibrary
+    from contentsvc_core.ports.content import MarkupRenderer as MarkupRenderer
+    from contentsvc_core.ports.content import PostLibrary as PostLibrary
+    from contentsvc_core.ports.deliveries import DeliveryQueue as DeliveryQueue
+    from contentsvc_core.ports.deliveries import DeliveryStore as DeliveryStore
+    from contentsvc_core.ports.deliveries import Journal as Journal
+    from contentsvc_core.ports.deliveries import LogWriter as LogWriter
+    from contentsvc_core.ports.directory import ApiKeys as ApiKeys
+    from contentsvc_core.ports.directory import Directory as Directory
+    from contentsvc_core.ports.directory import SecretSealer as SecretSealer
+    from contentsvc_core.ports.jobs import Jobs as Jobs
+    from contentsvc_core.ports.keyed_requests import KeyedRequests as KeyedRequests
+    from contentsvc_core.ports.limits import RateLimitStore as RateLimitStore
+    from contentsvc_core.ports.mailing import Mailbox as Mailbox
+    from contentsvc_core.ports.mailing import MailSender as MailSender
+    from contentsvc_core.ports.mailing import Subscribers as Subscribers
+    from contentsvc_core.ports.outgoing import Alerts as Alerts
+    from contentsvc_core.ports.outgoing import Outbox as Outbox
+    from contentsvc_core.ports.outgoing import Recipients as Recipients
+    from contentsvc_core.ports.outgoing import WebhookEndpoints as WebhookEndpoints
+    from contentsvc_core.ports.outgoing import WebhookSender as WebhookSender
+    from contentsvc_core.ports.outside import Clock as Clock
+    from contentsvc_core.ports.outside import IdSource as IdSource
+    from contentsvc_core.ports.outside import Offload as Offload
+    from contentsvc_core.ports.outside import Repeatable as Repeatable
+    from contentsvc_core.ports.outside import Share as Share
+    from contentsvc_core.ports.outside import Shares as Shares
+    from contentsvc_core.ports.read_model import ReadModel as ReadModel
+    from contentsvc_core.ports.run_lists import RunLists as RunLists
+    from contentsvc_core.ports.runs import Executors as Executors
+    from contentsvc_core.ports.runs import RunLedger as RunLedger
+    from contentsvc_core.ports.runs import RunStateStore as RunStateStore
+    from contentsvc_core.ports.runs import Steps as Steps
+    from contentsvc_core.ports.runs import Workflow as Workflow
+    from contentsvc_core.ports.schedules import Schedules as Schedules
+    from contentsvc_core.ports.search import Search as Search
+    from contentsvc_core.ports.sessions import Sessions as Sessions
+    from contentsvc_core.ports.stores import Stores as Stores
 
 _HOMES: Final = {
     "brands": "BrandIdentities SiteReader",
