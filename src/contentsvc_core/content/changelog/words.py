@@ -151,6 +151,21 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
+#: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
+#: ``Supported``, and nouns in the plural, such as ``Changes``.
+IMPERATIVES: Final[Mapping[str, str]] = _table({
+    "add": "added adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "avoid": "avoids", "bump": "bumped", "change": "changed", "clarify": "clarified clarifies",
+    "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
+    "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
+    "expose": "exposes", "fix": "fixed fixes", "implement": "implemented implements",
+    "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
+    "migrate": "migrated", "move": "moved", "optimize": "optimized optimizes", "prevent": "prevented prevents",
+    "port": "ported", "refactor": "refactored", "remove": "removed removes", "rename": "renamed renames",
+    "replace": "replaced replaces", "resolve": "resolved resolves", "restore": "restored restores",
+    "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies", "silence": "silenced",
+    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+})  # fmt: skip
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
