@@ -243,7 +243,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if more and not SUBORDINATE.search(text, 0, more.start()):
         text = text[: more.start()]
     if undone is None:
-        text = _imperative(text)
+        text = words.imperative(text)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope
@@ -265,50 +265,6 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
         newcomer=newcomer or "",
     )
-
-
-_FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
-#: The word after a noun.
-_NO_VERB: Final = late(
-    r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
-)
-_SIZES: Final = late(
-    r"fixed[ -](?:amount|height|length|number|point|position|price|rate|schedule|size|width)", re.IGNORECASE
-)
-#: Another verb: "Removed lids are shown again". A clause about circumstances may have one.
-_CLAUSE: Final = late(r" (?:after|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
-_FINITE: Final = late(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|will|should|must|no longer|now|fails|works|causes"
-    r"|crashes|breaks|gets|stays|remains|leads)\b|n't\b",
-    re.IGNORECASE,
-)
-#: Further words that may be verbs of the same form.
-_FURTHER: Final = late(r"(?P<before>(?:,|;| and| &|, and) )(?P<verb>[A-Za-z][a-z]+)(?= \S)")
-
-
-def _imperative(text: str) -> str:
-    """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    first = _FIRST_WORD.match(text)
-    verb = words.IMPERATIVES.get(first[0].casefold()) if first else None
-    if (
-        not first
-        or not verb
-        or _NO_VERB.match(first["next"])
-        or _SIZES.match(text)
-        or _FINITE.search(_CLAUSE.sub("", text))
-    ):
-        return text
-    rest = _FURTHER.sub(
-        lambda found: found["before"] + _like(found["verb"], words.IMPERATIVES.get(found["verb"].casefold())),
-        text[first.end() :],
-    )
-    return f"{_like(first[0], verb)}{rest}"
-
-
-def _like(written: str, verb: str | None) -> str:
-    if verb is None:
-        return written
-    return verb.capitalize() if written[0].isupper() else verb
 
 
 def _undone(message: CommitMessage, undone: Undoing) -> str:
