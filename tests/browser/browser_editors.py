@@ -108,6 +108,36 @@ def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None
     expect(page.get_by_label("Title")).to_have_value("")
 
 
+def test_typed_text_outlives_a_save_without_an_answer(looking: Looking) -> None:
+    page = write(looking, "A text that was sent", "The lamp *turns*.")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("button", name="Save draft")).to_have_count(0)
+    page.context.set_offline(False)
+    looking.faults.clear()
+    # The browser's own page has taken the place of the form.
+    page.go_back()
+    expect(page.get_by_role("status")).to_have_text("What you typed is kept in this tab, and comes back in its form.")
+    page.get_by_role("link", name="New post").click()
+    expect(page.get_by_role("status")).to_have_text("What you typed is back in the form. It is not saved yet.")
+    expect(page.get_by_label("Title")).to_have_value("A text that was sent")
+    check(looking)
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("A text that was sent")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_typed_text_is_kept_from_other_organizations(looking: Looking) -> None:
+    page = write(looking, "A text of Acme", "The lamp *turns*.")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_label("API key").fill(looking.story.stranger)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("New post")
+    expect(page.get_by_label("Title")).to_have_value("")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
 def test_a_preview_that_is_refused_says_that_it_is_an_old_one(looking: Looking) -> None:
     page = write(looking, "A text", "Ahoy")
     expect(page.locator("#preview")).to_have_text("Ahoy")

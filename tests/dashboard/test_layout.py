@@ -94,6 +94,8 @@ async def test_the_navigation_opens_without_a_script(browsing: Browsing) -> None
         ("/nowhere", "Overview", "To the overview"),
         ("/posts/00000000-0000-0000-0000-000000000000", "Posts", "To Posts"),
         ("/integrations/logs/nowhere", "Logs", "To Logs"),
+        # An address that takes forms alone.
+        ("/posts/bulk", "Posts", "To Posts"),
     ],
 )
 async def test_an_error_page_has_the_menu_and_a_way_back(browsing: Browsing, path: str, current: str, way: str) -> None:

@@ -8,7 +8,7 @@ from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Scope
 from contentsvc_core.access.rates import FAILED_SIGN_INS
-from contentsvc_core.access.sessions import LINK_LIFE, TOKEN_LENGTH
+from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, TOKEN_LENGTH
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_http.settings import Settings
@@ -47,6 +47,25 @@ async def test_a_form_that_is_sent_too_late_leads_back_to_its_page(
     page = await Browsing(world).open(address)
     (leads_to,) = page.form(f"{ROOT}/sign-in").fields["next"]
     assert leads_to == form
+
+
+async def test_a_form_without_scripts_shows_its_texts_when_the_session_has_ended(
+    world: ApiWorld, acme: Caller, browsing: Browsing
+) -> None:
+    form = f"{ROOT}/posts/new"
+    world.clock.advance(SESSION_LIFE)
+    typed = {"csrf": "a b", "title": "Lamp", "token": "secret", "markdown": "A <lamp>\nfor the harbour."}
+    referred = {"Referer": f"http://test{form}"}
+
+    page = await browsing.post(form, typed, headers=referred)
+    foreign = await browsing.post(form, typed, headers=referred | {"Sec-Fetch-Site": "cross-site"})
+
+    assert (page.status, page.heading) == (401, "Sign in")
+    assert "A <lamp> for the harbour." in page.text
+    assert "secret" not in page.response.text
+    assert "harbour" not in foreign.response.text
+    signed_in = await browsing.send(page.form(f"{ROOT}/sign-in"), key=acme.key)
+    assert signed_in.path == form
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from litestar import Request, Response, Router, get, route
@@ -28,13 +28,15 @@ from contentsvc_http.dashboard.session import (
     ROOT,
     Forbidden,
     NotSignedIn,
+    asked_page,
+    is_script,
     sent_from,
     sign_in_for,
     token_of,
     visit,
     visit_of,
 )
-from contentsvc_http.dashboard.sign_in import sign_in_routes
+from contentsvc_http.dashboard.sign_in import sign_in_page, sign_in_routes
 from contentsvc_http.dashboard.triggers import trigger_routes
 from contentsvc_http.errors import Refused, refusal
 from contentsvc_http.routing import OwnRouter
@@ -65,6 +67,11 @@ _MAX_FORM: Final = 64 * 1024
 def dashboard_routes(dashboard: Dashboard) -> Router:
     pages = Pages(dashboard)
 
+    async def refuse_reading(request: Request[Any, Any, Any]) -> Response[Any]:
+        with contextlib.suppress(NotSignedIn):
+            await visit(dashboard, request)
+        raise Refused(405, {"error": _TEXTS[405]}, headers={"Allow": "POST"})
+
     @get([f"{ROOT}/{{rest:path}}"])
     async def unknown(request: Request[Any, Any, Any], rest: FromPath[str]) -> Response[Any]:
         del rest
@@ -72,31 +79,38 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
             await visit(dashboard, request)
         raise Refused(404, {"error": "There is no such page."})
 
+    handlers = [
+        asset_route(),
+        *sign_in_routes(dashboard),
+        *overview_routes(dashboard, pages),
+        *integration_routes(dashboard, pages),
+        *log_routes(dashboard, pages),
+        *endpoint_routes(dashboard, pages),
+        *post_routes(dashboard, pages),
+        *brand_routes(dashboard, pages),
+        *changelog_routes(dashboard, pages),
+        *house_style_routes(dashboard, pages),
+        *organization_routes(dashboard, pages),
+        *key_routes(dashboard, pages),
+        *trigger_routes(dashboard, pages),
+        *schedule_routes(dashboard, pages),
+        *run_routes(dashboard, pages),
+        *search_routes(dashboard, pages),
+        unknown,
+    ]
+    # The framework's own answer knows no visit, and its page would have no menu.
+    forms_only = _paths_of(handlers, HttpMethod.POST) - _paths_of(handlers, HttpMethod.GET)
     return OwnRouter(
         "/",
-        route_handlers=[
-            asset_route(),
-            *sign_in_routes(dashboard),
-            *overview_routes(dashboard, pages),
-            *integration_routes(dashboard, pages),
-            *log_routes(dashboard, pages),
-            *endpoint_routes(dashboard, pages),
-            *post_routes(dashboard, pages),
-            *brand_routes(dashboard, pages),
-            *changelog_routes(dashboard, pages),
-            *house_style_routes(dashboard, pages),
-            *organization_routes(dashboard, pages),
-            *key_routes(dashboard, pages),
-            *trigger_routes(dashboard, pages),
-            *schedule_routes(dashboard, pages),
-            *run_routes(dashboard, pages),
-            *search_routes(dashboard, pages),
-            unknown,
-        ],
+        route_handlers=[*handlers, get(sorted(forms_only))(refuse_reading)],
         include_in_schema=False,
         exception_handlers={Exception: _refusal_of(pages)},
         request_max_body_size=_MAX_FORM,
     )
+
+
+def _paths_of(handlers: Iterable[HTTPRouteHandler], method: HttpMethod) -> set[str]:
+    return {path for handler in handlers if method in handler.http_methods for path in handler.paths}
 
 
 def front_route() -> HTTPRouteHandler:
@@ -115,9 +129,11 @@ def front_route() -> HTTPRouteHandler:
 def _refusal_of(pages: Pages) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:
     def refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
         if isinstance(exc, NotSignedIn):
-            if request.headers.get("HX-Request") == "true":
+            if is_script(request):
                 # A script's request: redirect the whole page to the sign-in.
                 return Response(None, status_code=401, headers={**HEADERS, "HX-Redirect": sign_in_for(request)})
+            if exc.typed:
+                return sign_in_page(leads_to=asked_page(request), typed=exc.typed, status=401)
             return Redirect(sign_in_for(request), status_code=303, headers=HEADERS)
         if isinstance(exc, Forbidden):
             status, text, headers = _FORBIDDEN, str(exc), dict[str, str]()

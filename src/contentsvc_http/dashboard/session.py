@@ -1,5 +1,6 @@
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 from urllib.parse import quote, urlsplit
 
@@ -12,6 +13,7 @@ from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
 from contentsvc_core.organizations import Organization
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, read_form, read_upload
 from contentsvc_http.same_origin import is_foreign
 
@@ -29,8 +31,14 @@ _MAY_NOT: Final = {
 }
 
 
+@final
 class NotSignedIn(Exception):
     """The request has no valid session, and the page needs one."""
+
+    def __init__(self, typed: Sequence[str] = ()) -> None:
+        super().__init__()
+        #: The texts of the form that was sent: without scripts, nothing else keeps them.
+        self.typed = typed
 
 
 @final
@@ -99,10 +107,23 @@ async def change(
     dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
 ) -> tuple[DashboardSession, Form]:
     """Return the visit of a changing request, and its form; :class:`Forbidden`: another site's form, or no scope."""
-    session = await visit(dashboard, request)
+    try:
+        session = await visit(dashboard, request)
+    except NotSignedIn as exc:
+        raise NotSignedIn(await _typed(dashboard, request)) from exc
     form = await read_form(request)
     _check(dashboard, request, session, form.text("csrf"), scope)
     return session, form
+
+
+async def _typed(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[str, ...]:
+    """Return the texts of a form whose session has ended: values of several words, which no secret has."""
+    if token_of(request) is None or is_script(request) or is_foreign(request, dashboard.app.base_url):
+        return ()
+    with contextlib.suppress(Refused):
+        form = await read_form(request)
+        return tuple(text for values in form.values.values() for text in values if " " in text.strip())
+    return ()
 
 
 async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[DashboardSession, Form, bytes]:
@@ -140,10 +161,20 @@ def forget(response: Response[Any], *, secure: bool) -> None:
 
 def sign_in_for(request: Request[Any, Any, Any]) -> str:
     """Return the address of a sign-in that leads on to the requested page, or back to the page of a sent form."""
+    page = asked_page(request)
+    return f"{SIGN_IN}?next={quote(page)}" if page else SIGN_IN
+
+
+def asked_page(request: Request[Any, Any, Any]) -> str:
+    """Return the address of the requested page, or of the page of a sent form; empty: no page of the dashboard."""
     page = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    if request.method != "GET" or request.headers.get("HX-Request") == "true":
+    if request.method != "GET" or is_script(request):
         page = f"{ROOT}{sent_from(request)}"
-    return f"{SIGN_IN}?next={quote(page)}" if own_page(page) else SIGN_IN
+    return page if own_page(page) else ""
+
+
+def is_script(request: Request[Any, Any, Any]) -> bool:
+    return request.headers.get("HX-Request") == "true"
 
 
 def sent_from(request: Request[Any, Any, Any]) -> str:

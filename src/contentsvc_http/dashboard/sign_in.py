@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -35,23 +36,23 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if token is not None and await dashboard.app.sign_in.signed_in(token) is not None:
             return go(own_page(leads_to))
         notice = "You are signed out." if request.query_params.get("notice") == "signed-out" else None
-        return _page(notice=notice, leads_to=leads_to)
+        return sign_in_page(notice=notice, leads_to=leads_to)
 
     @post(SIGN_IN, request_max_body_size=_MAX_FORM)
     async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
         refuse_foreign(dashboard, request)
         if secure and is_in_clear(request):
             # The browser would not keep the session's cookie, and would come back to an empty form.
-            return _page(https=f"{dashboard.app.base_url}{SIGN_IN}", status=400)
+            return sign_in_page(https=f"{dashboard.app.base_url}{SIGN_IN}", status=400)
         form = await read_form(request)
         leads_to = form.text("next")
         failures = dashboard.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
-            return _page(error=_TOO_OFTEN, leads_to=leads_to, status=429)
+            return sign_in_page(error=_TOO_OFTEN, leads_to=leads_to, status=429)
         signed_in = await dashboard.app.sign_in.sign_in(form.text("key"))
         if signed_in is None:
             await limiter.hit(failures)
-            return _page(error=_REFUSED, leads_to=leads_to, status=401)
+            return sign_in_page(error=_REFUSED, leads_to=leads_to, status=401)
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go(own_page(leads_to))
@@ -75,13 +76,13 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
     async def by_link(request: Request[Any, Any, Any]) -> Response[Any]:
         headers = request.scope["headers"]
         if not (is_local(request.client and request.client.host, headers) and is_for_this_machine(headers)):
-            return _page(error=_NOT_HERE, status=403)
+            return sign_in_page(error=_NOT_HERE, status=403)
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
             # A prefetch, before the user opens the link: the link stays unused.
             return Response(None, status_code=503, headers=HEADERS)
         signed_in = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
         if signed_in is None:
-            return _page(error=_USED_UP, status=401)
+            return sign_in_page(error=_USED_UP, status=401)
         if (old := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(old)
         response = go("")
@@ -92,15 +93,16 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
     return by_link
 
 
-def _page(
+def sign_in_page(
     *,
     error: str | None = None,
     notice: str | None = None,
     https: str | None = None,
     leads_to: str = "",
+    typed: Sequence[str] = (),
     status: int = 200,
 ) -> Response[Any]:
     # The address of another site is dropped here, too.
     shown = leads_to if own_page(leads_to) else ""
-    context = {"title": "Sign in", "error": error, "notice": notice, "https": https, "leads_to": shown}
+    context = {"title": "Sign in", "error": error, "notice": notice, "https": https, "leads_to": shown, "typed": typed}
     return outside_page("sign_in.html", context, status=status)

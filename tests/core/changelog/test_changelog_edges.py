@@ -69,6 +69,20 @@ class TestWords:
     def test_a_line_loses_its_period_and_nothing_else(self, text: str, without: str) -> None:
         assert without_period(text) == without
 
+    @pytest.mark.parametrize(
+        ("text", "with_it"),
+        [
+            ("ring", "ring."),
+            ("修复登录问题", "修复登录问题。"),
+            ("ログイン(修正)", "ログイン(修正)。"),
+            ("修复 login", "修复 login."),
+            ("로그인 수정", "로그인 수정."),
+        ],
+    )
+    def test_a_sentence_gets_the_period_of_its_script_once(self, text: str, with_it: str) -> None:
+        assert with_period(text) == with_period(with_it) == with_it
+        assert without_period(with_it) == text
+
     @pytest.mark.parametrize("text", ["Done.", "Done!", "Done?", "Done…"])
     def test_a_sentence_that_ends_gets_no_period(self, text: str) -> None:
         assert with_period(text) == text

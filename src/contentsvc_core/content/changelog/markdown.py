@@ -19,8 +19,8 @@ _ADDRESS: Final = late(
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
-_PERIODS: Final = frozenset(".;,")
-_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”])[.;,]\Z")
+_PERIODS: Final = frozenset(".;,\u3002\uff0e\uff1b\uff0c\u3001")
+_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”\uff09\u300d])[.;,\u3002\uff0e\uff1b\uff0c\u3001]\Z")
 _VERSION: Final = late(r"v?\d+(?:\.\d+)*\.\Z")
 
 
@@ -61,12 +61,19 @@ def without_period(text: str) -> str:
 
 
 #: The end of a sentence, with emoji behind it.
-_ENDED: Final = late(r"[.!?…](?: ?[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff])*\Z")
+_ENDED: Final = late(r"[.!?…\u3002\uff0e\uff01\uff1f](?: ?[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff])*\Z")
+
+#: A line whose last sign is Chinese or Japanese, maybe in brackets. Korean has the period of Latin.
+_CHINESE_OR_JAPANESE: Final = late(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff][)\]`'\"\uff09\u300d\u300f\u300b\u201d]*\Z"
+)
 
 
 def with_period(text: str) -> str:
-    """Return a line with a period, unless it ends like a sentence."""
-    return text if _ENDED.search(text) else f"{text}."
+    """Return a line with a period, in the script of its last word, unless it ends like a sentence."""
+    if _ENDED.search(text):
+        return text
+    return f"{text}\u3002" if _CHINESE_OR_JAPANESE.search(text) else f"{text}."
 
 
 def sentence(text: str) -> str:

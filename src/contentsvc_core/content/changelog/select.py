@@ -242,6 +242,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     more = UPKEEP_TOO.search(text) if kind.section not in UPKEEP else None
     if more and not SUBORDINATE.search(text, 0, more.start()):
         text = text[: more.start()]
+    if undone is None:
+        text = words.imperative(text)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope

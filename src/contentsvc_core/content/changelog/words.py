@@ -1,9 +1,11 @@
-"""The tables of types, signs, scopes and verbs that decide the section of a change; one line adds one habit."""
+"""The tables of words that decide the section and the mood of a change; one line adds one habit."""
 
+import re
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
 from contentsvc_core.content.sections import Section
+from contentsvc_core.on_demand import late
 
 _Of = TypeVar("_Of", bound=Hashable | None)
 
@@ -151,6 +153,21 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         caches memoize""",
     Section.REVERTED: "revert reverts reverted reverting rollback backout unrevert",
 })  # fmt: skip
+#: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
+#: ``Supported``, and nouns in the plural, such as ``Changes``.
+IMPERATIVES: Final[Mapping[str, str]] = _table({
+    "add": "added adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "avoid": "avoids", "bump": "bumped", "change": "changed", "clarify": "clarified clarifies",
+    "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
+    "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
+    "expose": "exposes", "fix": "fixed fixes", "implement": "implemented implements",
+    "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
+    "migrate": "migrated", "move": "moved", "optimize": "optimized optimizes", "prevent": "prevented prevents",
+    "port": "ported", "refactor": "refactored", "remove": "removed removes", "rename": "renamed renames",
+    "replace": "replaced replaces", "resolve": "resolved resolves", "restore": "restored restores",
+    "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies", "silence": "silenced",
+    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+})  # fmt: skip
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
@@ -184,3 +201,46 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.DOCUMENTATION: "doc docs documentation improved_doc",
     Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip
+
+_FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
+#: The word after a noun.
+_NO_VERB: Final = late(
+    r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
+)
+_SIZES: Final = late(
+    r"fixed[ -](?:amount|height|length|number|point|position|price|rate|schedule|size|width)", re.IGNORECASE
+)
+#: Another verb: "Removed lids are shown again". A clause about circumstances may have one.
+_CLAUSE: Final = late(r" (?:after|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
+_FINITE: Final = late(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|will|should|must|no longer|now|fails|works|causes"
+    r"|crashes|breaks|gets|stays|remains|leads)\b|n't\b",
+    re.IGNORECASE,
+)
+#: Further words that may be verbs of the same form.
+_FURTHER: Final = late(r"(?P<before>(?:,|;| and| &|, and) )(?P<verb>[A-Za-z][a-z]+)(?= \S)")
+
+
+def imperative(text: str) -> str:
+    """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
+    first = _FIRST_WORD.match(text)
+    verb = IMPERATIVES.get(first[0].casefold()) if first else None
+    if (
+        not first
+        or not verb
+        or _NO_VERB.match(first["next"])
+        or _SIZES.match(text)
+        or _FINITE.search(_CLAUSE.sub("", text))
+    ):
+        return text
+    rest = _FURTHER.sub(
+        lambda found: found["before"] + _like(found["verb"], IMPERATIVES.get(found["verb"].casefold())),
+        text[first.end() :],
+    )
+    return f"{_like(first[0], verb)}{rest}"
+
+
+def _like(written: str, verb: str | None) -> str:
+    if verb is None:
+        return written
+    return verb.capitalize() if written[0].isupper() else verb

@@ -98,7 +98,8 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 // A form that was refused, or sent after the session had ended, comes back with what was typed. The tab keeps the form
-// while the sign-in or an error is shown. Any other page that follows a form has its answer, and drops it.
+// while the sign-in or an error is shown. Any other page that follows a form has its answer, and drops it. A browser that
+// goes back, or loads a page again, has had no answer: the server was gone. Other organizations do not get the form.
 const KEPT = "contentsvc-form";
 const BOXES = ["checkbox", "radio"];
 
@@ -109,12 +110,20 @@ function keep(form) {
   if (form.method !== "post" || !fields.some((field) => field.type !== "hidden")) {
     return;
   }
-  const kept = { action: form.getAttribute("action"), fields };
+  const kept = { action: form.getAttribute("action"), fields, tenant: tenant() };
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
     // The browser has no room for it.
   }
+}
+
+function tenant() {
+  return document.querySelector(".tenant")?.title;
+}
+
+function isRevisited() {
+  return performance.getEntriesByType("navigation")[0]?.type !== "navigate";
 }
 
 function giveBack(form, fields) {
@@ -150,16 +159,17 @@ function resume() {
   if (!kept) {
     return;
   }
-  if (document.querySelector("main [data-keeps]")) {
+  const form = [...document.forms].find((each) => each.method === "post" && each.getAttribute("action") === kept.action);
+  const isOurs = kept.tenant === tenant();
+  if (document.querySelector("main [data-keeps]") || (isRevisited() && isOurs && !form)) {
     sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, isDue: true }));
     say("What you typed is kept in this tab, and comes back in its form.");
     return;
   }
-  const form = [...document.forms].find((each) => each.method === "post" && each.getAttribute("action") === kept.action);
-  if (kept.isDue && form) {
+  if ((kept.isDue || isRevisited()) && form && isOurs) {
     giveBack(form, kept.fields);
   }
-  if (form || !kept.isDue) {
+  if (form || !kept.isDue || !isOurs) {
     sessionStorage.removeItem(KEPT);
   }
 }
