@@ -131,12 +131,14 @@ class ListedEntry(LogLine, frozen=True, kw_only=True):
     event: EventSummary | None = None
     #: The first post of the delivery's runs; ``None``: the runs wrote no post, or it was deleted.
     post: ResultingPost | None = None
+    #: Why the first run without a post wrote none, or has not yet; ``None``: there is a post, or no such run.
+    no_post: str | None = None
 
 
-def listed_entry(entry: LogEntry, post: ResultingPost | None = None) -> ListedEntry:
+def listed_entry(entry: LogEntry, post: ResultingPost | None = None, no_post: str | None = None) -> ListedEntry:
     parts = asdict(entry, recurse=False, filter=lambda attribute, _: attribute.name not in _PAYLOAD)
     event = EventSummary.of(entry.detail) if isinstance(entry.detail, Event) else None
-    return ListedEntry(**parts, event=event, post=post)
+    return ListedEntry(**parts, event=event, post=post, no_post=no_post)
 
 
 def left_out(sizes: Sequence[int], room: int) -> set[int]:

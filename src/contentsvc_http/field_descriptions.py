@@ -131,6 +131,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "next": "Send this as the cursor of the next request; null: there is nothing more.",
     "nextPage": "Number of the next page; null: this is the last one.",
     "nextRunAt": "When the schedule fires next; null: it is disabled.",
+    "noPost": "Why no run of the delivery has written a post; null: a run has, or no run has given a reason.",
     "notAsked": "Addresses that get no confirmation mail, with reasons.",
     "notKept": "Number of refused deliveries: their bodies are not stored.",
     "number": "Number.",

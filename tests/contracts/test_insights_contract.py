@@ -352,3 +352,24 @@ async def test_a_row_of_the_log_has_the_first_post_of_its_delivery(acme: Tenant)
     assert listed.post == ResultingPost(posts[0].id, "first post")
     await acme.stores.posts.remove(acme.id, posts[0].id)
     assert (await found())["d-1"] == ResultingPost(posts[1].id, "second post")
+
+
+async def test_a_row_of_the_log_has_the_reason_why_its_delivery_led_to_no_post(acme: Tenant) -> None:
+    settling = await acme.processed("d-1", at=later())
+    await acme.stores.deliveries.settle(settling)
+    await acme.stores.deliveries.settle(await acme.processed("d-2", at=later()))
+    first, second = sorted(await take(acme.stores, [run.id for run in settling.runs]), key=lambda run: run.id)
+
+    async def found() -> dict[str | None, str | None]:
+        return {
+            each.reference_id: each.no_post for each in await acme.stores.read_model.log(acme.id, LogSearch(), limit=9)
+        }
+
+    assert await found() == {"d-1": None, "d-2": None}
+    await acme.stores.ledger.end(first, RunStatus.SKIPPED, "nothing to report: only upkeep")
+    assert await found() == {"d-1": "nothing to report: only upkeep", "d-2": None}
+    post = a_post(acme.id)
+    await acme.stores.ledger.complete(second, post, once=None)
+    assert await found() == {"d-1": None, "d-2": None}
+    await acme.stores.posts.remove(acme.id, post.id)
+    assert (await found())["d-1"] == "nothing to report: only upkeep"

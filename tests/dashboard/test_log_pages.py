@@ -276,6 +276,18 @@ async def test_an_entry_that_a_trigger_collects_asks_for_no_other_trigger(acme: 
     assert "no trigger matches" not in page.text
 
 
+async def test_a_row_and_its_entry_say_why_no_run_wrote_a_post(acme: Caller, browsing: Browsing) -> None:
+    id_ = await triggered(acme)
+    (run,) = await acme.world.stores.ledger.runs(acme.organization.id)
+    await acme.world.stores.ledger.cancel(acme.organization.id, run.id, "cancelled by the operator")
+
+    row = (await browsing.open(LOGS)).rows[-1]
+    answer = await acme("GET", f"/v1/webhook-logs/{id_}")
+
+    assert words(row[:1]) == ["v1.0.0 release · no post: cancelled by the operator"]
+    assert answer.json()["explanation"]["noPost"] == "cancelled by the operator"
+
+
 async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsing: Browsing) -> None:
     id_ = await triggered(acme)
 

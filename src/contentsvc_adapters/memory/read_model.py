@@ -54,9 +54,11 @@ class MemoryReadModel(MemoryStore):
 
     def _listed(self, entry: LogEntry) -> ListedEntry:
         runs = of_organization(self._state.runs.values(), entry.organization_id, newest_first=False)
-        ids = [run.post_id for run in sorted(runs, key=lambda run: run.id) if _is_of_entry(run, entry)]
-        posts = (self._state.posts[id_] for id_ in ids if id_ in self._state.posts)
-        return listed_entry(entry, next((ResultingPost(post.id, post.title) for post in posts), None))
+        own = [run for run in sorted(runs, key=lambda run: run.id) if _is_of_entry(run, entry)]
+        posts = (self._state.posts[run.post_id] for run in own if run.post_id in self._state.posts)
+        post = next((ResultingPost(post.id, post.title) for post in posts), None)
+        errors = (run.error for run in own if post is None and run.post_id is None and run.error is not None)
+        return listed_entry(entry, post, next(errors, None))
 
 
 @final

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Select, Text, column, func, literal_column, select, table
+from sqlalchemy import BigInteger, Connection, Select, Text, and_, column, func, literal_column, or_, select, table
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
@@ -38,19 +38,21 @@ WHOLE: Final = _LINES.add_columns(log_entries.c.payload, events.c.data.label("ev
 _posts: Final = table("posts", column("id", Text), column("title", Text))
 _runs: Final = table(
     "workflow_runs",
-    *(column(name, Text) for name in ("id", "organization_id", "event_id", "post_id")),
+    *(column(name, Text) for name in ("id", "organization_id", "event_id", "post_id", "error")),
     column("created_at", BigInteger),
 )
-#: The id and the title of the first post of a delivery's runs. An entry has its runs' time, so few rows are read.
+#: The id and the title of the first post of a delivery's runs, else why a run wrote none. An entry has its runs' time,
+#: so few rows are read.
 _POST: Final = (
-    select(_posts.c.id + rows.POST_SEPARATOR + _posts.c.title)
-    .join(_runs, _runs.c.post_id == _posts.c.id)
+    select(func.coalesce(_posts.c.id, "") + rows.POST_SEPARATOR + func.coalesce(_posts.c.title, _runs.c.error))
+    .select_from(_runs.outerjoin(_posts, _posts.c.id == _runs.c.post_id))
     .where(
+        or_(_posts.c.id.is_not(None), and_(_runs.c.post_id.is_(None), _runs.c.error.is_not(None))),
         _runs.c.organization_id == log_entries.c.organization_id,
         _runs.c.created_at == log_entries.c.created_at,
         _runs.c.event_id == log_entries.c.event_id,
     )
-    .order_by(_runs.c.id)
+    .order_by(_posts.c.id.is_(None), _runs.c.id)
     .limit(literal_column("1"))
     .correlate(log_entries)
     .scalar_subquery()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.causes import Delivered
     from contentsvc_core.workflows.context import ContextRecord
 
-#: Between the id and the title of a post in one column; ids have no spaces.
+#: Between the id and the title of a post in one column; ids have no spaces. Without an id: why a run wrote no post.
 POST_SEPARATOR: Final = " "
 
 
@@ -72,8 +72,11 @@ def log_entry(row: AnyRow, stored: AnyRow | None) -> LogEntry:
 
 def listed_entry(row: AnyRow) -> ListedEntry:
     event = None if row.event_id is None else summary_of(row, row.event_type)
-    post = None if row.post is None else ResultingPost(*row.post.split(POST_SEPARATOR, 1))
-    return read_row(ListedEntry, row, received=_received(row), event=event, post=post)
+    id_, _, text = (row.post or "").partition(POST_SEPARATOR)
+    post = ResultingPost(id_, text) if id_ else None
+    return read_row(
+        ListedEntry, row, received=_received(row), event=event, post=post, no_post=None if id_ else text or None
+    )
 
 
 def _received(row: AnyRow) -> Received | None:

@@ -51,6 +51,7 @@ def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[st
         "title": log["title"],
         "error": log["errorMessage"] if log["errorMessage"] != explanation["reason"] else None,
         "reason": explanation["reason"],
+        "noPost": explanation.get("noPost"),
         "integrationId": explanation["integrationId"],
         "referenceId": log["referenceId"],
     }

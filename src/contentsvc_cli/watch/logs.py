@@ -105,7 +105,7 @@ def list_log(  # noqa: PLR0917  # its options
 def log_row(line: ListedEntry) -> dict[str, Any]:
     return {
         **line_body(line),
-        "reason": line.reason,
+        "reason": "; no post: ".join(filter(None, (line.reason, line.no_post))),
         "about": (line.event and line.event.about) or line.error_message or line.reason or line.title,
         "post": "" if line.post is None else line.post.title,
     }

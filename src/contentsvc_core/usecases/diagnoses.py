@@ -28,7 +28,8 @@ class Similar:
 @frozen(kw_only=True)
 class Explained:
     diagnosis: Diagnosis | None
-    similar: Similar | None
+    similar: Similar | None = None
+    no_post: str | None = None
 
 
 @final
@@ -39,11 +40,16 @@ class Diagnoses:
         self._hooks = hooks
 
     async def explain(self, entry: LogLine) -> Explained:
-        """Return the diagnosis of an entry, and the number of similar refusals of the day before and after."""
+        """Return the diagnosis of an entry, and the number of similar refusals of the day before and after.
+
+        The explanation of a processed delivery names the reason if no run wrote a post.
+        """
         owner, id_ = entry.organization_id, entry.integration_id
         diagnosis = diagnose(entry, await self.known(await self._directory.integration(owner, id_)))
         if diagnosis is None or entry.outcome is not LogOutcome.REFUSED:
-            return Explained(diagnosis=diagnosis, similar=None)
+            processed = entry.outcome is LogOutcome.PROCESSED
+            listed = await self._read_model.entry(owner, entry.id) if processed else None
+            return Explained(diagnosis=diagnosis, no_post=None if listed is None else listed.no_post)
         search = LogSearch(
             integration_ids=(id_,),
             outcomes=(LogOutcome.REFUSED,),

@@ -85,6 +85,8 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
     #: Null: the entry is a call or a message of the service.
     outcome: LogOutcome | None
     reason: str | None
+    #: Why no run of the delivery has written a post. Null: a run did, or none has given a reason.
+    no_post: str | None
     received: ReceivedShape | None
     diagnosis: DiagnosisShape | None
     similar: SimilarShape | None
@@ -96,6 +98,7 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
             integration_id=entry.integration_id,
             outcome=entry.outcome,
             reason=entry.reason,
+            no_post=explained.no_post,
             received=None if entry.received is None else ReceivedShape.of(entry.received),
             diagnosis=None
             if explained.diagnosis is None
