@@ -64,7 +64,6 @@ class HostedTriggerSource(TriggerSource, frozen=True):
 class NewTrigger(TriggerSettings, rename="camel", frozen=True, kw_only=True):
     """A new event trigger."""
 
-    #: Absent with `allRepositories`.
     targets: TriggerTargets | None = None
     source_type: Annotated[str, Meta(extra_json_schema={"enum": _SOURCE_TYPES})] | None = None
     source_config: TriggerSource | None = None
