@@ -34,6 +34,8 @@ from contentsvc_core.workflows.causes import (
 
 
 class RunStatus(Enum):
+    """The state of a run."""
+
     PENDING = "pending"
     RUNNING = "running"
     COMPLETED = "completed"
