@@ -1,27 +1,36 @@
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast, final
+from typing import Any, Final, TypeAlias, cast, final, get_args, get_type_hints, is_typeddict
 
-from litestar import Request, Response, Router, get
+from litestar import Litestar, Request, Response, Router, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, SwaggerRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.params import FromPath
 from litestar.response import File
+from litestar.routes import HTTPRoute
+from msgspec import Struct
 
 from contentsvc_http.errors import Refused
 from contentsvc_http.field_descriptions import described
 from contentsvc_http.v1.hosted import describe
-from contentsvc_http.webhooks_document import WEBHOOK_PATH, WEBHOOK_SCHEMAS, webhook_operations
+from contentsvc_http.webhooks_document import (
+    WEBHOOK_PATH,
+    WEBHOOK_SCHEMAS,
+    message_operations,
+    message_schemas,
+    webhook_operations,
+)
 
 _KEY: Final = "apiKey"
 _ASSETS: Final = "/schema/assets"
 _SNAKE: Final = re.compile(r"_([a-z])")
+_OF_SPECIFICATION: Final = re.compile(r" \(specification[^)]*\)")
 _METHODS: Final = frozenset({"get", "post", "patch", "delete", "put"})
 _FILES: Final = {
     "swagger-ui-bundle.js": "text/javascript",
@@ -40,9 +49,25 @@ _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
 #: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
+_PAYLOAD: Final = "#/components/schemas/LogPayload"
 #: Keywords of a field that differ from those of its type.
 _OF_FIELDS: Final = ("description", "default")
-_Documented: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+#: Names and descriptions of choices that the framework does not name, by a field that has each.
+_CHOICES: Final = {
+    "BrandJobBody.step": ("BrandJobStep", "A step of a job that creates a brand identity."),
+    "DiffLineBody.mark": ("DiffMark", "How a line differs from the previous version."),
+    "GenerationJobBody.status": ("JobStatus", "The state of a job."),
+    "HouseStyleBody.audience": ("Audience", "The readers of changelogs."),
+    "HouseStyleBody.foldSections": ("Section", "A section of a changelog."),
+    "HouseStyleBody.notes": ("NotesUse", "The use of the notes of a release."),
+    "HouseStyleBody.upkeepPosts": ("UpkeepPosts", "The use of pushes that consist of upkeep."),
+    "JobEventBody.type": ("JobEventType", "A step in the history of a job."),
+    "LogBody.direction": ("LogDirection", "Whether a message was received or sent."),
+    "OwnKeyBody.scopes": ("KeyScope", "A scope of an API key."),
+    "TriggerSourceBody.eventTypes": ("RepositoryEventType", "A type of event that starts a run."),
+}
+#: From the types of answers and the framework's document.
+_Documented: TypeAlias = Callable[[Iterable[Any], dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
@@ -112,7 +137,7 @@ class _Json(JsonRenderPlugin):
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._rendered is None:
-            self._rendered = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._rendered = super().render(request, self._documented(_types(request.app), openapi_schema))  # pyright: ignore[reportUnknownMemberType]
         return self._rendered
 
 
@@ -133,7 +158,7 @@ class _Page(SwaggerRenderPlugin):
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._rendered is None:
-            self._rendered = super().render(request, self._documented(openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._rendered = super().render(request, self._documented(_types(request.app), openapi_schema))  # pyright: ignore[reportUnknownMemberType]
             scripts, styles = (_hashes(tag, self._rendered) for tag in ("script", "style"))
             self.policy = _POLICY.format(scripts=scripts, styles=styles)
         return self._rendered
@@ -145,10 +170,33 @@ def _hashes(tag: str, page: bytes) -> str:
     return " ".join(f"'sha256-{b64encode(sha256(content).digest()).decode()}'" for content in inline)
 
 
-def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
+def _types(app: Litestar) -> list[Any]:
+    handlers = [handler for route in app.routes if isinstance(route, HTTPRoute) for handler in route.route_handlers]
+    answers = [cast("Any", answer) for handler in handlers for answer in (handler.responses or {}).values()]
+    return [
+        *(handler.parsed_fn_signature.return_type.annotation for handler in handlers),
+        *(answer.data_container for answer in answers),
+    ]
+
+
+def _describe_bodies(type_: Any, found: dict[str, str]) -> None:  # noqa: ANN401  # any annotation
+    """Collect the descriptions of a type's bodies by their names: the framework leaves docstrings out."""
+    for part in get_args(type_):
+        _describe_bodies(part, found)
+    is_body = isinstance(type_, type) and (is_typeddict(type_) or issubclass(type_, Struct))
+    if is_body and type_.__name__ not in found:
+        text = _OF_SPECIFICATION.sub("", " ".join((type_.__doc__ or "").split()))
+        found[type_.__name__] = text.replace("``", "`")
+        for field in get_type_hints(type_).values():
+            _describe_bodies(field, found)
+
+
+def _as_specified(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
+    schemas |= message_schemas(schemas["PostBody"])
+    schemas["LogBody"]["properties"]["payload"] = {"oneOf": [{"$ref": _PAYLOAD}, {"type": "null"}]}
     for path, item in document["paths"].items():
         operations = dict(item)
         for method in [name for name in item if name in _METHODS]:
@@ -166,7 +214,22 @@ def _as_specified(document: dict[str, Any]) -> dict[str, Any]:
             operation["security"] = [{_KEY: []}] if path.startswith("/v1/") and path not in _OPEN else []
             operations[method] = operation
         paths[_camel(path)] = operations
-    return {**document, "paths": paths, "components": {**components, "schemas": described(schemas)}}
+    descriptions: dict[str, str] = {}
+    for type_ in types:
+        _describe_bodies(type_, descriptions)
+    schemas = {
+        name: {**({"description": descriptions[name]} if name in descriptions else {}), **schema}
+        for name, schema in described(schemas).items()
+    }
+    names = _choices(schemas)
+    # A choice itself is no part that refers to it.
+    parts = {name: schema if "enum" in schema else _chosen(schema, names) for name, schema in schemas.items()}
+    return {
+        **document,
+        "paths": _chosen(paths, names),
+        "webhooks": {"message": message_operations()},
+        "components": {**components, "schemas": parts},
+    }
 
 
 def _timed(schema: dict[str, Any]) -> dict[str, Any]:
@@ -192,6 +255,31 @@ def _with_format(field: dict[str, Any]) -> dict[str, Any]:
     return {**field, "format": "date-time"} if field.get("type") == "string" else field
 
 
+def _choices(schemas: dict[str, Any]) -> dict[frozenset[str], str]:
+    """Return the names of the choices in ``schemas``, after adding those of :data:`_CHOICES`."""
+    for place, (name, description) in _CHOICES.items():
+        title, _, field = place.partition(".")
+        choice = schemas[title]["properties"][field]
+        values = choice.get("items", choice)["enum"]
+        schemas[name] = {"title": name, "description": description, "type": "string", "enum": values}
+    return {frozenset(schema["enum"]): name for name, schema in schemas.items() if "enum" in schema}
+
+
+def _chosen(value: Any, names: Mapping[frozenset[str], str]) -> Any:  # noqa: ANN401  # any part of a JSON document
+    """Return a part of the document whose choices refer to their schemas, so that clients have one type each."""
+    match value:
+        case list():
+            return [_chosen(part, names) for part in cast("list[Any]", value)]
+        case {"enum": list()} if (name := names.get(frozenset(value["enum"]))) is not None:
+            reference = {"$ref": f"#/components/schemas/{name}"}
+            beside = {key: value[key] for key in _OF_FIELDS if key in value}
+            return {"allOf": [reference], **beside} if beside else reference
+        case dict():
+            return {key: _chosen(part, names) for key, part in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
+
+
 def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any part of a JSON document
     """Return a request with its titled objects and choices moved to ``schemas``, so that clients have one type each."""
     match value:
@@ -213,8 +301,8 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
             return value
 
 
-def _hosted(document: dict[str, Any]) -> dict[str, Any]:
-    return describe(_as_specified(document))
+def _hosted(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
+    return describe(_as_specified(types, document))
 
 
 def _is_frameworks(answer: dict[str, Any]) -> bool:

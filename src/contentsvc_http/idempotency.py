@@ -11,7 +11,7 @@ import structlog
 from litestar import Request
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Operation, Parameter, Schema
+from litestar.openapi.spec import OpenAPIHeader, OpenAPIResponse, Operation, Parameter, Schema
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,6 +34,15 @@ _DOCUMENTED: Final = {
     400: f"The request is invalid, or the header `{HEADER}` is. `error` names the fault.",
     409: "The request conflicts with an existing resource, or the first request with this idempotency key is running.",
     422: "The idempotency key was used with another request.",
+}
+#: The headers of responses to a request with an idempotency key, by status.
+_HEADERS: Final = {
+    "2XX": {REPLAYED: OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="`true`: a repeated answer.")},
+    "409": {
+        "Retry-After": OpenAPIHeader(
+            schema=Schema(type=OpenAPIType.INTEGER, minimum=1), description="Seconds until you can repeat the request."
+        )
+    },
 }
 _CLIENT_ERROR: Final = 400
 _SERVER_ERROR: Final = 500
@@ -138,6 +147,10 @@ def _documenting(operation_class: type[Operation]) -> type[Operation]:
             schema=Schema(type=OpenAPIType.STRING, pattern=f"^{_FORM}$"),
         )
         operation.parameters = [*(operation.parameters or []), parameter]
+        for status, response in (operation.responses or {}).items():
+            header = _HEADERS.get("2XX" if status.startswith("2") else status)
+            if header and isinstance(response, OpenAPIResponse):
+                response.headers = {**(response.headers or {}), **header}
         return operation
 
     return cast("type[Operation]", documented)

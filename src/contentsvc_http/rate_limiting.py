@@ -36,7 +36,6 @@ class RateLimitedBody(TypedDict):
     error: str
     limit: int
     remaining: int
-    #: In Unix milliseconds.
     reset: int
 
 

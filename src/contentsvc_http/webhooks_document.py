@@ -1,14 +1,18 @@
-"""The receiver's part of the OpenAPI document, by hand: the receiver is not a route of the framework."""
+"""The webhooks of the OpenAPI document, received and sent, by hand: they are no routes of the framework."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+import msgspec
+
+from contentsvc_core.events.wire import PushBody, ReleaseBody
+from contentsvc_core.outgoing.events import TEST_TYPE, EventType
+from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.signature import Scheme
 
 #: As the specification spells it.
 WEBHOOK_PATH: Final = "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
-_ERROR: Final = {"$ref": "#/components/schemas/ErrorBody"}
 _ERRORS: Final = {
     400: "A parameter, a header or the payload is invalid, or the body is incomplete.",
     401: "The signature is invalid.",
@@ -23,6 +27,7 @@ _ERRORS: Final = {
 WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
     "AnswerBody": {
         "title": "AnswerBody",
+        "description": "What became of a delivery.",
         "type": "object",
         "properties": {
             "received": {"type": "boolean"},
@@ -32,6 +37,119 @@ WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
         "required": ["data", "message", "received"],
     }
 }
+_REFERENCE: Final = "#/components/schemas/{name}"
+_TEXT: Final = {"type": "string"}
+_TIME: Final = {"type": "string", "format": "date-time"}
+_NUMBER: Final = {"type": "integer"}
+_TEXTS: Final = {"type": "array", "items": _TEXT}
+_TEXT_OR_NULL: Final = {"oneOf": [_TEXT, {"type": "null"}]}
+#: The messages in the standard format, with the schema of their ``data``.
+_MESSAGES: Final[Mapping[str, tuple[Sequence[str], str]]] = {
+    "PostMessage": (
+        [EventType.POST_CREATED.value, EventType.POST_PUBLISHED.value, EventType.DRAFT_WAITING.value],
+        "SentPost",
+    ),
+    "RunFailedMessage": ([EventType.RUN_FAILED.value], "FailedRun"),
+    "IntegrationFailingMessage": ([EventType.INTEGRATION_FAILING.value], "FailingIntegration"),
+    "IntegrationRecoveredMessage": ([EventType.INTEGRATION_RECOVERED.value], "RecoveredIntegration"),
+    "EndpointDisabledMessage": ([EventType.ENDPOINT_DISABLED.value], "DisabledEndpoint"),
+    "TestMessage": ([TEST_TYPE], "SentTest"),
+}
+#: Fields of a post that messages leave out.
+_TEXTS_OF_POST: Final = frozenset({"content", "markdown"})
+
+
+def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schemas of outgoing messages, and of the payloads of the webhook log; ``post`` is that of a post."""
+    fields = {name: field for name, field in post["properties"].items() if name not in _TEXTS_OF_POST}
+    _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
+    integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
+    address = {"address": _TEXT, "organization": _TEXT}
+    payloads = ["PushPayload", "ReleasePayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
+    return {
+        **events,
+        "PostLinks": _object("Links of a post.", {"self": _TEXT}),
+        "SentPost": _object("A post without its text.", {**fields, "links": _ref("PostLinks")}),
+        "FailedRun": _object(
+            "A run that has failed, and its cause.",
+            {
+                "id": _TEXT,
+                **dict.fromkeys(("triggerId", "scheduleId", "jobId", "reason"), _TEXT_OR_NULL),
+                "createdAt": _TIME,
+            },
+        ),
+        "FailingIntegration": _object(
+            "An integration whose deliveries are refused.",
+            {
+                **integration,
+                **dict.fromkeys(("failed", "of"), _NUMBER),
+                "cause": _TEXT,
+                "remedy": _TEXT,
+                "logId": _TEXT,
+            },
+        ),
+        "RecoveredIntegration": _object("An integration that works again.", {**integration, "recoveredAt": _TIME}),
+        "DisabledEndpoint": _object(
+            "A webhook endpoint that the service has disabled.",
+            {**dict.fromkeys(("id", "description", "target", "reason"), _TEXT), "disabledAt": _TIME},
+        ),
+        "SentTest": _object("A sentence.", {"message": _TEXT}),
+        "SentConfirmation": _object("An address that is asked for its confirmation.", address),
+        **{name: _message(types, data) for name, (types, data) in _MESSAGES.items()},
+        "ConfirmationMessage": _message([CONFIRMATION_TYPE], "SentConfirmation"),
+        "WebhookMessage": {
+            "description": "A message to a webhook endpoint in the standard format. `type` tells which one.",
+            "oneOf": [_ref(name) for name in _MESSAGES],
+        },
+        "PushPayload": _event(["push"], "PushBody"),
+        "ReleasePayload": _event(["release"], "ReleaseBody"),
+        "CallPayload": _object("A call to a code host.", {"operation": _TEXT, "repository": _TEXT}),
+        "LogPayload": {
+            "description": "The event of a delivery, a call to a code host, or a message.",
+            "oneOf": [_ref(name) for name in payloads],
+        },
+    }
+
+
+def message_operations() -> dict[str, Any]:
+    """Return the request that a webhook endpoint in the standard format receives."""
+    return {
+        "post": {
+            "tags": ["messages"],
+            "summary": "Receive a message in the standard format",
+            "description": "Signed according to Standard Webhooks. It may arrive twice, with the same `webhook-id`.",
+            "operationId": "receiveMessage",
+            "security": [],
+            "parameters": [
+                {**_parameter("header", name, text, {}), "required": True}
+                for name, text in (
+                    ("webhook-id", "Id of the message, the same for each attempt."),
+                    ("webhook-timestamp", "Time of the attempt, in Unix seconds."),
+                    ("webhook-signature", "Signatures, separated by spaces: `v1,` and Base64."),
+                )
+            ],
+            "requestBody": {"required": True, "content": _json(_ref("WebhookMessage"))},
+            "responses": {"2XX": {"description": "You have the message. After any other answer, it is sent again."}},
+        }
+    }
+
+
+def _message(types: Sequence[str], data: str) -> dict[str, Any]:
+    kind = {"type": "string", "enum": list(types)}
+    return _object(f"The message `{'`, `'.join(types)}`.", {"type": kind, "timestamp": _TIME, "data": _ref(data)})
+
+
+def _event(types: Sequence[str], data: str) -> dict[str, Any]:
+    kind = {"type": "string", "enum": list(types)}
+    return _object(f"The event of a processed {types[0]}.", {"event": kind, "action": _TEXT, "data": _ref(data)})
+
+
+def _object(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": description, "type": "object", "properties": dict(fields), "required": sorted(fields)}
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": _REFERENCE.format(name=name)}
 
 
 def webhook_operations() -> dict[str, Any]:
@@ -61,7 +179,7 @@ def webhook_operations() -> dict[str, Any]:
             "responses": {
                 "200": {
                     "description": "The delivery was processed, filtered, ignored, or is a duplicate. See `data`.",
-                    "content": _json({"$ref": "#/components/schemas/AnswerBody"}),
+                    "content": _json(_ref("AnswerBody")),
                 },
                 **{str(status): _refusal(status, text) for status, text in _ERRORS.items()},
             },
@@ -89,7 +207,7 @@ def _parameter(place: Literal["path", "header"], name: str, description: str, sc
 
 
 def _refusal(status: int, description: str) -> dict[str, Any]:
-    refusal: dict[str, Any] = {"description": description, "content": _json(_ERROR)}
+    refusal: dict[str, Any] = {"description": description, "content": _json(_ref("ErrorBody"))}
     if status == 503:  # noqa: PLR2004  # the only status that a retry may resolve
         schema = {"type": "integer", "minimum": 1}
         refusal["headers"] = {"Retry-After": {"description": "Seconds to wait before you try again.", "schema": schema}}

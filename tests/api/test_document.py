@@ -1,7 +1,7 @@
 """The OpenAPI document is true: each answer to generated requests is in it. Its page loads nothing from elsewhere."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from tests.api.described import subject, try_operation
@@ -16,6 +16,10 @@ EXAMPLES: Final = 4
 
 def _schema(name: str) -> str:
     return f"#/components/schemas/{name}"
+
+
+def _takes_null(field: dict[str, Any]) -> bool:
+    return {"type": "null"} in field.get("oneOf", field.get("anyOf", []))
 
 
 @pytest.mark.slow("tries every operation with generated requests")
@@ -74,7 +78,14 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
     assert parameters["listPosts status"] == {"type": "array", "items": {"$ref": _schema("PostStatus")}}
     assert parameters["searchContext limit"] == {"type": "integer"}
     source_types = schemas["NewTrigger"]["properties"]["sourceType"]["anyOf"][0]
-    assert source_types["enum"][0] == "codehost_webhook"
+    assert source_types == {"$ref": _schema("TriggerSourceType")}
+    assert schemas["TriggerSourceType"]["enum"][0] == "codehost_webhook"
+    assert schemas["RunBody"]["properties"]["status"]["allOf"] == [{"$ref": _schema("RunStatus")}]
+    assert parameters["getPostVersion number"] == {
+        "type": "integer",
+        "minimum": 1,
+        "description": "Number of the version.",
+    }
     assert all("schema" in header for header in headers)
     assert schemas["PostBody"]["properties"]["status"] == {"$ref": _schema("PostStatus")}
     created_at = schemas["PostBody"]["properties"]["createdAt"]
@@ -99,10 +110,13 @@ async def test_generators_of_clients_find_the_bytes_of_pictures_the_open_operati
     assert open_ones == {"receiveDelivery", "getPublicApiStatus", "getLiveness", "getReadiness"}
     assert all("Retry-After" in answer["headers"] for answer in limited)
     assert "ETag" in operations["getPost"]["responses"]["304"]["headers"]
+    created = operations["createPost"]["responses"]
+    assert "Idempotent-Replayed" in created["201"]["headers"]
+    assert "WWW-Authenticate" in created["401"]["headers"]
     assert cron["dayOfWeek"]["type"] == "integer"
 
 
-async def test_every_field_has_a_description_and_no_description_is_left_over(world: ApiWorld) -> None:
+async def test_every_body_and_field_has_a_true_description_and_no_description_is_left_over(world: ApiWorld) -> None:
     document = (await world.send("GET", "/schema/openapi.json")).json()
     fields = {
         f"{title}.{name}": field
@@ -110,7 +124,10 @@ async def test_every_field_has_a_description_and_no_description_is_left_over(wor
         for name, field in schema.get("properties", {}).items()
     }
 
+    assert not [title for title, schema in document["components"]["schemas"].items() if not schema.get("description")]
     assert not [name for name, field in fields.items() if not field.get("description") and "$ref" not in field]
+    texts = {name: field["description"] for name, field in fields.items() if "description" in field}
+    assert not [name for name, text in texts.items() if "null:" in text.lower() and not _takes_null(fields[name])]
     names = {*fields, *(name.partition(".")[2] for name in fields)}
     assert not FIELDS.keys() - names
 

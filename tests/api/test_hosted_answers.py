@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,11 +15,16 @@ from tests import postgres, sqlite
 from tests.api import hosted_shapes
 from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.builders import a_post
 from tests.code_host_server import CodeHostServer
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_core.content.posts import Label, PostStatus
+from contentsvc_core.outgoing.events import TEST_TYPE, EventType, endpoint_disabled, post_written, run_failed
+from contentsvc_core.outgoing.messages import message_for, message_for_confirmation, message_for_test, payload
 from contentsvc_core.ports import CodeHost, Stores
+from contentsvc_core.usecases.watch_integrations import IntegrationWatch
 from contentsvc_http.settings import Settings
 
 #: Statuses that the tour hears of some operation.
@@ -89,6 +95,39 @@ async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_pat
         _check_documented(document, each)
         if hosted == "on":
             hosted_shapes.check(each.operation, each.status, each.body)
+
+
+async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWorld) -> None:
+    acme, clock, stores = await world.caller(), world.clock, world.stores
+    await acme("POST", "/v1/webhook-endpoints", {"url": "https://acme.example/hook"})
+    watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
+    for number, secret in enumerate([*["wrong"] * 5, *[None] * 3]):
+        clock.advance(timedelta(minutes=1))
+        await acme.push(f"d-{number}", "feat: a lamp", secret=secret)
+        await watch.turn()
+    now, address = clock.now(), {"address": "ada@acme.example", "organization": "Acme"}
+    due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+    taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(days=9))
+    failed = run_failed(
+        organization_id="org_1", run_id="run_1", started_by="trg_1", takes=8, reason=None, created_at=now, due_at=now
+    )
+    disabled = endpoint_disabled(
+        organization_id="org_1", endpoint_id="whe_1", description="", target="acme.example", reason="gone", at=now
+    )
+    by_hand = a_post(source_metadata=None, publish_at=now, summary="A lamp.", labels=[Label.NEW])
+    posts = [*post_written(by_hand), *post_written(a_post(status=PostStatus.PUBLISHED))]
+    messages = [
+        *(each.message for each in taken),
+        *(message_for("whe_1", occurrence) for occurrence in (*posts, failed, disabled)),
+        message_for_test("whe_1", "org_1", "msg_1", now),
+    ]
+    asking = message_for_confirmation("whe_1", "org_1", "msg_2", **address, at=now)
+
+    components = json.dumps((await _document("off"))["components"])
+    told, logged = (_validator(components, f'{{"$ref": "#/components/schemas/{name}"}}') for name in _MESSAGES)
+    assert {each.type for each in messages} == {TEST_TYPE, *(each.value for each in EventType)}
+    assert [each.type for each in messages if not told.is_valid(payload(each))] == []
+    assert [each.type for each in (*messages, asking) if not logged.is_valid(payload(each))] == []
 
 
 async def test_without_the_setting_the_shapes_of_the_hosted_product_are_not_met(acme: Caller) -> None:
@@ -162,6 +201,7 @@ NAMES: Final = {
     "GET /v1/status": "getPublicApiStatus",
 }
 _DOCUMENTS: Final[dict[str, Any]] = {}
+_MESSAGES: Final = ("WebhookMessage", "LogPayload")
 
 
 async def _document(hosted: str) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, Self, TypeVar, final
+from typing import Any, Final, Literal, Self, TypedDict, TypeVar, cast, final
 
 from attrs import Factory, field, frozen
 from msgspec import Struct, to_builtins
@@ -162,6 +162,37 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
     return None if post.source_metadata is None and not additions else {**(post.source_metadata or {}), **additions}
 
 
+@final
+class UsageBody(TypedDict):
+    """What a language model has used for a post."""
+
+    promptTokens: int
+    completionTokens: int
+
+
+@final
+class PostSourceBody(TypedDict, total=False):
+    """The source of a post, its plain text where a network needs it, and what editors set."""
+
+    triggerId: str
+    jobId: str
+    scheduleId: str
+    runId: str
+    repositories: list[str]
+    deliveryIds: list[str]
+    eventTypes: list[Literal["push", "release"]]
+    releaseTags: list[str]
+    occurredAt: str
+    writer: str
+    usage: UsageBody
+    warnings: list[str]
+    brandIdentityId: str
+    text: str
+    summary: str
+    labels: list[Label]
+    publishAt: str
+
+
 class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     """A post (specification 2.1)."""
 
@@ -170,7 +201,7 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
     content: str
     markdown: str
     content_type: ContentType
-    source_metadata: dict[str, Any] | None
+    source_metadata: PostSourceBody | None
     status: PostStatus
     created_at: str
     updated_at: str
@@ -183,7 +214,7 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
             content=post.content,
             markdown=post.markdown,
             content_type=post.content_type,
-            source_metadata=post_metadata(post),
+            source_metadata=cast("PostSourceBody | None", post_metadata(post)),
             status=post.status,
             created_at=iso_ms(post.created_at),
             updated_at=iso_ms(post.updated_at),

@@ -16,6 +16,8 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 
 class PostOrder(Enum):
+    """The time that posts are ordered by."""
+
     CREATED_AT = "createdAt"
     OCCURRED_AT = "occurredAt"
 

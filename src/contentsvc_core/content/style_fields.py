@@ -172,6 +172,7 @@ def value_in_words(value: Any) -> str:  # noqa: ANN401  # JSON
 def style_schema() -> dict[str, Any]:
     return {
         "title": "HouseStyle",
+        "description": "The fields of a house style that are set.",
         "type": "object",
         "properties": {each.name: {**each.kind.schema, "description": each.about} for each in STYLE_FIELDS},
         "additionalProperties": False,

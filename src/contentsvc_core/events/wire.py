@@ -10,7 +10,9 @@ from contentsvc_core.events.normalized import Author, Event, HeadCommit, Push, R
 # Specification 6.1 and 6.2. A store has some more fields, for the writers.
 
 
-class _Commit(msgspec.Struct, frozen=True, gc=False):
+class CommitBody(msgspec.Struct, frozen=True, gc=False):
+    """A commit of a push, as the code host says."""
+
     id: str
     message: str
     author: Author
@@ -18,14 +20,18 @@ class _Commit(msgspec.Struct, frozen=True, gc=False):
     url: str
 
 
-class _Push(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class PushBody(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The ``data`` of a push (specification 6.1)."""
+
     ref: str
     branch: str
-    commits: list[_Commit]
+    commits: list[CommitBody]
     head_commit: HeadCommit | None
 
 
-class _Release(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class ReleaseBody(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The ``data`` of a release (specification 6.2)."""
+
     tag_name: str
     name: str | None
     body: str | None
@@ -46,10 +52,12 @@ def event_shape(event: Event) -> object:
     """Return the ``data`` of a normalized event (specification 6.1, 6.2), for msgspec to encode."""
     match event:
         case Push():
-            commits = [_Commit(each.id, each.message, each.author, each.timestamp, each.url) for each in event.commits]
-            return _Push(event.ref, event.branch, commits, event.head_commit)
+            commits = [
+                CommitBody(each.id, each.message, each.author, each.timestamp, each.url) for each in event.commits
+            ]
+            return PushBody(event.ref, event.branch, commits, event.head_commit)
         case Release():
-            return _Release(
+            return ReleaseBody(
                 event.tag_name,
                 event.name,
                 event.body,

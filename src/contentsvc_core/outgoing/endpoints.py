@@ -118,16 +118,12 @@ class EndpointBody(Struct, rename="camel", frozen=True, kw_only=True):
     url: str
     description: str
     format: EndpointFormat
-    #: Empty: all event types.
     event_types: list[EventType]
     enabled: bool
-    #: Why the service disabled the endpoint; null if it did not.
     disabled_reason: str | None
     consecutive_failures: int
-    #: Until when messages are also signed with the previous secret.
     previous_secret_until: str | None
     created_at: str
-    #: The e-mail addresses; empty if the target is a URL.
     recipients: list[RecipientBody]
 
     @classmethod

@@ -34,7 +34,6 @@ class NotAskedBody(TypedDict):
     """An address that was not asked."""
 
     address: str
-    #: Why, in a sentence.
     reason: str
 
 

@@ -22,6 +22,8 @@ _BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
+    """What became of a missed delivery."""
+
     REQUESTED = "redelivery asked"
     #: It would have been requested (dry run).
     FOUND = "would be asked"

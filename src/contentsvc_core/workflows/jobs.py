@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, Literal, Self, TypeAlias, final
+from typing import Any, Final, Literal, Self, TypeAlias, TypedDict, final
 
 from attrs import field, frozen
 from msgspec import Struct
@@ -187,6 +187,14 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
 
 
 @final
+class JobFactsBody(TypedDict, total=False):
+    """What a step of a job has made."""
+
+    workflowRunId: str
+    postId: str
+
+
+@final
 class JobEventBody(Struct, frozen=True, kw_only=True, rename="camel"):
     """One step in the history of a job."""
 
@@ -205,7 +213,7 @@ class JobEventBody(Struct, frozen=True, kw_only=True, rename="camel"):
     ]
     message: str
     created_at: str
-    metadata: dict[str, Any] | None
+    metadata: JobFactsBody | None
 
     @classmethod
     def of(cls, event: JobEvent) -> Self:

@@ -34,6 +34,8 @@ from contentsvc_core.workflows.causes import (
 
 
 class RunStatus(Enum):
+    """The state of a run."""
+
     PENDING = "pending"
     RUNNING = "running"
     COMPLETED = "completed"
@@ -149,13 +151,11 @@ class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
     job_id: str | None
     event_type: str | None
     event_action: str | None
-    #: Always null: see the log entry of the delivery.
     event_data: dict[str, Any] | None
     repository_id: str | None
     delivery_id: str | None
     status: Literal["pending", "running", "completed", "failed", "skipped", "cancelled"]
     attempts: int
-    #: How many times a server process died while it performed the run.
     kills: int
     error: str | None
     post_id: str | None

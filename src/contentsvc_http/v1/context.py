@@ -49,7 +49,6 @@ _PARAMETERS: Final[Mapping[str, Described]] = {
 class FoundRecordBody(HitBody):
     """A matching context record."""
 
-    #: Its text, if the request asks for it.
     content: NotRequired[str]
 
 
@@ -58,9 +57,7 @@ class HitListBody(TypedDict):
     """Search hits, newest first."""
 
     context: list[FoundRecordBody]
-    #: Cursor for ``before``; null on the last page.
     next: str | None
-    #: Number of records that are not indexed yet; usually 0, higher right after many deliveries.
     behind: int
 
 

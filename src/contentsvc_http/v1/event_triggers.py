@@ -37,6 +37,11 @@ from contentsvc_http.v1.repository_ids import (
 #: Maximum number of repositories of one trigger; more would be a mistake.
 _MOST: Final = 100
 _SOURCE_TYPES: Final = [*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE]
+_SOURCE_TYPE: Final = {
+    "title": "TriggerSourceType",
+    "description": "The code host of an event trigger, or all of them.",
+    "enum": _SOURCE_TYPES,
+}
 _Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 
 
@@ -64,9 +69,8 @@ class HostedTriggerSource(TriggerSource, frozen=True):
 class NewTrigger(TriggerSettings, rename="camel", frozen=True, kw_only=True):
     """A new event trigger."""
 
-    #: Absent with `allRepositories`.
     targets: TriggerTargets | None = None
-    source_type: Annotated[str, Meta(extra_json_schema={"enum": _SOURCE_TYPES})] | None = None
+    source_type: Annotated[str, Meta(extra_json_schema=_SOURCE_TYPE)] | None = None
     source_config: TriggerSource | None = None
     output_config: OutputConfig | None = None
 

@@ -64,7 +64,6 @@ class DataPoints(Struct, forbid_unknown_fields=True, rename="camel", frozen=True
 class NestedRepository(NamedRepository, forbid_unknown_fields=True, rename="camel", frozen=True):
     """A repository, by its name."""
 
-    #: A group, or a path of groups such as ``group/subgroup``.
     owner: Annotated[str, Meta(min_length=1, max_length=2000)]
 
 

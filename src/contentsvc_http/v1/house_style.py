@@ -24,7 +24,6 @@ class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", froze
 class HouseStyleAnswer(TypedDict):
     """An organization's house style."""
 
-    #: The fields that are set; null if no field is set.
     houseStyle: HouseStyleBody | None
     #: Every field except the audience, with defaults filled in.
     effective: HouseStyleBody

@@ -45,7 +45,6 @@ class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 
     owner: _Part
     repo: _Part
-    #: Looked up at the code host if absent.
     repository_id: RepositoryId | None = None
     branch: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
     token: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
@@ -54,16 +53,13 @@ class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="camel"):
     """The repository to connect. If you send a token, contentsvc creates the webhook at the code host."""
 
-    #: A group, or a path of groups such as ``group/subgroup``.
     owner: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$")]
 
 
 class Reconciliation(Struct, forbid_unknown_fields=True, rename="camel"):
     """The deliveries to check."""
 
-    #: The age of the oldest delivery.
     look_back_hours: Annotated[int, Meta(ge=1, le=MAX_LOOK_BACK_HOURS)] = LOOK_BACK_HOURS
-    #: Only name the deliveries that would be requested.
     dry_run: bool = False
 
 

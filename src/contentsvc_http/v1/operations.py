@@ -55,6 +55,8 @@ TAGGED: Final = ResponseHeader(
 #: Headers of responses that are not the success, by status; 304 is only that of a post.
 _HEADERS_OF_STATUSES: Final[Mapping[str, Mapping[str, OpenAPIHeader]]] = {
     "304": {"ETag": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="Version of the post.")},
+    "401": {"WWW-Authenticate": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="Always `Bearer`.")},
+    "405": {"Allow": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="The methods of the path.")},
     "503": {
         "Retry-After": OpenAPIHeader(
             schema=Schema(type=OpenAPIType.INTEGER, minimum=1), description="Seconds to wait before you try again."

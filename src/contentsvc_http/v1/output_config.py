@@ -12,7 +12,6 @@ class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
 
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
-    #: Overrides the organization's house style. Null removes the override; absent leaves it unchanged.
     house_style: StyleInput | UnsetType | None = UNSET
 
 

@@ -3,6 +3,7 @@ from typing import Annotated, Any, Final, TypedDict, final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.spec.enums import OpenAPIType
 from litestar.params import Parameter
 
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
@@ -16,7 +17,10 @@ from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import TAGGED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the post.")]
-_Number = Annotated[str, Parameter(description="Number of the version.")]
+#: Documented as a whole number, and read by :func:`read_number`: any other text is an unknown version.
+_Number = Annotated[
+    str, Parameter(description="Number of the version.", schema_extra={"type": OpenAPIType.INTEGER, "minimum": 1})
+]
 #: The most digits of a number: the longest that fit a column.
 _DIGITS: Final = 9
 

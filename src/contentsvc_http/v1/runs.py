@@ -30,7 +30,6 @@ class RunListBody(TypedDict):
     """Workflow runs, newest first."""
 
     runs: list[RunBody]
-    #: Cursor for ``before``; null on the last page.
     next: str | None
 
 

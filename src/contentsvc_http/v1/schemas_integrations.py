@@ -16,7 +16,6 @@ class IntegrationBody(TypedDict):
     owner: str
     repo: str
     defaultBranch: str | None
-    #: Id of the repository at the code host.
     repositoryId: str
 
 
@@ -25,7 +24,6 @@ class WebhookBody(TypedDict):
     """The webhook at the code host, or the one that you have to create there."""
 
     url: str
-    #: Null if contentsvc created the webhook at the code host.
     secret: str | None
     createdAtHost: bool
 
@@ -43,12 +41,9 @@ class IntegrationSecretBody(TypedDict):
     """A rotated webhook secret."""
 
     id: str
-    #: The new secret, shown only once. Null if contentsvc has set it at the code host.
     secret: str | None
-    #: Until then, deliveries signed with the previous secret are accepted, too.
     overlapUntil: str
     changedAtHost: bool
-    #: Why the code host refused the new secret: enter it there yourself. Null if it did not refuse.
     hostError: str | None
 
 
@@ -69,11 +64,9 @@ class MissedShape(Struct, rename="camel", frozen=True):
     repository: str
     event: str
     action: str | None
-    #: The status that the code host got; 0: none.
     status_code: int
     delivered_at: str
     result: MissedEnd
-    #: Why it was not requested; null: it was requested, or need not be.
     error: str | None
 
     @classmethod
@@ -96,7 +89,6 @@ class ReconciledShape(Struct, rename="camel", frozen=True):
     """The missed deliveries of an integration."""
 
     deliveries: list[MissedShape]
-    #: False: there are too many deliveries, and the oldest were not checked.
     complete: bool
 
     @classmethod

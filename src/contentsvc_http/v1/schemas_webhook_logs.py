@@ -15,19 +15,12 @@ class ReceivedShape(Struct, rename="camel", frozen=True):
     """The facts of a refused delivery: allow-listed headers and facts, never a secret or the body."""
 
     headers: dict[str, str]
-    #: In bytes; null: the body was not received whole.
     size: int | None
-    #: The address of the sender; null: unknown.
     source: str | None
-    #: The state of the header that proves the sender.
     signature: SignatureHeader
-    #: The length of that header's value, in characters.
     signature_length: int
-    #: What the signature matches instead; null: nothing that was tried.
     match: Match | None
-    #: Whether a previous secret was there to try.
     had_previous_secret: bool
-    #: Whether the body was a form instead of JSON.
     is_form: bool
 
     @classmethod
@@ -48,12 +41,10 @@ class ReceivedShape(Struct, rename="camel", frozen=True):
 class DiagnosisShape(Struct, rename="camel", frozen=True):
     """The cause of an outcome, and its remedy."""
 
-    #: The name of the cause, such as `wrongSecret`.
     cause: str
     sentence: str
     advice: str
     remedy: Remedy
-    #: The command that mends the cause; null: no command does.
     command: str | None
 
     @classmethod
@@ -71,7 +62,6 @@ class DiagnosisShape(Struct, rename="camel", frozen=True):
 class SimilarShape(Struct, rename="camel", frozen=True):
     """Other refusals like this one, of the same integration, from a day before on."""
 
-    #: At most 100.
     number: int
     since: str
 
@@ -80,9 +70,7 @@ class SimilarShape(Struct, rename="camel", frozen=True):
 class ExplainedShape(Struct, rename="camel", frozen=True):
     """The outcome of a log entry, explained."""
 
-    #: The integration or webhook endpoint of the entry.
     integration_id: str
-    #: Null: the entry is a call or a message of the service.
     outcome: LogOutcome | None
     reason: str | None
     #: Why no run of the delivery has written a post. Null: a run did, or none has given a reason.
@@ -131,14 +119,10 @@ class NotReplayedShape(Struct, rename="camel", frozen=True):
 class ReplayedBatchShape(Struct, rename="camel", frozen=True):
     """The result of one batch of a bulk replay."""
 
-    #: The replayed log entries.
     replayed: list[str]
-    #: Log entries that an earlier attempt of this request has replayed.
     repeated: list[str]
     refused: list[NotReplayedShape]
-    #: The number of started workflow runs.
     runs: int
-    #: Send this as `cursor` to go on; null: the replay is complete.
     next: str | None
 
     @classmethod
@@ -157,9 +141,7 @@ class ReplayCountShape(Struct, rename="camel", frozen=True):
     """The number of log entries that a bulk replay with the same filter would replay."""
 
     replayable: int
-    #: Refused deliveries: their bodies are not stored.
     not_kept: int
-    #: Whether more than 1,000 entries match. Only the newest 1,000 are counted.
     more: bool
 
     @classmethod

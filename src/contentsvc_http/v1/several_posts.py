@@ -67,10 +67,8 @@ class SeveralPostsBody(TypedDict):
     """The outcome of an action on several posts."""
 
     action: str
-    #: The ids of the posts that now are as wanted.
     done: list[str]
     failed: list[FailedPostBody]
-    #: The number of posts that match the filter and were not tried: send the request again.
     remaining: int
 
 

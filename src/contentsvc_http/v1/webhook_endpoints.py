@@ -48,7 +48,6 @@ class NewSecretBody(TypedDict):
     """A webhook endpoint and its new secret, which is shown only once."""
 
     webhookEndpoint: EndpointBody
-    #: Null: the format has no signatures.
     secret: str | None
 
 

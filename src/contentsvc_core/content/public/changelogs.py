@@ -223,9 +223,7 @@ class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
     description: str
     product_url: str | None
     content_types: list[ContentType]
-    #: Empty: all repositories.
     repositories: list[str]
-    #: Commit scopes and package names; empty: all.
     scopes: list[str]
     accent: str | None
     header_links: list[LinkBody]
