@@ -73,7 +73,6 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
     integration_id: str
     outcome: LogOutcome | None
     reason: str | None
-    #: Why no run of the delivery has written a post. Null: a run did, or none has given a reason.
     no_post: str | None
     received: ReceivedShape | None
     diagnosis: DiagnosisShape | None
