@@ -12,7 +12,7 @@ from contentsvc_core.on_demand import names_on_demand
 if TYPE_CHECKING:
     from contentsvc_core.access.keys import ApiKey, Scope
     from contentsvc_core.access.rates import Bucket, Rate, rate_of
-    from contentsvc_core.access.window import Verdict, rate_headers, refusal_body, refusal_headers
+    from contentsvc_core.access.window import Verdict, Window, rate_headers, refusal_body, refusal_headers
     from contentsvc_core.application import Application
     from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
     from contentsvc_core.content.changelog.markdown import inline
@@ -239,6 +239,7 @@ __all__ = [
     "Verdict",
     "VerifiedDelivery",
     "WebhookEndpoint",
+    "Window",
     "WorkflowRun",
     "WriterUnavailable",
     "admit",
@@ -273,7 +274,7 @@ __all__ = [
 _HOMES: Final = {
     "access.keys": "ApiKey Scope",
     "access.rates": "Bucket Rate rate_of",
-    "access.window": "Verdict rate_headers refusal_body refusal_headers",
+    "access.window": "Verdict Window rate_headers refusal_body refusal_headers",
     "application": "Application",
     "content.brand": "BrandBody BrandIdentity ToneProfile",
     "content.changelog.markdown": "inline",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.directory import ApiKeys, Directory, SecretSealer
     from contentsvc_core.ports.jobs import Jobs
     from contentsvc_core.ports.keyed_requests import KeyedRequests
-    from contentsvc_core.ports.limits import RateLimitStore
+    from contentsvc_core.ports.limits import RateLimitStore, Transition
     from contentsvc_core.ports.mailing import Mailbox, MailSender, Subscribers
     from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints, WebhookSender
     from contentsvc_core.ports.outside import Clock, IdSource, Offload, Repeatable, Share, Shares
@@ -77,6 +77,7 @@ __all__ = [
     "Steps",
     "Stores",
     "Subscribers",
+    "Transition",
     "WebhookEndpoints",
     "WebhookSender",
     "Workflow",
@@ -93,7 +94,7 @@ _HOMES: Final = {
     "run_lists": "RunLists",
     "jobs": "Jobs",
     "keyed_requests": "KeyedRequests",
-    "limits": "RateLimitStore",
+    "limits": "RateLimitStore Transition",
     "mailing": "MailSender Mailbox Subscribers",
     "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
     "outside": "Offload Clock IdSource Repeatable Share Shares",
