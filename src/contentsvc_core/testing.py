@@ -235,7 +235,7 @@ async def check_store(
         "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", *(take("at once") for _ in range(8))
     )
     await check.at_once("a settlement that is repeated concurrently is AS_DECIDED", *[take("repeated")] * 8)
-    await check.unstorable(take("unstorable", message="\ud800"))
+    await check.unstorable(take("unstorable", message="\ud800"), take("unstorable"))
     if other is not None:
         another = await _configured(store, other, "configuration returns the hook at the other address")
         await settle("a claim is held at its own hook alone", check.take(another), new)
@@ -312,14 +312,16 @@ class _Check:
             self._owe(each, answer)
         await self._compare(guarantee)
 
-    async def unstorable(self, settling: Settlement) -> None:
-        """Settle a text that UTF-8 cannot encode, which a store holds or refuses."""
+    async def unstorable(self, settling: Settlement, again: Settlement) -> None:
+        """Settle a text that UTF-8 cannot encode, and the same delivery without it."""
         guarantee = "a value that cannot be stored raises Unstorable, and nothing is written"
         (answer,) = await asyncio.gather(self.store.settle(settling), return_exceptions=True)
         _expect(guarantee, repr(answer), holds=answer is Settled.AS_DECIDED or isinstance(answer, Unstorable))
         if answer is Settled.AS_DECIDED:
             self._owe(settling, answer)
         await self._compare(guarantee)
+        if answer is not Settled.AS_DECIDED:
+            await self.settle("a value that cannot be stored takes no claim", again, Settled.AS_DECIDED)
 
     async def order(self) -> None:
         """Check the order of the log entries."""

@@ -176,6 +176,21 @@ class WritingPartly(Sound):
             raise
 
 
+class KeepingTheClaim(Sound):
+    """Keeps the claim of a settlement that it refuses."""
+
+    kept: bytes | None = None
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        if self.kept is not None and settlement.key == self.kept:
+            return Settled.ALREADY_CLAIMED
+        try:
+            return await self.store.settle(settlement)
+        except Unstorable:
+            self.kept = settlement.key
+            raise
+
+
 class LosingClaims(Sound):
     async def reopen(self) -> DeliveryStore:
         await self.world.stores.journal.sweep_claims(before=_DAY_LATER, limit=99)
@@ -301,6 +316,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (RacingRepetitions, "a settlement that is repeated concurrently is AS_DECIDED (got"),
         (Raising, "a value that cannot be stored raises Unstorable, and nothing is written (got"),
         (WritingPartly, "a value that cannot be stored raises Unstorable, and nothing is written: the log"),
+        (KeepingTheClaim, "a value that cannot be stored takes no claim (got"),
         (LosingClaims, "a claim is held after a restart (got"),
         (LosingAnswers, "a repeated settlement returns the first answer, also after a restart (got"),
         (OldestFirst, "the log is newest first (got"),
