@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contentsvc_core.access.rates import Rate as Rate
     from contentsvc_core.access.rates import rate_of as rate_of
     from contentsvc_core.access.window import Verdict as Verdict
+    from contentsvc_core.access.window import Window as Window
     from contentsvc_core.access.window import rate_headers as rate_headers
     from contentsvc_core.access.window import refusal_body as refusal_body
     from contentsvc_core.access.window import refusal_headers as refusal_headers
@@ -175,7 +176,7 @@ if TYPE_CHECKING:
 _HOMES: Final = {
     "access.keys": "ApiKey Scope",
     "access.rates": "Bucket Rate rate_of",
-    "access.window": "Verdict rate_headers refusal_body refusal_headers",
+    "access.window": "Verdict Window rate_headers refusal_body refusal_headers",
     "application": "Application",
     "content.brand": "BrandBody BrandIdentity ToneProfile",
     "content.changelog.markdown": "inline",

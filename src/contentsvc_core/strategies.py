@@ -1,18 +1,21 @@
 """Hypothesis strategies for the domain's values, for property tests. Needs the extra ``contentsvc[testing]``."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from attrs import evolve
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.events.normalized import RELEASE_ACTIONS, Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import from_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.webhooks.providers.native import Reading
+from contentsvc_core.webhooks.providers.native import BRANCH, Reading
 from contentsvc_core.webhooks.providers.provider import Provider
 
 __all__ = [
@@ -62,15 +65,16 @@ def addresses() -> st.SearchStrategy[Address]:
 
 
 def commits() -> st.SearchStrategy[Commit]:
+    """Return commits: half of the texts as code hosts send them, the others of any characters."""
     return st.builds(
         Commit,
-        id=st.text("0123456789abcdef", min_size=40, max_size=40),
-        message=foreign_text(),
+        id=_hashes(),
+        message=_messages() | foreign_text(),
         author=st.builds(
             Author, name=foreign_text(max_size=40), email=foreign_text(max_size=40), username=st.none() | foreign_text()
         ),
-        timestamp=foreign_text(max_size=30),
-        url=foreign_text(max_size=80),
+        timestamp=_times(),
+        url=_urls(),
         distinct=st.booleans(),
         added=_paths(),
         modified=_paths(),
@@ -79,32 +83,100 @@ def commits() -> st.SearchStrategy[Commit]:
     )
 
 
+def _hashes() -> st.SearchStrategy[str]:
+    """Return hashes: SHA-1, and SHA-256."""
+    return st.binary(min_size=20, max_size=20).map(bytes.hex) | st.binary(min_size=32, max_size=32).map(bytes.hex)
+
+
+def _messages() -> st.SearchStrategy[str]:
+    kinds = ["", "feat: ", "fix(beam): ", "feat!: ", "chore(deps): ", "Revert ", "Merge pull request #3 from acme/"]
+    ends = ["", " (#12)", "\n\nBREAKING CHANGE: it is gone", "\n\nCo-authored-by: Ada <ada@example.com>", "\r\n"]
+    parts = st.sampled_from(kinds), foreign_text(max_size=60), st.sampled_from(ends)
+    return st.tuples(*parts).map("".join)
+
+
+def _times() -> st.SearchStrategy[str]:
+    return instants().map(datetime.isoformat) | foreign_text(max_size=30)
+
+
+def _urls() -> st.SearchStrategy[str]:
+    return (
+        st.just("") | _hashes().map("https://codehost.example/acme/lamp/commit/{}".format) | foreign_text(max_size=80)
+    )
+
+
 def _paths() -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(foreign_text(max_size=20), max_size=2).map(tuple)
 
 
+def _tags() -> st.SearchStrategy[str]:
+    """Return tags: versions, versions before a release, versions of a package, and any other texts."""
+    ends = st.sampled_from(["", "-rc.1", "-beta.2", "a1"])
+    starts = st.sampled_from(["v", "", "lamp@", "lamp/v"])
+    versions = st.builds("{}{}.{}.{}{}".format, starts, *[st.integers(0, 30)] * 3, ends)
+    return versions | foreign_text(max_size=40)
+
+
+def _other_refs() -> st.SearchStrategy[str]:
+    branches = st.sampled_from(["dev", "release/1.x", "feature/grün", "main/2"]) | foreign_text(max_size=40)
+    return branches.map("refs/heads/{}".format) | _tags().map("refs/tags/{}".format)
+
+
 def pushes() -> st.SearchStrategy[Push]:
+    """Return pushes to branches and tags: new, moved, deleted and without commits; and pushes that are cut.
+
+    Half of them are to the branch ``main``.
+    """
     return st.builds(
-        Push,
-        ref=foreign_text(max_size=60),
-        branch=foreign_text(max_size=60),
-        commits=st.lists(commits(), max_size=4).map(tuple),
-        head_commit=st.none() | st.builds(HeadCommit, id=foreign_text(), message=foreign_text()),
+        _push,
+        other_ref=_other_refs(),
+        is_main=st.booleans(),
+        commits=st.lists(commits(), max_size=3).map(tuple),
+        other_head=st.none() | st.builds(HeadCommit, id=_hashes(), message=_messages() | foreign_text()),
+        is_last=st.booleans(),
+        before=st.none() | st.just("") | _hashes(),
+        off_default=st.booleans(),
+    )
+
+
+def _push(
+    *,
+    other_ref: str,
+    is_main: bool,
+    commits: tuple[Commit, ...],
+    other_head: HeadCommit | None,
+    is_last: bool,
+    before: str | None,
+    off_default: bool,
+) -> Push:
+    """Return a push; ``before`` is ``None`` if it is not cut. Only pushes of commits are cut, or off the default."""
+    ref = "refs/heads/main" if is_main else other_ref
+    last = HeadCommit(id=commits[-1].id, message=commits[-1].message) if commits and is_last else None
+    return Push(
+        ref=ref,
+        branch=ref.removeprefix(BRANCH),
+        commits=commits,
+        head_commit=last or other_head,
+        is_cut=bool(commits) and before is not None,
+        before=before or "" if commits else "",
+        off_default=bool(commits) and off_default,
     )
 
 
 def releases() -> st.SearchStrategy[Release]:
+    """Return releases and changes of releases: drafts, pre-releases and all others, with and without notes."""
+    actions = st.sampled_from([*RELEASE_ACTIONS, "created", "released", "edited", "unpublished", "deleted"])
     return st.builds(
         Release,
-        action=st.sampled_from(["published", "prereleased", "created"]) | foreign_text().map(_word),
-        tag_name=foreign_text(max_size=40),
+        action=st.sampled_from(RELEASE_ACTIONS) | actions | foreign_text().map(_word),
+        tag_name=_tags(),
         name=st.none() | foreign_text(),
         body=st.none() | foreign_text(),
         prerelease=st.booleans(),
-        draft=st.booleans(),
-        published_at=st.none() | foreign_text(max_size=30),
-        url=foreign_text(max_size=80),
-        commit=st.sampled_from(["", "0" * 40, "f" * 64]),
+        draft=st.sampled_from([False, False, False, True]),
+        published_at=st.none() | _times(),
+        url=_urls(),
+        commit=st.just("") | _hashes(),
     )
 
 
@@ -148,35 +220,46 @@ def bodies(*, repository_id: int = 1) -> st.SearchStrategy[bytes | dict[str, Any
 
 
 def _written(provider: Provider, repository_id: int) -> st.SearchStrategy[tuple[str, dict[str, object]]]:
-    pushed = st.builds(
-        _push, st.sampled_from(["main", "dev"]), commits=st.lists(commits(), min_size=1, max_size=3).map(tuple)
-    )
     readings = st.builds(
         Reading,
-        event=pushed | releases(),
+        event=events(),
         repository_id=st.just(repository_id),
         repository=st.just("acme/lighthouse"),
         default_branch=st.just("main"),
     )
-    return readings.map(provider.write)
+    # A provider that reports one change in a delivery ignores the others.
+    return (readings | st.builds(_together, readings, readings)).map(provider.write)
 
 
-def _push(branch: str, *, commits: tuple[Commit, ...]) -> Push:
-    head = HeadCommit(id=commits[-1].id, message=commits[-1].message)
-    return Push(ref=f"refs/heads/{branch}", branch=branch, commits=commits, head_commit=head)
+def _together(reading: Reading, also: Reading) -> Reading:
+    return replace(reading, also=(also,))
 
 
-@st.composite
-def deliveries(draw: st.DrawFn, *, at: Address | None = None, secret: str = "secret") -> Delivery:  # noqa: S107
+def deliveries(*, at: Address | None = None, secret: str = "secret") -> st.SearchStrategy[Delivery]:  # noqa: S107
     """Return deliveries to ``at``, signed with ``secret``: to a hook with another secret, they are forged.
 
-    Half of them are pushes and releases as the provider of ``at`` writes them; the others have any body. The names of
-    headers are in lower case, capitalized or in upper case.
+    Half of them are pushes and releases as the provider of ``at`` writes them: the default branch is ``main``, and all
+    that :func:`pushes` and :func:`releases` return occurs. The others have any body. The names of headers are in lower
+    case, capitalized or in upper case.
     """
     at = address() if at is None else at
     kinds = st.sampled_from([*at.dialect.readers, "ping", "issues"])
     of_any_kind = st.tuples(kinds, bodies(repository_id=at.repository_id))
-    event, body = draw(of_any_kind | _written(at.dialect, at.repository_id))
-    delivery = signed(body, at=at, secret=secret, event=event, delivery_id=draw(delivery_ids()))
-    spelled = draw(st.sampled_from([bytes.lower, bytes.title, bytes.upper]))
+    return st.builds(
+        partial(_delivery, at, secret),
+        of_any_kind | _written(at.dialect, at.repository_id),
+        delivery_ids(),
+        st.sampled_from([bytes.lower, bytes.title, bytes.upper]),
+    )
+
+
+def _delivery(
+    at: Address,
+    secret: str,
+    content: tuple[str, bytes | dict[str, Any]],
+    delivery_id: str,
+    spelled: Callable[[bytes], bytes],
+) -> Delivery:
+    event, body = content
+    delivery = signed(body, at=at, secret=secret, event=event, delivery_id=delivery_id)
     return evolve(delivery, headers=Headers.of((spelled(name), value) for name, value in delivery.headers))

@@ -2,17 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
 
 from attrs import evolve
 
-from contentsvc_core.events.normalized import Push
+from contentsvc_core.errors import Unstorable
+from contentsvc_core.events.normalized import HeadCommit, Push
 from contentsvc_core.timestamps import whole_ms
-from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
+from contentsvc_core.webhooks.delivery import Address, Delivery, Headers, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement, settlement
@@ -175,66 +179,46 @@ async def check_store(
     log_ids: _Ids,
     run_ids: _Ids | None = None,
     context_ids: _Ids | None = None,
+    other: Address | None = None,
+    change: Callable[[], Awaitable[object]] | None = None,
+    reopen: "Callable[[], Awaitable[DeliveryStore]] | None" = None,
 ) -> None:
     """Check the guarantees of a store: its answers, and the rows that it writes.
+
+    The functions that return ids return an id for each row. They may return mappings instead, from the ids to titles of
+    log entries, the ``cause.started_by`` of runs, or events of context records. Then the check compares the values.
 
     Args:
         store: A store without claims, with a hook at ``address``. The check leaves rows of every kind in the store.
         address: The address of the hook.
-        log_ids: Returns the ids of the stored log entries.
-        run_ids: Returns the ids of the stored runs. The hook needs a trigger for pushes.
+        log_ids: Returns the ids of the stored log entries, newest first; the order in a ``set`` is not checked.
+        run_ids: Returns the ids of the stored runs. The hook needs a trigger for pushes; two show a lost second run.
         context_ids: Returns the ids of the stored context records.
+        other: The address of another hook of the organization, which gets deliveries with the same ids.
+        change: Changes the configuration of the hook, such as its secret.
+        reopen: Opens the store anew, as after a restart, and returns it. The functions above read the new store then.
 
     Raises:
         AssertionError: The store breaks a guarantee; the message names the guarantee.
     """
-    hook = await store.configuration(address, START)
-    _expect("configuration returns the hook at its address", hook, holds=hook is not None and hook.address == address)
-    assert hook is not None
+    hook = await _configured(store, address, "configuration returns the hook at its address")
     unknown = await store.configuration(evolve(address, integration_id="int_unknown"), START)
     _expect("configuration returns None for an unknown integration", unknown, holds=unknown is None)
-    ids, moment, records = CountingIds(), timedelta(milliseconds=1), set[str]()
-    new, claimed, stale = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED, Settled.STALE
-    event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
-
-    def made(outcome: Outcome, after: timedelta = timedelta()) -> Settlement:
-        settling = settlement(outcome, hook, at=START + after, new_id=ids.new_id)
-        assert settling is not None
-        return settling
-
-    def take(delivery_id: str = "taken", after: timedelta = timedelta()) -> Settlement:
-        number = address.repository_id
-        return made(Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a"), after)
-
-    reads = {"the log": log_ids, "the runs": run_ids, "the context records": context_ids}
-
-    async def stored() -> dict[str, set[str]]:
-        return {what: set(await ids()) for what, ids in reads.items() if ids is not None}
-
-    async def settle(guarantee: str, settling: Settlement, answer: Settled, *, writes: bool = True) -> None:
-        before = await stored()
-        settled = await store.settle(settling)
-        _expect(guarantee, settled, holds=settled is answer)
-        owed: dict[str, set[str]] = {"the log": {settling.id}} if writes else {}
-        if writes and answer is new:
-            owed["the runs"] = {run.id for run in settling.runs}
-            context = settling.context
-            if context is not None and context.custom_id not in records:
-                records.add(context.custom_id)
-                owed["the context records"] = {context.id}
-        for what, ids in (await stored()).items():
-            written = ids ^ before[what]
-            _expect(f"{guarantee}: {what}", written, holds=written == owed.get(what, set()))
+    check = _Check(store, {"the log": log_ids, "the runs": run_ids, "the context records": context_ids})
+    await check.begin()
+    settle, take, made = check.settle, partial(check.take, hook), partial(check.made, hook)
+    new, claimed, stale, moment = Settled.AS_DECIDED, Settled.ALREADY_CLAIMED, Settled.STALE, timedelta(milliseconds=1)
 
     first, copy = take(), take()
     _expect("with run_ids, the hook has a trigger for pushes", hook, holds=run_ids is None or bool(first.runs))
-    old = evolve(first, hook=evolve(hook, version=hook.version + 1))
-    await settle("a settlement of another version is STALE, and nothing is written", old, stale, writes=False)
+    old, newer = (evolve(first, hook=evolve(hook, version=hook.version + by)) for by in (-1, 1))
+    await settle("a settlement of another version is STALE, and nothing is written: an older one", old, stale)
+    await settle("a settlement of another version is STALE, and nothing is written: a newer one", newer, stale)
     await settle("a new delivery is AS_DECIDED, also after a stale settlement", first, new)
-    await settle("a repeated settlement returns the first answer, and nothing is written", first, new, writes=False)
-    await settle("a repeated settlement is never STALE", old, new, writes=False)
+    await settle("a repeated settlement returns the first answer, and nothing is written", first, new)
+    await settle("a repeated settlement is never STALE", old, new)
     await settle("a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written", copy, claimed)
-    await settle("a repeated copy returns the first answer, and nothing is written", copy, claimed, writes=False)
+    await settle("a repeated copy returns the first answer, and nothing is written", copy, claimed)
     await settle("Claim.CHECK is ALREADY_CLAIMED if the claim is held", made(Pong(delivery_id="taken")), claimed)
     refused = Rejected(fault=Fault.INVALID_SIGNATURE, error="forged", delivery_id="taken")
     await settle("Claim.NONE is AS_DECIDED even if the claim is held", made(refused), new)
@@ -242,14 +226,156 @@ async def check_store(
     await settle("Claim.CHECK does not take the claim", take("checked"), new)
     await settle("a claim is held if the clock was stepped back", take(after=-moment), claimed)
     await settle("a claim is held for 24 hours", take(after=DEDUPE_WINDOW - moment), claimed)
+    await settle(
+        "Claim.CHECK is AS_DECIDED after exactly 24 hours", made(Pong(delivery_id="taken"), after=DEDUPE_WINDOW), new
+    )
     await settle("a claim is free after exactly 24 hours", take(after=DEDUPE_WINDOW), new)
     await settle("a claim that is taken again is held for 24 hours", take(after=2 * DEDUPE_WINDOW - moment), claimed)
-    answers = await asyncio.gather(*(store.settle(take("at once")) for _ in range(8)))
-    counts = answers.count(new), answers.count(claimed)
-    _expect("of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", answers, holds=counts == (1, 7))
+    await check.at_once(
+        "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", *(take("at once") for _ in range(8))
+    )
+    await check.at_once("a settlement that is repeated concurrently is AS_DECIDED", *[take("repeated")] * 8)
+    await check.unstorable(take("unstorable", message="\ud800"), take("unstorable"))
+    if other is not None:
+        another = await _configured(store, other, "configuration returns the hook at the other address")
+        await settle("a claim is held at its own hook alone", check.take(another), new)
+    if reopen is not None:
+        before, again = take("before"), take("before")
+        await settle("a new delivery is AS_DECIDED", before, new)
+        check.store = store = await reopen()
+        await settle("a repeated settlement returns the first answer, also after a restart", before, new)
+        await settle("a claim is held after a restart", again, claimed)
+    if change is not None:
+        before = take("changed")
+        await change()
+        changed = await _configured(store, address, "configuration returns the changed hook")
+        counted = changed.version > hook.version
+        _expect("each change of the configuration increments its version", changed.version, holds=counted)
+        await settle("a settlement from before a change is STALE, and nothing is written", before, stale)
+        await settle("a repeated settlement is never STALE, also after a change", first, new)
+        await settle("a new delivery is AS_DECIDED, also after a change", check.take(changed, "changed"), new)
+    await check.order()
+
+
+class _Check:
+    """What a store owes: the rows of all its answers."""
+
+    def __init__(self, store: "DeliveryStore", readers: Mapping[str, _Ids | None]) -> None:
+        self.store = store
+        self._readers = {what: ids for what, ids in readers.items() if ids is not None}
+        self._owed: dict[str, dict[str, object]] = {}
+        #: The times of the log entries of the check.
+        self._times: dict[str, datetime] = {}
+        self._ids = CountingIds()
+        #: The ids of the context records, by their custom ids.
+        self._records: dict[str, str] = {}
+
+    async def begin(self) -> None:
+        """Read the rows that are stored before."""
+        for what, ids in self._readers.items():
+            stored = await ids()
+            self._owed[what] = dict(_values(stored) or dict.fromkeys(stored))
+
+    def made(self, hook: HookConfiguration, outcome: Outcome, *, after: timedelta = timedelta()) -> Settlement:
+        settling = settlement(outcome, hook, at=START + after, new_id=self._ids.new_id)
+        assert settling is not None
+        return settling
+
+    def take(
+        self,
+        hook: HookConfiguration,
+        delivery_id: str = "taken",
+        *,
+        after: timedelta = timedelta(),
+        message: str = "灯",
+    ) -> Settlement:
+        # Each event is another one: an event of a context record is replaced.
+        head = HeadCommit(id=self._ids.token(40), message=message)
+        event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=head)
+        number = hook.address.repository_id
+        processed = Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a")
+        return self.made(hook, processed, after=after)
+
+    async def settle(self, guarantee: str, settling: Settlement, answer: Settled) -> None:
+        (settled,) = await self._answers(guarantee, settling)
+        _expect(guarantee, settled, holds=settled is answer)
+        self._owe(settling, answer)
+        await self._compare(guarantee)
+
+    async def at_once(self, guarantee: str, *settling: Settlement) -> None:
+        """Settle concurrently; of several settlements of one claim, one takes it."""
+        answers = await self._answers(guarantee, *settling)
+        decided = {each.id for each, answer in zip(settling, answers, strict=True) if answer is Settled.AS_DECIDED}
+        owed = [Settled.AS_DECIDED if each.id in decided else Settled.ALREADY_CLAIMED for each in settling]
+        _expect(guarantee, answers, holds=len(decided) == 1 and answers == owed)
+        for each, answer in zip(settling, answers, strict=True):
+            self._owe(each, answer)
+        await self._compare(guarantee)
+
+    async def unstorable(self, settling: Settlement, again: Settlement) -> None:
+        """Settle a text that UTF-8 cannot encode, and the same delivery without it."""
+        guarantee = "a value that cannot be stored raises Unstorable, and nothing is written"
+        (answer,) = await asyncio.gather(self.store.settle(settling), return_exceptions=True)
+        _expect(guarantee, repr(answer), holds=answer is Settled.AS_DECIDED or isinstance(answer, Unstorable))
+        if answer is Settled.AS_DECIDED:
+            self._owe(settling, answer)
+        await self._compare(guarantee)
+        if answer is not Settled.AS_DECIDED:
+            await self.settle("a value that cannot be stored takes no claim", again, Settled.AS_DECIDED)
+
+    async def order(self) -> None:
+        """Check the order of the log entries."""
+        ids = await self._readers["the log"]()
+        times = [self._times[id_] for id_ in ids if id_ in self._times]
+        newest_first = sorted(times, reverse=True)
+        _expect("the log is newest first", ids, holds=isinstance(ids, AbstractSet) or times == newest_first)
+
+    async def _answers(self, guarantee: str, *settling: Settlement) -> list[Settled]:
+        try:
+            return await asyncio.gather(*map(self.store.settle, settling))
+        except Exception as exc:
+            raise _broken(guarantee, repr(exc)) from exc
+
+    def _owe(self, settling: Settlement, answer: Settled) -> None:
+        if answer is Settled.STALE or settling.id in self._times:
+            return
+        self._times[settling.id] = settling.at
+        log, runs, records = (
+            self._owed.setdefault(what, {}) for what in ("the log", "the runs", "the context records")
+        )
+        log[settling.id] = (settling.log if answer is Settled.AS_DECIDED else settling.duplicate_log).title
+        if answer is Settled.AS_DECIDED:
+            runs.update((run.id, run.cause.started_by) for run in settling.runs)
+            context = settling.context
+            if context is not None:
+                records[self._records.setdefault(context.custom_id, context.id)] = context.event
+
+    async def _compare(self, guarantee: str) -> None:
+        for what, ids in self._readers.items():
+            stored, owed = await ids(), self._owed[what]
+            differing = Counter(iter(stored))
+            differing.subtract(owed.keys())
+            wrong = [id_ for id_, number in differing.items() if number]
+            if not wrong and (values := _values(stored)):
+                wrong = [f"{id_}: {values[id_]!r}" for id_ in owed if values[id_] != owed[id_]]
+            _expect(f"{guarantee}: {what}", wrong, holds=not wrong)
+
+
+def _values(stored: Collection[str]) -> "Mapping[str, object] | None":
+    return cast("Mapping[str, object]", stored) if isinstance(stored, Mapping) else None
+
+
+async def _configured(store: "DeliveryStore", address: Address, guarantee: str) -> HookConfiguration:
+    hook = await store.configuration(address, START)
+    _expect(guarantee, hook, holds=hook is not None and hook.address == address)
+    assert hook is not None
+    return hook
 
 
 def _expect(guarantee: str, got: object, *, holds: bool) -> None:
     if not holds:
-        message = f"the store breaks a guarantee: {guarantee} (got {got})"
-        raise AssertionError(message)
+        raise _broken(guarantee, got)
+
+
+def _broken(guarantee: str, got: object) -> AssertionError:
+    return AssertionError(f"the store breaks a guarantee: {guarantee} (got {got})")

@@ -23,6 +23,7 @@ from contract_values import (
 )
 from tests.golden import delivered
 
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.received import Match, Received
 from contentsvc_core.testing import START, check_store, switched
 from contentsvc_core.webhooks.outcomes import Outcome
@@ -290,19 +291,27 @@ async def test_a_delivery_id_is_claimed_for_one_address_alone(stores: Stores) ->
 
 
 async def test_the_published_check_passes(acme: Tenant) -> None:
-    async def log_ids() -> list[str]:
-        return [entry.id for entry in await acme.stores.journal.entries(acme.id)]
+    buoy = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy")))
+    await acme.stores.directory.add_integration(buoy.integration, "other")
 
-    async def run_ids() -> list[str]:
-        return [run.id for run in await acme.stores.ledger.runs(acme.id)]
+    async def log() -> dict[str, str]:
+        return {entry.id: entry.title for entry in await acme.stores.journal.entries(acme.id)}
 
-    async def context_ids() -> list[str]:
-        return [record.id for record in await acme.stores.contexts.records(acme.id)]
+    async def runs() -> dict[str, str | None]:
+        return {run.id: run.cause.started_by for run in await acme.stores.ledger.runs(acme.id)}
+
+    async def contexts() -> dict[str, Event]:
+        return {record.id: record.event for record in await acme.stores.contexts.records(acme.id)}
+
+    async def change() -> None:
+        await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     await check_store(
         acme.stores.deliveries,
-        (await acme.processed("d")).hook.address,
-        log_ids=log_ids,
-        run_ids=run_ids,
-        context_ids=context_ids,
+        acme.address,
+        log_ids=log,
+        run_ids=runs,
+        context_ids=contexts,
+        other=buoy.address,
+        change=change,
     )

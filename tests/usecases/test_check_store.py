@@ -1,26 +1,32 @@
 """``check_store`` names the guarantee that a store breaks."""
 
-from collections.abc import Callable
-from datetime import datetime
-from typing import TypeAlias
+import asyncio
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 import pytest
 from attrs import evolve
-from tests.usecases.conftest import World
+from tests.usecases.conftest import World, on_github
 
-from contentsvc_core import Address, Claim, HookConfiguration, Settled, Settlement
+from contentsvc_core import DEDUPE_WINDOW, Address, Claim, HookConfiguration, Pong, Settled, Settlement, Unstorable
 from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.testing import CountingIds, check_store
+from contentsvc_core.testing import START, CountingIds, check_store, switched
+from contentsvc_core.workflows.triggers import CreateTrigger
 
 _Change: TypeAlias = Callable[[Settlement], Settlement]
 IDS = CountingIds()
+_DAY_LATER: Final = START + DEDUPE_WINDOW
+_MOMENT: Final = timedelta(milliseconds=1)
 
 
-class Broken:
-    """Changes settlements or answers on their way to and from a store that keeps all guarantees."""
+class Sound:
+    """A store that keeps all guarantees, unless settlements are changed on their way."""
 
-    def __init__(self, store: DeliveryStore, change: _Change, answers: dict[Settled, Settled]) -> None:
-        self.store, self.change, self.answers = store, change, answers
+    def __init__(self, world: World, change: _Change = lambda settling: settling) -> None:
+        self.world, self.changed = world, change
+        self.id = world.organization.id
+        self.store: DeliveryStore = world.stores.deliveries
 
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
@@ -28,24 +34,184 @@ class Broken:
         return await self.store.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
-        answer = await self.store.settle(self.change(settlement))
-        return self.answers.get(answer, answer)
+        return await self.store.settle(self.changed(settlement))
+
+    async def log(self) -> Collection[str]:
+        return {entry.id: entry.title for entry in await self.world.stores.journal.entries(self.id)}
+
+    async def runs(self) -> Collection[str]:
+        return {run.id: run.cause.started_by for run in await self.world.stores.ledger.runs(self.id)}
+
+    async def contexts(self) -> Collection[str]:
+        return {record.id: record.event for record in await self.world.stores.contexts.records(self.id)}
+
+    async def change(self) -> None:
+        await self.world.stores.directory.change_trigger(self.id, self.world.trigger.id, switched(enabled=False))
+
+    async def reopen(self) -> DeliveryStore:
+        return self
 
 
-def nothing(settling: Settlement) -> Settlement:
-    return settling
+class Answering(Sound):
+    """Answers as decided, whatever it wrote."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        await self.store.settle(settlement)
+        return Settled.AS_DECIDED
+
+
+class AcceptingNewer(Sound):
+    """Compares versions by their order."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        hook = await self.configuration(settlement.hook.address, settlement.at)
+        assert hook is not None
+        version = self.accepted(settlement.version, hook.version)
+        return await self.store.settle(evolve(settlement, hook=evolve(settlement.hook, version=version)))
+
+    def accepted(self, version: int, current: int) -> int:
+        return min(version, current)
+
+
+class AcceptingOlder(AcceptingNewer):
+    def accepted(self, version: int, current: int) -> int:
+        return max(version, current)
+
+
+class CachingForever(Sound):
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.cached: dict[Address, HookConfiguration | None] = {}
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        if address not in self.cached:
+            self.cached[address] = await super().configuration(address, now, allow_cached=allow_cached)
+        return self.cached[address]
+
+
+class Racing(Sound):
+    """Breaks its guarantee only while it settles something else."""
+
+    running = 0
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.running += 1
+        await asyncio.sleep(0)
+        try:
+            return await (self.raced(settlement) if self.running > 1 else self.store.settle(settlement))
+        finally:
+            self.running -= 1
+
+    async def raced(self, settlement: Settlement) -> Settled:
+        return await self.store.settle(evolve(settlement, key=None))
+
+
+class RacingRows(Racing):
+    """Answers as it should, and writes the rows of duplicates."""
+
+    async def raced(self, settlement: Settlement) -> Settled:
+        settled = await self.store.settle(settlement)
+        if settled is Settled.ALREADY_CLAIMED:
+            await self.store.settle(renamed(evolve(settlement, key=None)))
+        return settled
+
+
+class RacingRepetitions(Racing):
+    """Answers to a repeated settlement that it is a duplicate of itself."""
+
+    async def raced(self, settlement: Settlement) -> Settled:
+        if settlement.id in await self.log():
+            return Settled.ALREADY_CLAIMED
+        return await self.store.settle(settlement)
+
+
+class DoublingRows(Sound):
+    async def log(self) -> Collection[str]:
+        return [id_ for id_ in await super().log() for _ in range(2)]
+
+
+class LoggingAllAsProcessed(Sound):
+    async def log(self) -> Collection[str]:
+        return dict.fromkeys(await super().log(), "Processed push event")
+
+
+class OldestFirst(Sound):
+    async def log(self) -> Collection[str]:
+        return list(reversed(list(await super().log())))
+
+
+class KeepingEvents(Sound):
+    """Keeps the first event of a context record."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.first: dict[str, object] = {}
+
+    async def contexts(self) -> Collection[str]:
+        for record in await self.world.stores.contexts.records(self.id):
+            self.first.setdefault(record.id, record.event)
+        return self.first
+
+
+class Raising(Sound):
+    """Raises an exception of its driver."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        try:
+            return await self.store.settle(settlement)
+        except Unstorable as exc:
+            raise UnicodeError from exc
+
+
+class WritingPartly(Sound):
+    """Writes some rows of a settlement that it refuses."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        try:
+            return await self.store.settle(settlement)
+        except Unstorable:
+            await self.store.settle(evolve(settlement, outcome=Pong(delivery_id="unstorable"), started=()))
+            raise
+
+
+class KeepingTheClaim(Sound):
+    """Keeps the claim of a settlement that it refuses."""
+
+    kept: bytes | None = None
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        if self.kept is not None and settlement.key == self.kept:
+            return Settled.ALREADY_CLAIMED
+        try:
+            return await self.store.settle(settlement)
+        except Unstorable:
+            self.kept = settlement.key
+            raise
+
+
+class LosingClaims(Sound):
+    async def reopen(self) -> DeliveryStore:
+        await self.world.stores.journal.sweep_claims(before=_DAY_LATER, limit=99)
+        return self
+
+
+class LosingAnswers(Sound):
+    async def reopen(self) -> DeliveryStore:
+        return Sound(self.world, renamed)
 
 
 def renamed(settling: Settlement) -> Settlement:
     return evolve(settling, id=IDS.new_id("log_"))
 
 
-def claimed_by_all(settling: Settlement) -> Settlement:
-    return evolve(settling, claim=Claim.TAKE) if settling.claim is Claim.CHECK else settling
-
-
 def without_runs(settling: Settlement) -> Settlement:
     return evolve(settling, started=())
+
+
+def without_the_second_run(settling: Settlement) -> Settlement:
+    return evolve(settling, started=settling.started[:1])
 
 
 def with_another_record(settling: Settlement) -> Settlement:
@@ -56,60 +222,117 @@ def unclaimed(settling: Settlement) -> Settlement:
     return evolve(settling, key=None)
 
 
+def claimed_by_all(settling: Settlement) -> Settlement:
+    return evolve(settling, claim=Claim.TAKE) if settling.claim is Claim.CHECK else settling
+
+
+def claimed_by_id_alone(settling: Settlement) -> Settlement:
+    return evolve(settling, key=settling.key and (settling.outcome.delivery_id or "").encode())
+
+
 def checked_by_all(settling: Settlement) -> Settlement:
     return evolve(settling, key=settling.key or settling.hook.claim_key("taken"))
 
 
-async def log_ids(world: World) -> list[str]:
-    return [entry.id for entry in await world.stores.journal.entries(world.organization.id)]
+def held_at_the_boundary(settling: Settlement) -> Settlement:
+    is_there = settling.claim is Claim.TAKE and settling.at == _DAY_LATER
+    return evolve(settling, at=_DAY_LATER - _MOMENT) if is_there else settling
 
 
-async def run_ids(world: World) -> list[str]:
-    return [run.id for run in await world.stores.ledger.runs(world.organization.id)]
+def free_before_the_boundary(settling: Settlement) -> Settlement:
+    return evolve(settling, at=_DAY_LATER) if settling.at == _DAY_LATER - _MOMENT else settling
 
 
-async def context_ids(world: World) -> list[str]:
-    return [record.id for record in await world.stores.contexts.records(world.organization.id)]
+def checked_at_the_boundary(settling: Settlement) -> Settlement:
+    return evolve(settling, at=_DAY_LATER - _MOMENT) if settling.claim is Claim.CHECK else settling
 
 
-async def check(store: DeliveryStore, world: World) -> None:
+async def check(store: Sound) -> None:
+    at = store.world.at
+    await store.world.triggers.create(store.id, CreateTrigger(repository_ids=[at.repository_id], event_types=["push"]))
+    await on_github(store.world)
+    (other,) = [
+        evolve(at, provider="github", integration_id=each.id, repository_id=2)
+        for each in await store.world.stores.directory.integrations(store.id)
+        if each.provider == "github"
+    ]
     await check_store(
         store,
-        world.at,
-        log_ids=lambda: log_ids(world),
-        run_ids=lambda: run_ids(world),
-        context_ids=lambda: context_ids(world),
+        at,
+        log_ids=store.log,
+        run_ids=store.runs,
+        context_ids=store.contexts,
+        other=other,
+        change=store.change,
+        reopen=store.reopen,
     )
 
 
 async def test_a_store_with_all_guarantees_passes(world: World) -> None:
-    await check(world.stores.deliveries, world)
+    await check(Sound(world))
+
+
+async def test_without_the_functions_of_rows_the_answers_are_checked(world: World) -> None:
+    store = Sound(world)
+    await check_store(store, world.at, log_ids=store.log)
+
+
+async def test_the_order_in_a_set_is_not_checked(world: World) -> None:
+    store = OldestFirst(world)
+
+    async def ids() -> Collection[str]:
+        return set(await store.log())
+
+    await check_store(store, world.at, log_ids=ids)
+
+
+NEW: Final = "a new delivery is AS_DECIDED, also after a stale settlement"
+COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written"
 
 
 @pytest.mark.parametrize(
-    ("change", "answers", "guarantee"),
+    ("broken", "guarantee"),
     [
-        (renamed, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the log"),
-        (without_runs, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the runs"),
-        (with_another_record, {}, "a new delivery is AS_DECIDED, also after a stale settlement: the context records"),
-        (unclaimed, {}, "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written"),
-        (nothing, {Settled.ALREADY_CLAIMED: Settled.AS_DECIDED}, "a copy is ALREADY_CLAIMED"),
-        (nothing, {Settled.STALE: Settled.AS_DECIDED}, "a settlement of another version is STALE"),
-        (checked_by_all, {}, "Claim.NONE is AS_DECIDED even if the claim is held"),
-        (claimed_by_all, {}, "Claim.CHECK does not take the claim"),
+        (renamed, f"{NEW}: the log"),
+        (without_runs, f"{NEW}: the runs"),
+        (without_the_second_run, f"{NEW}: the runs"),
+        (with_another_record, f"{NEW}: the context records"),
+        (unclaimed, f"{COPY} (got"),
+        (checked_by_all, "Claim.NONE is AS_DECIDED even if the claim is held (got"),
+        (claimed_by_all, "Claim.CHECK does not take the claim (got"),
+        (free_before_the_boundary, "a claim is held for 24 hours (got"),
+        (checked_at_the_boundary, "Claim.CHECK is AS_DECIDED after exactly 24 hours (got"),
+        (held_at_the_boundary, "a claim is free after exactly 24 hours (got"),
+        (claimed_by_id_alone, "a claim is held at its own hook alone (got"),
+        (Answering, "a settlement of another version is STALE, and nothing is written: an older one (got"),
+        (AcceptingOlder, "a settlement of another version is STALE, and nothing is written: an older one (got"),
+        (AcceptingNewer, "a settlement of another version is STALE, and nothing is written: a newer one (got"),
+        (CachingForever, "each change of the configuration increments its version (got"),
+        (DoublingRows, f"{NEW}: the log"),
+        (LoggingAllAsProcessed, f"{COPY}: the log"),
+        (KeepingEvents, "a claim is free after exactly 24 hours: the context records"),
+        (Racing, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED (got"),
+        (RacingRows, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED: the log"),
+        (RacingRepetitions, "a settlement that is repeated concurrently is AS_DECIDED (got"),
+        (Raising, "a value that cannot be stored raises Unstorable, and nothing is written (got"),
+        (WritingPartly, "a value that cannot be stored raises Unstorable, and nothing is written: the log"),
+        (KeepingTheClaim, "a value that cannot be stored takes no claim (got"),
+        (LosingClaims, "a claim is held after a restart (got"),
+        (LosingAnswers, "a repeated settlement returns the first answer, also after a restart (got"),
+        (OldestFirst, "the log is newest first (got"),
     ],
 )
-async def test_the_broken_guarantee_is_named(
-    world: World, change: _Change, answers: dict[Settled, Settled], guarantee: str
-) -> None:
-    store = Broken(world.stores.deliveries, change, answers)
+async def test_the_broken_guarantee_is_named(world: World, broken: _Change | type[Sound], guarantee: str) -> None:
+    store = broken(world) if isinstance(broken, type) else Sound(world, broken)
 
-    with pytest.raises(AssertionError, match=f"the store breaks a guarantee: {guarantee}"):
-        await check(store, world)
+    with pytest.raises(AssertionError) as raised:
+        await check(store)
+
+    assert str(raised.value).startswith(f"the store breaks a guarantee: {guarantee}")
 
 
 async def test_a_store_without_the_hook_is_named(world: World) -> None:
     with pytest.raises(AssertionError, match="configuration returns the hook at its address"):
         await check_store(
-            world.stores.deliveries, evolve(world.at, integration_id="int_other"), log_ids=lambda: log_ids(world)
+            world.stores.deliveries, evolve(world.at, integration_id="int_other"), log_ids=Sound(world).log
         )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.jobs import Jobs as Jobs
     from contentsvc_core.ports.keyed_requests import KeyedRequests as KeyedRequests
     from contentsvc_core.ports.limits import RateLimitStore as RateLimitStore
+    from contentsvc_core.ports.limits import Transition as Transition
     from contentsvc_core.ports.mailing import Mailbox as Mailbox
     from contentsvc_core.ports.mailing import MailSender as MailSender
     from contentsvc_core.ports.mailing import Subscribers as Subscribers
@@ -65,7 +66,7 @@ _HOMES: Final = {
     "run_lists": "RunLists",
     "jobs": "Jobs",
     "keyed_requests": "KeyedRequests",
-    "limits": "RateLimitStore",
+    "limits": "RateLimitStore Transition",
     "mailing": "MailSender Mailbox Subscribers",
     "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
     "outside": "Offload Clock IdSource Repeatable Share Shares",

@@ -1,0 +1,112 @@
+"""The published strategies return what code hosts send."""
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from random import Random
+from typing import Final, TypeVar
+
+import pytest
+from hypothesis import Phase, find, settings
+from hypothesis.errors import NoSuchExample
+from hypothesis.strategies import SearchStrategy
+
+from contentsvc_core import (
+    PROVIDERS,
+    Belonging,
+    Delivery,
+    Event,
+    Filtered,
+    HookConfiguration,
+    Ignored,
+    Processed,
+    Provider,
+    Push,
+    Rejected,
+    Release,
+    VerifiedDelivery,
+    admit,
+    decide,
+)
+from contentsvc_core.strategies import deliveries, events
+from contentsvc_core.testing import address
+from contentsvc_core.webhooks.providers.tags import is_version
+
+_Drawn = TypeVar("_Drawn")
+#: Enough for every version of Hypothesis: a search ends with the last kind that was missing.
+_SETTINGS: Final = settings(max_examples=3000, database=None, phases=[Phase.generate])
+PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
+    "to the default branch": lambda push: push.ref == "refs/heads/main" and bool(push.commits),
+    "to another branch": lambda push: push.ref.startswith("refs/heads/") and push.branch != "main",
+    "of a tag": lambda push: push.ref.startswith("refs/tags/") and push.branch == push.ref,
+    "that deletes": lambda push: not push.commits and push.head_commit is None,
+    "without commits": lambda push: not push.commits,
+    "with another script": lambda push: any(not commit.message.isascii() for commit in push.commits),
+}
+RELEASES: Final[dict[str, Callable[[Release], bool]]] = {
+    "published": lambda release: release.action == "published",
+    "prereleased": lambda release: release.action == "prereleased" and release.prerelease,
+    "of a version": lambda release: is_version(release.tag_name),
+}
+#: That some code hosts do not send.
+PARTIAL: Final[dict[str, Callable[[Event], bool]]] = {
+    "a draft": lambda event: isinstance(event, Release) and event.draft,
+    "that is cut": lambda event: isinstance(event, Push) and event.is_cut,
+    "with its notes": lambda event: isinstance(event, Release) and bool(event.body),
+    "without commits, of a branch": lambda event: (
+        isinstance(event, Push) and not event.commits and event.head_commit is not None
+    ),
+    "with a type in its subject": lambda event: (
+        isinstance(event, Push) and any(commit.message.startswith("feat") for commit in event.commits)
+    ),
+}
+
+
+def seen(event: Event) -> set[str]:
+    found = {name for name, holds in PARTIAL.items() if holds(event)}
+    match event:
+        case Push():
+            return found | {name for name, holds in PUSHES.items() if holds(event)}
+        case Release():
+            return found | {name for name, holds in RELEASES.items() if holds(event)}
+
+
+def kinds_of(
+    strategy: SearchStrategy[_Drawn], kinds: Callable[[_Drawn], set[str]], wanted: Collection[str]
+) -> set[str]:
+    """Return the kinds of the values that a strategy generates, until all of ``wanted`` were found."""
+    found = set[str]()
+
+    def is_complete(drawn: _Drawn) -> bool:
+        found.update(kinds(drawn))
+        return found.issuperset(wanted)
+
+    with suppress(NoSuchExample):
+        find(strategy, is_complete, settings=_SETTINGS, random=Random(1))  # noqa: S311  # the same in each run
+    return found
+
+
+def test_events_are_pushes_and_releases_of_each_kind() -> None:
+    wanted = PUSHES.keys() | RELEASES.keys() | PARTIAL.keys()
+
+    assert kinds_of(events(), seen, wanted) >= wanted
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
+def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> None:
+    at = address(provider.slug)
+    hook = HookConfiguration(
+        address=at, enabled=True, secrets=("secret",), repository=Belonging.OURS, branch="main", version=1
+    )
+    outcomes = {each.__name__ for each in (Processed, Filtered, Ignored, Rejected)}
+    several = {"of several changes"} if provider.slug == "bitbucket" else set[str]()
+    wanted = {"of a tag", "that deletes", "prereleased"} | outcomes | several
+
+    def kinds(delivery: Delivery) -> set[str]:
+        admitted = admit(delivery, hook)
+        outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted
+        found = {type(outcome).__name__}
+        if isinstance(outcome, Processed) and outcome.also:
+            found.add("of several changes")
+        return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found
+
+    assert kinds_of(deliveries(at=at), kinds, wanted) >= wanted
