@@ -28,6 +28,7 @@ from contentsvc_core.webhooks.signature import SharedToken
 _NONE: Final = late(r"0{40}(?:0{24})?")
 _TIME: Final = late(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) UTC", re.ASCII)
 _CREATED: Final = "create"
+_TAG: Final = "refs/tags/"
 
 
 class _Project(msgspec.Struct, kw_only=True, frozen=True, gc=False):
@@ -125,8 +126,9 @@ def _write(reading: Reading) -> tuple[str, dict[str, object]]:
     match event:
         case Push():
             none = "0" * 40
-            return "Push Hook", {
-                "object_kind": "push",
+            is_tag = event.ref.startswith(_TAG)
+            return "Tag Push Hook" if is_tag else "Push Hook", {
+                "object_kind": "tag_push" if is_tag else "push",
                 "ref": event.ref,
                 "before": event.before or none,
                 "after": event.commits[-1].id if event.commits else none,
