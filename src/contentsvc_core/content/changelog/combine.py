@@ -315,14 +315,22 @@ def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     told: dict[int, Entry] = {}
     words = [_words_of(entry.message) for entry in entries]
+    has_number = [bool(entry.message.numbers) for entry in entries]
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
+        own, is_numbered = words[place], has_number[place]
         files = frozenset(chain.from_iterable(_files(read.commit) for read in entry.commits))
-        alike = by_files.setdefault(files, []) if files and len(words[place]) >= _WORDS_OF_A_CHANGE else []
+        alike = by_files.setdefault(files, []) if files and len(own) >= _WORDS_OF_A_CHANGE else []
         for at in alike[-_LOOK_BACK:]:
-            if _says_the_same(told[at].message, words[at], entry.message, words[place]):
-                if entry.message.numbers:
-                    words[at] = words[place]
+            other = words[at]
+            # Two pull requests are two changes. One may say more than its commit.
+            if has_number[at]:
+                is_same = not is_numbered and own <= other
+            else:
+                is_same = other <= own if is_numbered else other == own
+            if is_same and _may_be_of_one_kind(told[at].message, entry.message):
+                if is_numbered:
+                    words[at], has_number[at] = own, True
                 told[at] = _joined(told[at], entry)
                 break
         else:
@@ -335,13 +343,8 @@ def _words_of(message: CommitMessage) -> frozenset[str]:
     return frozenset(_WORD.findall(message.description.casefold())) - _MAY_LACK
 
 
-def _says_the_same(one: CommitMessage, words: frozenset[str], other: CommitMessage, others: frozenset[str]) -> bool:
-    if one.kind and other.kind and one.kind != other.kind:
-        return False
-    # A pull request may say more than its commit.
-    if one.numbers:
-        return others <= words and not other.numbers
-    return words <= others if other.numbers else words == others
+def _may_be_of_one_kind(one: CommitMessage, other: CommitMessage) -> bool:
+    return not one.kind or not other.kind or one.kind == other.kind
 
 
 def _joined(first: Entry, entry: Entry) -> Entry:
