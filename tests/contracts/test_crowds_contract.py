@@ -100,6 +100,9 @@ async def test_deliveries_of_one_address_keep_the_values_in_which_they_differ(ac
         # A filter leaves a trigger out; a context record may be older than its delivery.
         if number % 8 == 3:
             return evolve(made, started=made.started[1:], context_at=later(seconds=-number))
+        if number % 8 == 6:
+            # The value allows it, though no decision makes one.
+            return evolve(made, claim=Claim.NONE, key=None)
         return evolve(made, started=made.started[::-1]) if number % 8 == 4 else made
 
     crowd = [settling(number) for number in range(48)]

@@ -10,7 +10,7 @@ from contentsvc_core.events.summaries import summary_to_json
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.outcomes import Processed
-from contentsvc_core.webhooks.settlement import Settlement
+from contentsvc_core.webhooks.settlement import Claim, Settlement
 from contentsvc_core.workflows.context import custom_id
 
 Row: TypeAlias = dict[str, Any]
@@ -125,8 +125,8 @@ def _likeness(settlement: Settlement) -> Hashable:
     if not isinstance(outcome, Processed) or not isinstance(outcome.event, Push) or settlement.received is not None:
         return None
     # A batch refers to its configurations, so their identities are theirs alone.
-    hook, started = id(settlement.hook), len(settlement.started)
-    return (hook, outcome.repository_id, outcome.repository, started, settlement.replayed, settlement.note)
+    hook, takes, started = id(settlement.hook), settlement.claim is Claim.TAKE, len(settlement.started)
+    return (hook, outcome.repository_id, outcome.repository, takes, started, settlement.replayed, settlement.note)
 
 
 def noted(contexts: Iterable[Row]) -> str:
