@@ -88,7 +88,6 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
     verbs = [VERBS.get(message.description.partition(" ")[0].casefold()) for message in messages]
     if Section.REMOVED not in verbs:
         return set()
-    words = [frozenset(_WORD.findall(message.description.casefold())) for message in messages]
     added: dict[frozenset[str], int] = {}
     away: set[int] = set()
     for place, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
@@ -97,15 +96,20 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
         if place in gone or message.breaking or not (adds or removes):
             continue
         said = message.description if verb is None else message.description.partition(" ")[2]
-        thing = frozenset(_WORD.findall(said.casefold())) - _SMALL
+        thing = _words_of(said) - _SMALL
         if adds and thing:
             added[thing] = place
         elif (target := added.get(thing)) is not None and _may_be_one(message.scope, messages[target].scope):
             away.update((added.pop(thing), place))
             if len(thing) > 1:
                 between = range(max(target + 1, place - _LOOK_BACK), place)
-                away.update(at for at in between if thing <= words[at] and not messages[at].breaking)
+                changing = (at for at in between if not messages[at].breaking)
+                away.update(at for at in changing if thing <= _words_of(messages[at].description))
     return away
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 def _may_be_one(scope: str | None, other: str | None) -> bool:
