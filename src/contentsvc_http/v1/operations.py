@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from contentsvc_core.schemas import schema_of
 from contentsvc_http.responses import ErrorBody
+from contentsvc_http.v1.examples import EXAMPLES
 from contentsvc_http.v1.gate import Gate
 
 #: The description of a text parameter, or the type and the description of a parameter.
@@ -109,7 +110,7 @@ class Operations:
             statuses.add(412)
         if isinstance(body, type):
             statuses |= {400, 413, 415}
-            body = _json_body(body, required=body_required)
+            body = _json_body(body, EXAMPLES[operation_id], required=body_required)
         route = HTTPRouteHandler(
             path,
             http_method=HttpMethod(method),
@@ -160,8 +161,8 @@ def _documenting(body: RequestBody | None, parameters: Sequence[Parameter]) -> t
     return Documenting
 
 
-def _json_body(shape: type[Struct], *, required: bool) -> RequestBody:
-    media = OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)))
+def _json_body(shape: type[Struct], example: Mapping[str, Any], *, required: bool) -> RequestBody:
+    media = OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)), example=example)
     return RequestBody(content={"application/json": media}, required=required)
 
 
