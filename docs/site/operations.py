@@ -1,5 +1,6 @@
 """The operations of an OpenAPI document, as a page."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -67,6 +68,8 @@ def _operation(method: str, path: str, operation: _Object) -> str:
     if body := operation.get("requestBody"):
         kinds = "; ".join(f"`{kind}`: {_type(told.get('schema', {}))}" for kind, told in body["content"].items())
         parts.append(f"**Body** ({_needed(body.get('required', False))}): {kinds}\n")
+        examples = (told["example"] for told in body["content"].values() if "example" in told)
+        parts += [f"```json\n{json.dumps(each, indent=2)}\n```\n" for each in examples]
     rows = ((f"`{status}`", _content(answer), _words(answer)) for status, answer in operation["responses"].items())
     parts.append(_table(("answer", "body", "when"), rows))
     return "\n".join(parts)
@@ -89,7 +92,7 @@ def _schema(schema: _Object) -> str:
 
 
 def _type(schema: _Object) -> str:
-    """Say in words what a value of a schema is."""
+    """Return the type of a value of a schema, in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
