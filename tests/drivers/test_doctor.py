@@ -531,10 +531,10 @@ def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("answer", "state", "output"),
     [
-        ((200, {"data": []}), "ok", "answers 200 (no text was requested)"),
-        ((404, {}), "ok", "answers 404 (no text was requested)"),
-        ((401, {}), "fault", "answers 401"),
-        ((429, {}), "warning", "answers 429"),
+        ((200, {"object": "list"}), "ok", "answers 200 (no text was requested)"),
+        ((404, {"error": "unknown"}), "ok", "answers 404 (no text was requested)"),
+        ((401, {"error": "unknown"}), "fault", "answers 401"),
+        ((429, {"error": "unknown"}), "warning", "answers 429"),
         ((503, "<h1>Down</h1>"), "warning", "answers 503"),
         ((200, "<h1>Sign in</h1>"), "warning", "answers 200, but not as an API"),
     ],
