@@ -29,8 +29,8 @@ from contentsvc_core.outgoing.messages import (
     LeasedMessage,
     Message,
     MessageStatus,
-    message_for,
     begun,
+    message_for,
     within_shares,
 )
 from contentsvc_core.outgoing.recipients import Addressee
