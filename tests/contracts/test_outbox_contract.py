@@ -249,16 +249,17 @@ async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
 
     assert not await stores.outbox.take([message.id], now=later(seconds=59), until=later(minutes=9))
     (taken,) = await taken_at(stores, later(minutes=1))
-    assert (taken.message.attempts, taken.message.takes) == (2, 2)
+    # The lost attempt has no outcome, and does not count.
+    assert (taken.message.attempts, taken.message.takes) == (1, 2)
     # A process whose lease has ended changes nothing.
     await stores.outbox.record(ended(lost))
     await stores.outbox.give_back(lost, due_at=START)
     assert await stores.journal.entries(acme.id) == []
-    assert await stores.outbox.message(acme.id, message.id) == taken.message
+    assert await stores.outbox.message(acme.id, message.id) == evolve(taken.message, attempts=0)
     await stores.outbox.record(ended(taken))
     found = await stores.outbox.message(acme.id, message.id)
     assert found is not None
-    assert found.status is MessageStatus.DELIVERED
+    assert (found.status, found.attempts) == (MessageStatus.DELIVERED, 1)
 
 
 async def test_a_returned_message_counts_no_attempt(acme: Tenant) -> None:

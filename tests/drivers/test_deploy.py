@@ -25,6 +25,7 @@ from tests.docs.pages import ROOT, command_at, fences, shell_lines
 from tests.server_process import PLAIN, Installation, prepare, serving
 
 from contentsvc_core.testing import push_body
+from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_http.settings import Settings, load_settings, variable
 
 DEPLOY: Final = ROOT / "deploy"
@@ -288,6 +289,14 @@ async def test_the_proxy_forwards_exactly_the_documented_paths() -> None:
     (uri,) = re.findall(r"health_uri (\S+)", CADDYFILE)
     assert uri == "/health/live"
     assert uri in document["paths"]
+
+
+def test_nginx_allows_the_largest_delivery_and_keeps_back_what_is_for_operators() -> None:
+    (block,) = re.findall(r"```nginx\n(.*?)```", README, re.DOTALL)
+
+    assert re.findall(r"client_max_body_size (\d+)m;", block) == [str(MAX_BODY // 1024**2)]
+    kept_back = re.findall(r"location (?:= )?(\S+) \{ return 404; \}", block)
+    assert kept_back == [path for path in ("/metrics", "/health/") if not passes(path)]
 
 
 def test_the_dashboard_can_be_kept_to_a_network_by_one_mark() -> None:

@@ -380,8 +380,11 @@ class Answers(BaseHTTPRequestHandler):
     """Answers with given bodies by path; 404 for others."""
 
     bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
+    #: The credentials of all requests since :func:`answering` began.
+    keys: ClassVar[list[str | None]] = []
 
     def do_GET(self) -> None:
+        self.keys.append(self.headers["Authorization"])
         status, kind, body = self.bodies.get(self.path, (404, "application/json", b"{}"))
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -405,6 +408,7 @@ def answering(**pages: tuple[int, object]) -> Generator[str]:
             for name, (status, body) in pages.items()
         }
 
+    Answers.keys.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -522,6 +526,42 @@ def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> 
         state, output = told().one("code host codehost")
 
     assert (state, output.endswith("but not as an API")) == ("warning", True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "output"),
+    [
+        ((200, {"object": "list"}), "ok", "answers 200 (no text was requested)"),
+        ((404, {"error": "unknown"}), "ok", "answers 404 (no text was requested)"),
+        ((401, {"error": "unknown"}), "fault", "answers 401"),
+        ((429, {"error": "unknown"}), "warning", "answers 429"),
+        ((503, "<h1>Down</h1>"), "warning", "answers 503"),
+        ((200, "<h1>Sign in</h1>"), "warning", "answers 200, but not as an API"),
+    ],
+)
+def test_the_model_server_is_asked_with_the_key_and_for_no_text(
+    answer: tuple[int, object], state: str, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTENTSVC_WRITER_MODEL", "large-1")
+    monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-0123456789")
+    with answering(__v1__models=answer) as port:
+        monkeypatch.setenv("CONTENTSVC_WRITER_URL", f"http://127.0.0.1:{port}/v1")
+        done = doctor("--json")
+
+    assert Told(done).one("model") == (state, f"http://127.0.0.1:{port}/v1 {output}")
+    assert Answers.keys == ["Bearer sk-0123456789"]
+    assert "sk-0123456789" not in done.stdout
+
+
+def test_a_model_server_that_is_away_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTENTSVC_WRITER_MODEL", "large-1")
+    monkeypatch.setenv("CONTENTSVC_WRITER_URL", "http://model.invalid/v1")
+
+    (found,) = told().all("model")
+
+    assert found["state"] == "fault"
+    assert found["found"].startswith("http://model.invalid/v1 cannot be reached: ")
+    assert found["advice"].endswith("meanwhile, rules write the posts")
 
 
 def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:

@@ -171,7 +171,7 @@ class MemoryMailbox(SealedMemoryStore):
         return [self._take(mail, until) for _, _, mail in turns[:limit]]
 
     def _take(self, mail: Mail, until: datetime) -> TakenMail:
-        ours = evolve(mail, attempts=mail.attempts + 1, takes=mail.takes + 1, due_at=until)
+        ours = evolve(mail, takes=mail.takes + 1, due_at=until)
         self._state.mails[mail.id] = ours
         return TakenMail(
             id=ours.id,
@@ -179,7 +179,7 @@ class MemoryMailbox(SealedMemoryStore):
             subscriber=self._state.subscribers[ours.subscriber_id],
             token=next(iter(opened(self._sealer, [self._state.subscriber_tokens[ours.subscriber_id]])), None),
             batch_id=ours.batch_id,
-            attempts=ours.attempts,
+            attempts=ours.attempts + 1,
             takes=ours.takes,
             created_at=ours.created_at,
         )
@@ -188,12 +188,14 @@ class MemoryMailbox(SealedMemoryStore):
         refuse_unstorable(outcome)
         mail = self._held(taken)
         if mail is not None:
-            self._state.mails[mail.id] = evolve(mail, status=outcome.status, due_at=outcome.due_at, error=outcome.error)
+            self._state.mails[mail.id] = evolve(
+                mail, status=outcome.status, attempts=taken.attempts, due_at=outcome.due_at, error=outcome.error
+            )
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         mail = self._held(taken)
         if mail is not None:
-            self._state.mails[mail.id] = evolve(mail, attempts=mail.attempts - 1, due_at=due_at)
+            self._state.mails[mail.id] = evolve(mail, due_at=due_at)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         own = sorted(
@@ -216,4 +218,4 @@ class MemoryMailbox(SealedMemoryStore):
         mail = self._state.mails.get(taken.id)
         if mail is None or mail.status is not MessageStatus.PENDING:
             return None
-        return mail if (mail.takes, mail.attempts) == (taken.takes, taken.attempts) else None
+        return mail if mail.takes == taken.takes else None

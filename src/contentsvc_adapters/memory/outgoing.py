@@ -29,6 +29,7 @@ from contentsvc_core.outgoing.messages import (
     LeasedMessage,
     Message,
     MessageStatus,
+    begun,
     message_for,
     within_shares,
 )
@@ -215,7 +216,6 @@ class MemoryOutbox(SealedMemoryStore):
                 continue
             ours = evolve(
                 message,
-                attempts=message.attempts + 1,
                 takes=message.takes + 1,
                 due_at=until,
                 occurred_at=message.occurred_at or now,
@@ -224,7 +224,7 @@ class MemoryOutbox(SealedMemoryStore):
             secrets = self._secrets(endpoint.id, now)
             failing = endpoint.failures > 0
             leased = LeasedMessage(
-                message=ours,
+                message=begun(ours),
                 url=endpoint.url,
                 format=endpoint.format,
                 description=endpoint.description,
@@ -247,6 +247,7 @@ class MemoryOutbox(SealedMemoryStore):
         self._state.messages[message.id] = evolve(
             message,
             status=attempted.status,
+            attempts=attempted.taken.message.attempts,
             due_at=attempted.due_at,
             log_id=log.id,
             logged_at=log.created_at,
@@ -273,7 +274,7 @@ class MemoryOutbox(SealedMemoryStore):
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         message = self._held(taken)
         if message is not None:
-            self._state.messages[message.id] = evolve(message, attempts=message.attempts - 1, due_at=due_at)
+            self._state.messages[message.id] = evolve(message, due_at=due_at)
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         return own(self._state.messages, organization_id, message_id)

@@ -160,7 +160,7 @@ class SqlMailbox(SealedSqlStore):
         taking = (
             update(mails)
             .where(mails.c.id.in_(free))
-            .values(attempts=mails.c.attempts + 1, takes=mails.c.takes + 1, due_at=to_ms(until))
+            .values(takes=mails.c.takes + 1, due_at=to_ms(until))
             .returning(mails.c.id)
         )
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
@@ -184,18 +184,20 @@ class SqlMailbox(SealedSqlStore):
             subscriber=read_row(Subscriber, row),
             token=next(iter(opened(self._sealer, [row.sealed_token])), None),
             batch_id=row.mail_batch_id,
-            attempts=row.mail_attempts,
+            # A process that is killed stores no outcome, and its attempt does not count.
+            attempts=row.mail_attempts + 1,
             takes=row.mail_takes,
             created_at=from_ms(row.mail_created_at),
         )
 
     async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
-        ending = _changing(taken).values(status=outcome.status.value, due_at=to_ms(outcome.due_at), error=outcome.error)
+        ending = _changing(taken).values(
+            status=outcome.status.value, attempts=taken.attempts, due_at=to_ms(outcome.due_at), error=outcome.error
+        )
         await self._database.change(ending)
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
-        back = _changing(taken).values(attempts=mails.c.attempts - 1, due_at=to_ms(due_at))
-        await self._database.change(back)
+        await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         def oldest(table: Table, key: Column[str]) -> Delete:
@@ -207,9 +209,7 @@ class SqlMailbox(SealedSqlStore):
 
 
 def _changing(taken: TakenMail) -> Update:
-    return update(mails).where(
-        mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes, mails.c.attempts == taken.attempts
-    )
+    return update(mails).where(mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes)
 
 
 def _announced(row: AnyRow) -> Announced:

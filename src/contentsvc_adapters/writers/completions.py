@@ -82,6 +82,8 @@ class AnswerReader:
         self._rest += piece
         if self._streamed is None and (begun := self._rest.lstrip()):
             # By content, not by content type: some servers leave the wrong one.
+            if begun.startswith(b"<"):
+                return self._broken("is a web page: check CONTENTSVC_WRITER_URL")
             self._streamed = not begun.startswith(b"{")
         if not self._streamed:
             return False

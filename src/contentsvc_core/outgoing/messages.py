@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final, final
 
 import msgspec
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.journal import Direction, LogEntry, LogLine, LogStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, Occurrence
@@ -51,7 +51,7 @@ class Message:
     #: The time of the event; ``None``: the time of the first lease counts.
     occurred_at: datetime | None
     status: MessageStatus = MessageStatus.PENDING
-    #: The number of attempts since the message was created or last resent.
+    #: The number of attempts with an outcome since the message was created or last resent; in a lease, also this one.
     attempts: int = 0
     #: The number of leases. Only the process with the last lease may record an outcome.
     takes: int = 0
@@ -123,6 +123,11 @@ class Attempted:
     #: The endpoint accepts no message before this time; ``None``: it has not said so.
     busy_until: datetime | None = None
     at: datetime
+
+
+def begun(message: Message) -> Message:
+    """Return a message with the attempt that its lease begins. A process that is killed stores no outcome of it."""
+    return evolve(message, attempts=message.attempts + 1)
 
 
 def message_for(endpoint_id: str, occurrence: Occurrence) -> Message:

@@ -82,7 +82,7 @@ class Outbox(Protocol):
         ...
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        """Lease messages that are due, and count the attempt; each message goes to one caller.
+        """Lease messages that are due; each message goes to one caller. Only a recorded attempt counts.
 
         The lease ends at ``until``: a message without a recorded outcome is due again then. The secrets are the ones
         that sign at ``now``; a message whose secret cannot be opened is left out. A message by mail comes with the
@@ -100,7 +100,7 @@ class Outbox(Protocol):
         ...
 
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
-        """Set a message due at ``due_at``, and do not count the attempt."""
+        """Set a message due at ``due_at``, if its lease is still this one."""
         ...
 
     async def message(self, organization_id: str, message_id: str) -> Message | None: ...

@@ -35,6 +35,7 @@ from contentsvc_core.outgoing.messages import (
     LeasedMessage,
     Message,
     MessageStatus,
+    begun,
     within_shares,
 )
 from contentsvc_core.outgoing.recipients import Addressee
@@ -123,7 +124,6 @@ class SqlOutbox(SealedSqlStore):
             update(webhook_messages)
             .where(webhook_messages.c.id.in_(free))
             .values(
-                attempts=webhook_messages.c.attempts + 1,
                 takes=webhook_messages.c.takes + 1,
                 due_at=to_ms(until),
                 occurred_at=func.coalesce(webhook_messages.c.occurred_at, to_ms(now)),
@@ -162,7 +162,7 @@ class SqlOutbox(SealedSqlStore):
             sealed.append(row.sealed_previous)
         secrets = opened(self._sealer, sealed)
         return LeasedMessage(
-            message=message_of(row),
+            message=begun(message_of(row)),
             url=row.url,
             format=EndpointFormat(row.format),
             description=row.description,
@@ -179,6 +179,7 @@ class SqlOutbox(SealedSqlStore):
         message, log = attempted.taken.message, attempted.log
         ending = _changing(attempted.taken).values(
             status=attempted.status.value,
+            attempts=message.attempts,
             due_at=to_ms(attempted.due_at),
             log_id=log.id,
             logged_at=to_ms(log.created_at),
@@ -225,8 +226,7 @@ class SqlOutbox(SealedSqlStore):
         return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(due_at=until_ms)
 
     async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
-        back = _changing(taken).values(attempts=webhook_messages.c.attempts - 1, due_at=to_ms(due_at))
-        await self._database.change(back)
+        await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         query = select(webhook_messages).where(is_own(webhook_messages, organization_id, message_id))

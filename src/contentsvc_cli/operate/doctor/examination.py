@@ -77,6 +77,9 @@ class _Examination:
                 group.create_task(self._dashboard(server)),
                 group.create_task(self._if_usable("base_url", self._base_url, "base_url")),
                 group.create_task(_of(hosts, lambda results: [result.finding for result in results])),
+                group.create_task(
+                    self._if_usable("model", partial(network.model, settings), "writer_url", "writer_key")
+                ),
                 group.create_task(self._if_usable("mail", partial(mail, settings), "smtp_url", "mail_from")),
                 read("mails", partial(mails, settings, opened)),
                 read("webhooks", partial(webhooks, opened)),

@@ -43,16 +43,17 @@ class Unanswered:
     refused: bool = False
 
 
-async def fetch(url: str) -> HttpAnswer | Unanswered:
+async def fetch(url: str, *, key: str = "") -> HttpAnswer | Unanswered:
     """Request a page, without redirects and proxies."""
-    return await in_thread(lambda: _fetch(url))
+    authorization = {"Authorization": f"Bearer {key}"} if key else {}
+    return await in_thread(lambda: _fetch(url, {"Accept": "application/json", **authorization}))
 
 
-def _fetch(url: str) -> HttpAnswer | Unanswered:
+def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
     try:
         with (
             httpx.Client(trust_env=False, timeout=_STEP_S, verify=url.startswith("https:")) as client,
-            client.stream("GET", url, headers={"Accept": "application/json"}) as response,
+            client.stream("GET", url, headers=headers) as response,
         ):
             at = time.time()
             body = bytearray()

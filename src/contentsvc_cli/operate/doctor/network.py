@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from contentsvc_cli.operate.doctor.fetching import HttpAnswer, Unanswered, fetch
-from contentsvc_cli.operate.doctor.findings import Finding, fault, in_thread, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
 from contentsvc_cli.servers import is_loopback, serve_command
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
@@ -18,6 +18,8 @@ from contentsvc_http.wiring.code_hosts import probe_url
 _OK: Final = 200
 _CLIENT_ERROR: Final = 400
 _UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+_TOO_MANY_REQUESTS: Final = 429
 _SERVER_ERROR: Final = 500
 _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  # an address to listen on
 _TO_SET: Final = (
@@ -152,6 +154,28 @@ async def code_host(provider: str, api_url: str) -> HostCheck:
     else:
         finding = ok(name, f"{api_url} answers {answered.status} (requested without a token)")
     return HostCheck(finding=finding, ahead_s=ahead_s, name=host)
+
+
+async def model(settings: Settings) -> Findings:
+    """Check that the model server answers and accepts the key; no text is requested."""
+    name = "model"
+    if not settings.writer_url:
+        return []
+    url = settings.writer_url
+    answered = await fetch(f"{url}/models", key=settings.writer_key)
+    meanwhile = "meanwhile, rules write the posts"
+    if isinstance(answered, Unanswered):
+        advice = f"start it, or check CONTENTSVC_WRITER_URL, DNS and the firewall; {meanwhile}"
+        return [fault(name, f"{url} cannot be reached: {answered.reason}", advice)]
+    if answered.status in {_UNAUTHORIZED, _FORBIDDEN}:
+        return [fault(name, f"{url} answers {answered.status}", f"check CONTENTSVC_WRITER_KEY; {meanwhile}")]
+    if answered.status >= _SERVER_ERROR or answered.status == _TOO_MANY_REQUESTS:
+        return [warning(name, f"{url} answers {answered.status}", f"wait, or ask its operator; {meanwhile}")]
+    if answered.status == _OK and answered.json is None:
+        advice = f"set CONTENTSVC_WRITER_URL to the URL of its API, without /chat/completions; {meanwhile}"
+        return [warning(name, f"{url} answers {answered.status}, but not as an API", advice)]
+    # Not every server lists its models: other refusals also show that it is there.
+    return [ok(name, f"{url} answers {answered.status} (no text was requested)")]
 
 
 def hosts_to_check(settings: Settings, variables: Collection[str], providers: Collection[str]) -> dict[str, str]:
