@@ -239,7 +239,9 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if "/" in text:
         text = FOLDER.sub("", text, count=1)
-    more = UPKEEP_TOO.search(text) if kind.section not in UPKEEP else None
+    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
+    more = UPKEEP_TOO.search(text) if several and kind.section not in UPKEEP else None
     if more and not SUBORDINATE.search(text, 0, more.start()):
         text = text[: more.start()]
     if undone is None:
