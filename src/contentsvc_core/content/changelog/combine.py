@@ -316,10 +316,9 @@ def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
-        first, *others = entry.commits
-        files = _files(first.commit)
-        if others:
-            files = files.union(*(_files(read.commit) for read in others))
+        files = _files(entry.commits[0].commit)
+        if len(entry.commits) > 1:
+            files = files.union(*(_files(read.commit) for read in entry.commits))
         by_files.setdefault(files, []).append(place)
     by_files.pop(frozenset(), None)
     told = dict(enumerate(entries))
