@@ -78,7 +78,7 @@ SCOPES: Final[Mapping[str, Section]] = _table({
     Section.DEPENDENCIES: """deps deps-dev dep dependencies dependency lockfile renovate dependabot cargo.lock go.mod
         go.sum dev-deps pre-commit""",
     Section.INTERNAL: """ci cd test tests testing spec specs lint linting style bench benches benchmark benchmarks
-        fuzz fuzzing e2e github gha workflow workflows actions github-actions release infra internal tooling dev
+        fuzz fuzzing e2e github gha workflow workflows action actions github-actions release infra internal tooling dev
         fixtures agents examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt
         rustfmt mypy devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore
         build snapshots ecosystem contrib team maint refactor typings annotations codestyle pep8 flake8 isort pylint
