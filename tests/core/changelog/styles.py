@@ -318,6 +318,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Fixed false success logs", "packages/rollup/src/cli.ts +.changeset/new-brooms-turn.md", _S.FIXED),
         ("Update Rust crate rand to v0.10.2", "Cargo.toml Cargo.lock", _S.DEPENDENCIES),
         ("Update actions/cache action to v5", ".github/workflows/ci.yml", _S.INTERNAL),
+        ("chore(action): fix the list of keepers", "bin/keepers.js", _S.INTERNAL),
         ("lock file maintenance", "pnpm-lock.yaml", _S.DEPENDENCIES),
     ),
     "edges": (

@@ -1,8 +1,10 @@
 """Commits into entries: one entry for each pull request, without duplicates and undone changes."""
 
 import re
+from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
@@ -12,7 +14,7 @@ from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
-from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.changelog.words import VERBS, words_in
 from contentsvc_core.events.normalized import Commit, Push
 from contentsvc_core.on_demand import late
 
@@ -273,7 +275,6 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
     return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
 
 
-_WORD: Final = late(r"[^\W_]+")
 #: Words that a text about the same change may lack, and the fewest others that identify it.
 _MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
 _WORDS_OF_A_CHANGE: Final = 2
@@ -313,34 +314,59 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
-    told: dict[int, Entry] = {}
-    words = [_words_of(entry.message) for entry in entries]
-    has_number = [bool(entry.message.numbers) for entry in entries]
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
-        own, is_numbered = words[place], has_number[place]
-        files = frozenset(chain.from_iterable(_files(read.commit) for read in entry.commits))
-        alike = by_files.setdefault(files, []) if files and len(own) >= _WORDS_OF_A_CHANGE else []
-        for at in alike[-_LOOK_BACK:]:
-            other = words[at]
-            # Two pull requests are two changes. One may say more than its commit.
-            if has_number[at]:
-                is_same = not is_numbered and own <= other
-            else:
-                is_same = other <= own if is_numbered else other == own
-            if is_same and _may_be_of_one_kind(told[at].message, entry.message):
-                if is_numbered:
-                    words[at], has_number[at] = own, True
-                told[at] = _joined(told[at], entry)
-                break
-        else:
-            alike.append(place)
-            told[place] = entry
+        files = _files(entry.commits[0].commit)
+        if len(entry.commits) > 1:
+            files = files.union(*(_files(read.commit) for read in entry.commits))
+        by_files.setdefault(files, []).append(place)
+    by_files.pop(frozenset(), None)
+    told = dict(enumerate(entries))
+    for places in by_files.values():
+        if len(places) > 1:
+            _tell_once(told, places)
     return [*told.values()]
 
 
+def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
+    words = {place: _words_of(told[place].message) for place in places}
+    words = {place: own for place, own in words.items() if len(own) >= _WORDS_OF_A_CHANGE}
+    # A change without a number is filed by one word: any change that says the same has it.
+    firsts = {place: min(own) for place, own in words.items() if not told[place].message.numbers}
+    filed: dict[str, list[int]] = {first: [] for first in firsts.values()}
+    compared = frozenset(filed)
+    kept: deque[int] = deque([0], maxlen=_LOOK_BACK)
+    for place, own in words.items():
+        message, is_numbered = told[place].message, place not in firsts
+        shared = own & compared if is_numbered else (firsts[place],)
+        alike: list[int] = []
+        for word in shared:
+            near = filed[word]
+            if near and near[-1] >= kept[0]:
+                for at in near[bisect_left(near, kept[0]) :]:
+                    other = words[at]
+                    # Two pull requests are two changes. One may say more than its commit.
+                    if at not in firsts:
+                        is_same = not is_numbered and own <= other
+                    else:
+                        is_same = other <= own if is_numbered else other == own
+                    if is_same and _may_be_of_one_kind(told[at].message, message):
+                        alike.append(at)
+        at = min(alike, default=place)
+        if at == place:
+            kept.append(place)
+        else:
+            told[at] = _joined(told[at], told.pop(place))
+            if not is_numbered:
+                continue
+            filed[firsts.pop(at)].remove(at)
+        words[at] = own
+        for word in shared:
+            insort(filed[word], at)
+
+
 def _words_of(message: CommitMessage) -> frozenset[str]:
-    return frozenset(_WORD.findall(message.description.casefold())) - _MAY_LACK
+    return frozenset(filterfalse(_MAY_LACK.__contains__, words_in(message.description)))
 
 
 def _may_be_of_one_kind(one: CommitMessage, other: CommitMessage) -> bool:

@@ -31,8 +31,8 @@ _DEEDS: Final = """
     deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
     formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
     normalize optimize overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax
-    relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten simplify stabilize
-    standardize streamline tighten tune tweak unify widen
+    relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten silence simplify
+    stabilize standardize streamline tighten tune tweak unify widen
 """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
@@ -100,6 +100,10 @@ _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b",
 #: A deed, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
+#: What the software no longer does.
+_DO_NOT: Final = late(
+    r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
+)
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.]) ([A-Za-z]+)")
 #: Words that name a section: without them a line gets a label.
@@ -206,6 +210,9 @@ def narrated(text: str) -> str:
 
     Deeds are in the past ("Added a lid"), what the software does is in the present ("Requires a lid").
     """
+    refused = _DO_NOT.match(text)
+    if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
+        return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
     first = _FIRST.match(text)
     if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
         return text
@@ -222,6 +229,10 @@ def narrated(text: str) -> str:
     if further:
         rest = _AND_VERB.sub(_retold, text)[first.end(2) :]
     return f"{first[1]}{told.capitalize() if first[2][0].isupper() else told}{rest}"
+
+
+def _may_be_verb(word: str) -> bool:
+    return word in VERBS or word in _TOLD_BEFORE_ARTICLE or _is_verb(word)
 
 
 def _is_verb(word: str) -> bool:

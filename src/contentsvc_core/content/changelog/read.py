@@ -109,7 +109,7 @@ _USUAL: Final = re.compile(
     re.ASCII,
 )
 #: In the words of a subject that is not usual.
-_UNUSUAL: Final = late(r"  |-(?![a-z])")
+_UNUSUAL: Final = late(r"-(?![a-z])")
 _SIGN: Final = late(
     rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
     r"[\ufe0e\ufe0f\u200d\U0001F3FB-\U0001F3FF\u2640\u2642\U0001F4BB]*|:(?P<code>[a-z0-9_+-]{2,40}):)\s*(?=\S)"
@@ -163,7 +163,7 @@ def parse(message: str) -> CommitMessage:
     if usual is not None:
         kind, scope, mark, words, number = usual.groups()
         known = kind is None or (kind in TYPES and kind != "breaking")
-        if known and not (words[:2].isupper() or _UNUSUAL.search(words)):
+        if known and not (words[:2].isupper() or "  " in words or ("-" in words and _UNUSUAL.search(words))):
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",

@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse, without_numbers
-from contentsvc_core.content.changelog.words import TYPES, VERBS
+from contentsvc_core.content.changelog.words import TYPES, VERBS, words_in
 from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
@@ -22,7 +22,6 @@ _NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
 #: Changes of an addition are looked for among so many commits before its removal.
 _LOOK_BACK: Final = 256
-_WORD: Final = late(r"[^\W_]+")
 #: Words that a text about the same thing may lack.
 _SMALL: Final = frozenset({"a", "an", "and", "the"})
 
@@ -96,7 +95,7 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
         if place in gone or message.breaking or not (adds or removes):
             continue
         said = message.description if verb is None else message.description.partition(" ")[2]
-        thing = _words_of(said) - _SMALL
+        thing = frozenset(words_in(said)) - _SMALL
         if adds and thing:
             added[thing] = place
         elif (target := added.get(thing)) is not None and _may_be_one(message.scope, messages[target].scope):
@@ -104,12 +103,8 @@ def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
             if len(thing) > 1:
                 between = range(max(target + 1, place - _LOOK_BACK), place)
                 changing = (at for at in between if not messages[at].breaking)
-                away.update(at for at in changing if thing <= _words_of(messages[at].description))
+                away.update(at for at in changing if thing.issubset(words_in(messages[at].description)))
     return away
-
-
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
 
 
 def _may_be_one(scope: str | None, other: str | None) -> bool:

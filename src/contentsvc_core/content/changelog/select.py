@@ -239,7 +239,9 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if "/" in text:
         text = FOLDER.sub("", text, count=1)
-    more = UPKEEP_TOO.search(text) if kind.section not in UPKEEP else None
+    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
+    more = UPKEEP_TOO.search(text) if several and kind.section not in UPKEEP else None
     if more and not SUBORDINATE.search(text, 0, more.start()):
         text = text[: more.start()]
     if undone is None:
@@ -277,16 +279,18 @@ def _undone(message: CommitMessage, undone: Undoing) -> str:
 #: Scopes that only repeat the heading, or name the whole.
 _SAID: Final = {Section.SECURITY: words.SECURITY_SCOPES, Section.PERFORMANCE: frozenset({"perf", "performance"})}
 _SAID_BY_SCOPE: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES})
+_MARKS_OF_CODE: Final = ("`", "'", '"')
 _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
     name = scope.strip()
-    said = words.SCOPES.get(name.casefold()) is section and section in _SAID_BY_SCOPE
-    if not name or said or (section in _SAID and name.casefold() in _SAID[section]):
+    folded = name.casefold()
+    said = section in _SAID_BY_SCOPE and words.SCOPES.get(folded) is section
+    if not name or said or (section in _SAID and folded in _SAID[section]):
         return ""
-    line = _CODE.sub("", text) if _CODE.match(text) or name[:1].casefold() == text[:1].casefold() else ""
-    return "" if line.casefold().startswith(f"{name.casefold()} ") else name
+    line = _CODE.sub("", text) if text[:1] in _MARKS_OF_CODE or name[:1].casefold() == text[:1].casefold() else ""
+    return "" if line.casefold().startswith(f"{folded} ") else name
 
 
 #: The order of importance: unlike the order of headings, removals are late.
@@ -320,8 +324,13 @@ def importance(change: Change) -> tuple[int, bool, int]:
     """Return the sort key: section, small changes last, then the length of the message."""
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
-    size = max(len(_TRAILER.sub("", commit.message[: 2 * _LARGEST])) for commit in change.commits)
+    size = max(map(_size, change.commits))
     return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+
+
+def _size(commit: Commit) -> int:
+    message = commit.message[: 2 * _LARGEST]
+    return len(_TRAILER.sub("", message)) if "-by: " in message or "<" in message or "---" in message else len(message)
 
 
 def most_important(changes: Iterable[Change], count: int) -> list[Change]:

@@ -106,7 +106,7 @@ def tables_of(line: str) -> tuple[int, set[str]]:
     """Return the tables that a line may match, as bits, and the beginnings of words that their rows need."""
     index = _index()
     if line.isascii():
-        words = line.lower().encode().translate(_COMPARABLE).decode().split()
+        words = line.encode().translate(_COMPARABLE).decode().split()
     else:
         words = _NO_WORD.sub(" ", lowered(line)).split()
     found = index.keys() & map(_compared, words)

@@ -78,7 +78,7 @@ SCOPES: Final[Mapping[str, Section]] = _table({
     Section.DEPENDENCIES: """deps deps-dev dep dependencies dependency lockfile renovate dependabot cargo.lock go.mod
         go.sum dev-deps pre-commit""",
     Section.INTERNAL: """ci cd test tests testing spec specs lint linting style bench benches benchmark benchmarks
-        fuzz fuzzing e2e github gha workflow workflows actions github-actions release infra internal tooling dev
+        fuzz fuzzing e2e github gha workflow workflows action actions github-actions release infra internal tooling dev
         fixtures agents examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt
         rustfmt mypy devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore
         build snapshots ecosystem contrib team maint refactor typings annotations codestyle pep8 flake8 isort pylint
@@ -202,6 +202,11 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip
 
+_WORD: Final = late(r"[^\W_]+")
+#: Lower-case letters and digits, and spaces for other characters: for ASCII, this is the faster way.
+_LETTERS: Final = bytes(
+    ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
+)
 _FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
 #: The word after a noun.
 _NO_VERB: Final = late(
@@ -221,10 +226,17 @@ _FINITE: Final = late(
 _FURTHER: Final = late(r"(?P<before>(?:,|;| and| &|, and) )(?P<verb>[A-Za-z][a-z]+)(?= \S)")
 
 
+def words_in(text: str) -> list[str]:
+    """Return the words of a text, in lower case."""
+    if text.isascii():
+        return text.encode().translate(_LETTERS).decode().split()
+    return _WORD.findall(text.casefold())
+
+
 def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    first = _FIRST_WORD.match(text)
-    verb = IMPERATIVES.get(first[0].casefold()) if first else None
+    verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
+    first = _FIRST_WORD.match(text) if verb else None
     if (
         not first
         or not verb
