@@ -1,6 +1,6 @@
 """The stores in a SQL database: SQLite or PostgreSQL."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -16,13 +16,5 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.stores import SqlStores as SqlStores
     from contentsvc_adapters.sql.stores import sql_stores as sql_stores
 
-_HOMES: Final = {
-    "database": "Database",
-    "directory": "any_sealed",
-    "migrations.migrate": "HEAD is_older make_ready revision upgrade",
-    "serving": "serving_alone",
-    "stores": "SqlStores sql_stores",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)

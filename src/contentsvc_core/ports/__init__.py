@@ -4,7 +4,7 @@ Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`, and may 
 otherwise. Tenant-scoped methods take the organization's id first and see nothing of another one.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -55,28 +55,6 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.sessions import Sessions as Sessions
     from contentsvc_core.ports.stores import Stores as Stores
 
-_HOMES: Final = {
-    "brands": "BrandIdentities SiteReader",
-    "changelogs": "Changelogs",
-    "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
-    "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
-    "directory": "ApiKeys Directory SecretSealer",
-    "code_hosts": "CodeHost Hooks",
-    "read_model": "ReadModel",
-    "run_lists": "RunLists",
-    "jobs": "Jobs",
-    "keyed_requests": "KeyedRequests",
-    "limits": "RateLimitStore Transition",
-    "mailing": "MailSender Mailbox Subscribers",
-    "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
-    "outside": "Offload Clock IdSource Repeatable Share Shares",
-    "runs": "Executors RunLedger RunStateStore Steps Workflow",
-    "schedules": "Schedules",
-    "search": "Search",
-    "sessions": "Sessions",
-    "stores": "Stores",
-}
-
 if not TYPE_CHECKING:
     # A type checker reads the imports above, and refuses every other name.
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)
