@@ -88,26 +88,33 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.connect import Connected as Connected
     from contentsvc_core.usecases.connect import Connector as Connector
     from contentsvc_core.usecases.connect import Disconnected as Disconnected
+    from contentsvc_core.usecases.consents import Consents as Consents
+    from contentsvc_core.usecases.diagnoses import Diagnoses as Diagnoses
     from contentsvc_core.usecases.dispatch import Dispatcher as Dispatcher
     from contentsvc_core.usecases.edit import PostEditor as PostEditor
     from contentsvc_core.usecases.expire import Sweeper as Sweeper
     from contentsvc_core.usecases.generate import GeneratePost as GeneratePost
     from contentsvc_core.usecases.generate import Generator as Generator
     from contentsvc_core.usecases.generate import JobStarter as JobStarter
+    from contentsvc_core.usecases.keyed_requests import Idempotency as Idempotency
     from contentsvc_core.usecases.limit import RateLimiter as RateLimiter
     from contentsvc_core.usecases.operate import Connection as Connection
     from contentsvc_core.usecases.operate import IssuedKey as IssuedKey
     from contentsvc_core.usecases.operate import Operator as Operator
     from contentsvc_core.usecases.perform import Performer as Performer
     from contentsvc_core.usecases.plan import Planner as Planner
+    from contentsvc_core.usecases.preview_style import StylePreviews as StylePreviews
     from contentsvc_core.usecases.publicize import ChangelogEditor as ChangelogEditor
     from contentsvc_core.usecases.read_site import BrandGenerator as BrandGenerator
     from contentsvc_core.usecases.read_site import BrandReader as BrandReader
     from contentsvc_core.usecases.receive import Receiver as Receiver
     from contentsvc_core.usecases.reconcile import Reconciler as Reconciler
     from contentsvc_core.usecases.replay import Replayer as Replayer
+    from contentsvc_core.usecases.replay_many import BulkReplayer as BulkReplayer
     from contentsvc_core.usecases.rotate import Rotator as Rotator
     from contentsvc_core.usecases.schedule import Scheduler as Scheduler
+    from contentsvc_core.usecases.sign_in import SignIn as SignIn
+    from contentsvc_core.usecases.subscribe import Subscriptions as Subscriptions
     from contentsvc_core.usecases.trail import DeliveryTrails as DeliveryTrails
     from contentsvc_core.usecases.triggers import TriggerEditor as TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor as EndpointEditor
