@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from importlib.abc import SourceLoader
@@ -94,7 +94,6 @@ def package_on_demand(name: str) -> None:
     sys.modules[name] = package
 
 
-@final
 class _Late:
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = pattern, flags

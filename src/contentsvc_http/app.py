@@ -52,7 +52,6 @@ class Services:
     for_operators: Sequence[HTTPRouteHandler] = ()
 
 
-@final
 class _Application(FreshOptions, Litestar):
     """Litestar without the plugins that it adds when pydantic is installed: importing it took a third of a second."""
 

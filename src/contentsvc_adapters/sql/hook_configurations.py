@@ -118,14 +118,12 @@ class HookConfigurations:
             del self._organizations[address.organization_id]
 
 
-@final
 @frozen
 class _Secret:
     text: str = field(repr=False)
     expires_at: datetime | None
 
 
-@final
 @frozen(kw_only=True)
 class _CachedHook:
     hook: HookConfiguration
@@ -144,7 +142,6 @@ class _CachedHook:
         return _CachedHook(hook=hook, secrets=valid, read_at=now)
 
 
-@final
 @define
 class _Organization:
     version: int

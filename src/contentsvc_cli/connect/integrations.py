@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from contentsvc_cli.remote import Api
 
 
-@final
 class _Integration(click.Group):
     """Imports ``connect`` on demand: its options name all providers, which the other commands do not need."""
 

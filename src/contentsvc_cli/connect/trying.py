@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Collection
 from datetime import UTC, datetime
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import click
@@ -32,7 +32,6 @@ _NATIVE: Final = frozenset({"codehost", "github"})
 _OF_EVENT: Final = {"branch": "push", "paths": "push", "message": "push", "tag": "release", "pre_release": "release"}
 
 
-@final
 @frozen(kw_only=True)
 class _Sample:
     event: str

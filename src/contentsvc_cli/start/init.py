@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -39,7 +39,6 @@ _HOSTS: Final = {
 _FIRST_HOST: Final = next(iter(_HOSTS))
 
 
-@final
 @frozen(kw_only=True)
 class _Checkout:
     repository: Checkout
@@ -180,7 +179,6 @@ def init(  # noqa: PLR0913  # one parameter an option
         _print(done, answers, env_file, port, written=written)
 
 
-@final
 class _Prompts:
     def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
         self._yes = yes

@@ -5,7 +5,6 @@ from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 
-@final
 class _PlainHeading(Heading):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         _ = console, options

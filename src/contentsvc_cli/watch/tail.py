@@ -122,7 +122,6 @@ def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **fil
         time.sleep(_ASK_EVERY_S)
 
 
-@final
 class _Lines:
     def __init__(self, app: Application, organization_id: str, *, as_json: bool) -> None:
         self._app = app

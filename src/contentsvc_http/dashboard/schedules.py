@@ -120,7 +120,6 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else -1
 
 
-@final
 @frozen(kw_only=True)
 class _Typed(TypedForm):
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
@@ -137,7 +136,6 @@ class _Typed(TypedForm):
         }
 
 
-@final
 @frozen(kw_only=True)
 class _Row(Row):
     stored: Schedule
@@ -152,7 +150,6 @@ def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     return section_routes(dashboard, _Schedules(dashboard, pages))
 
 
-@final
 class _Schedules(FormSection[Schedule, _Typed]):
     name = "schedule"
     refusals = _REFUSALS

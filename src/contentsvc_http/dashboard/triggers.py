@@ -141,7 +141,6 @@ def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
     return changes
 
 
-@final
 @frozen(kw_only=True)
 class _Row(Row):
     stored: Trigger
@@ -156,7 +155,6 @@ def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]
     return section_routes(dashboard, _Triggers(dashboard, pages))
 
 
-@final
 class _Triggers(FormSection[Trigger, TypedTrigger]):
     name = "trigger"
     refusals = _REFUSALS

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, TypedDict, final
+from typing import Annotated, Any, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -16,14 +16,12 @@ from contentsvc_http.v1.generation_requests import GenerationBody, HostedGenerat
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 
-@final
 class GenerationStartedBody(TypedDict):
     """The job that was started."""
 
     job: GenerationJobBody
 
 
-@final
 class GenerationProgressBody(TypedDict):
     """A job and its history."""
 

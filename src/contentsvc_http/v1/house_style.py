@@ -1,4 +1,4 @@
-from typing import Any, TypedDict, cast, final
+from typing import Any, TypedDict, cast
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -20,7 +20,6 @@ class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", froze
     house_style: StyleInput | None
 
 
-@final
 class HouseStyleAnswer(TypedDict):
     """An organization's house style."""
 

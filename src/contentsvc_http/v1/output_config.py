@@ -1,4 +1,4 @@
-from typing import NoReturn, TypedDict, final
+from typing import NoReturn, TypedDict
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -22,7 +22,6 @@ class HostedOutputConfig(OutputConfig, frozen=True):
     instructions: str | None = None
 
 
-@final
 class OutputChanges(TypedDict, total=False):
     """Output settings to change. Absent keys stay unchanged."""
 

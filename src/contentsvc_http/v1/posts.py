@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -50,14 +50,12 @@ class HostedPostSettings(PostSettings, frozen=True, kw_only=True):
     slug: Annotated[str | None, Meta(description="Accepted and ignored.")] = None
 
 
-@final
 class OnePostBody(TypedDict):
     """A post."""
 
     post: PostBody
 
 
-@final
 class PostRemovedBody(TypedDict):
     """The id of the deleted post."""
 

@@ -54,7 +54,6 @@ class SeveralPosts(Struct, forbid_unknown_fields=True, rename="camel", frozen=Tr
     filter: PostFilter | None = None
 
 
-@final
 class FailedPostBody(TypedDict):
     """A post that was not changed, and why."""
 
@@ -62,7 +61,6 @@ class FailedPostBody(TypedDict):
     error: str
 
 
-@final
 class SeveralPostsBody(TypedDict):
     """The outcome of an action on several posts."""
 

@@ -74,7 +74,6 @@ class Keys:
     open_to_others: bool = False
 
 
-@final
 class _Unsealed:
     """A sealer for stores that never seal or open anything."""
 

@@ -206,7 +206,6 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database file '{self.path}' cannot be used: {cause}"
 
 
-@final
 class _OpenFile:
     """The file that the first connection opened, to read or to write.
 
