@@ -11,8 +11,7 @@ from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.ports.keyed_requests import RequestTransition
-from contentsvc_core.ports.limits import Transition
+from contentsvc_core.ports.access import RequestTransition, Transition
 from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.timestamps import to_ms
 

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from contentsvc_adapters.sql.access import SqlKeyedRequests as SqlKeyedRequests
+    from contentsvc_adapters.sql.access import SqlRateLimitStore as SqlRateLimitStore
+    from contentsvc_adapters.sql.access import SqlSessions as SqlSessions
     from contentsvc_adapters.sql.brands import SqlBrandIdentities as SqlBrandIdentities
     from contentsvc_adapters.sql.changelogs import SqlChangelogs as SqlChangelogs
     from contentsvc_adapters.sql.database import Database as Database
@@ -16,11 +19,9 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.hooks import SqlHooks as SqlHooks
     from contentsvc_adapters.sql.jobs import SqlJobs as SqlJobs
     from contentsvc_adapters.sql.journal import SqlJournal as SqlJournal
-    from contentsvc_adapters.sql.keyed_requests import SqlKeyedRequests as SqlKeyedRequests
     from contentsvc_adapters.sql.keys import SqlApiKeys as SqlApiKeys
     from contentsvc_adapters.sql.ledger import SqlRunLedger as SqlRunLedger
     from contentsvc_adapters.sql.library import SqlContextLibrary as SqlContextLibrary
-    from contentsvc_adapters.sql.limits import SqlRateLimitStore as SqlRateLimitStore
     from contentsvc_adapters.sql.mailing import SqlMailbox as SqlMailbox
     from contentsvc_adapters.sql.migrations.migrate import HEAD as HEAD
     from contentsvc_adapters.sql.migrations.migrate import is_older as is_older
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.schedules import SqlSchedules as SqlSchedules
     from contentsvc_adapters.sql.searching.search import SqlSearch as SqlSearch
     from contentsvc_adapters.sql.serving import serving_alone as serving_alone
-    from contentsvc_adapters.sql.sessions import SqlSessions as SqlSessions
     from contentsvc_adapters.sql.settling.choice import settlement_queue as settlement_queue
     from contentsvc_adapters.sql.stores import SqlStores as SqlStores
     from contentsvc_adapters.sql.stores import sql_stores as sql_stores

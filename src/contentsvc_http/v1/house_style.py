@@ -11,7 +11,7 @@ from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
-from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
+from contentsvc_http.v1.output_config import StyleInput, read_style_input
 
 
 class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
