@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import click
 from rich.text import Text
@@ -12,7 +12,7 @@ from rich.text import Text
 from contentsvc_cli.searching import SINCE, newer_than
 from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, say, style_of
 from contentsvc_cli.watch.logs import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import Api, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
@@ -20,9 +20,6 @@ from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.ports import ReadModel
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.text import one_line
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _TEXT: Final = 200
 #: Entries of each request to a server, and the polling interval in seconds: half of a usual rate limit.
@@ -94,7 +91,7 @@ def tail(  # noqa: PLR0917  # its options
             away = False
             await shown.show(new)
 
-    def remote(api: "Api") -> None:
+    def remote(api: Api) -> None:
         if event or text:
             message = "--event and --text work on the machine of the service"
             raise click.UsageError(message)
@@ -104,7 +101,7 @@ def tail(  # noqa: PLR0917  # its options
         with_app(work, busy=None, remote=remote)
 
 
-def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
+def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
     statuses: dict[str, str] = {}
     terminal = console()
     first = True
