@@ -15,7 +15,7 @@ from tests.server_process import PATIENCE_S, PLAIN, Installation, serving, until
 from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
-from contentsvc_cli.start.init import machine_zone
+from contentsvc_cli.start.machine_zone import machine_zone
 
 OPTIONS = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse", "--repository-id", "4242")
 

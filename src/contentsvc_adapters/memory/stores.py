@@ -9,9 +9,10 @@ from contentsvc_adapters.memory.directory import MemoryDirectory, MemoryHooks
 from contentsvc_adapters.memory.journal import MemoryDeliveryStore, MemoryJournal
 from contentsvc_adapters.memory.ledger import MemoryExecutors, MemoryJobs, MemoryRunLedger, MemoryRunStateStore
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
-from contentsvc_adapters.memory.mailing import MemoryMailbox, MemoryRecipients, MemorySubscribers
+from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.read_model import MemoryReadModel, MemoryRunLists, MemorySearch
+from contentsvc_adapters.memory.recipients import MemoryRecipients
 from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.state import State
 from contentsvc_core import ports

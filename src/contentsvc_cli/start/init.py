@@ -2,11 +2,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 import attrs
 import click
@@ -17,6 +15,7 @@ from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
 from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, LOCAL_PORT, is_loopback, local_port, serve_command
+from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
 from contentsvc_cli.terminal.completing import time_zones
@@ -27,7 +26,7 @@ from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
-from contentsvc_core.zones import DEFAULT_ZONE, read_zone
+from contentsvc_core.zones import read_zone
 from contentsvc_http.settings import Settings, api_variable, load_settings, variable
 
 #: The code hosts and their providers, those with a public API first.
@@ -39,6 +38,7 @@ _HOSTS: Final = {
 _FIRST_HOST: Final = next(iter(_HOSTS))
 
 
+@final
 @frozen(kw_only=True)
 class _Checkout:
     repository: Checkout
@@ -179,6 +179,7 @@ def init(  # noqa: PLR0913  # one parameter an option
         _print(done, answers, env_file, port, written=written)
 
 
+@final
 class _Prompts:
     def __init__(self, yes: bool) -> None:  # noqa: FBT001  # the option's value
         self._yes = yes
@@ -340,14 +341,3 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
     minutes = int(LINK_LIFE.total_seconds() // 60)
     say(f"Then sign in with this link, on this machine, once, within {minutes} minutes:")
     say(f"  {done.sign_in_url}")
-
-
-def machine_zone(etc: Path = Path("/etc")) -> str:
-    """Return the name of this machine's time zone, by ``TZ``, ``/etc/timezone`` or ``/etc/localtime``; else UTC."""
-    named = [os.environ.get("TZ", "").removeprefix(":")]
-    with suppress(OSError, UnicodeDecodeError):
-        named.append((etc / "timezone").read_text(encoding="utf-8").strip())
-    named.append(str((etc / "localtime").resolve()).rpartition("zoneinfo/")[2])
-    found = next((name for name in named if name and isinstance(read_zone(name), ZoneInfo)), DEFAULT_ZONE.key)
-    # Debian's name of UTC, which pages would show.
-    return DEFAULT_ZONE.key if found == "Etc/UTC" else found
