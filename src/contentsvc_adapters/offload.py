@@ -40,7 +40,6 @@ class SingleThreadExecutor:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-@final
 class _Queue:
     def __init__(self) -> None:
         self.running = 0

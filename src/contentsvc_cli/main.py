@@ -1,7 +1,7 @@
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -82,7 +82,6 @@ _PLACEHOLDERS: Final = (
 )
 
 
-@final
 class _OnDemand(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         _ = ctx

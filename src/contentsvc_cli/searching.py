@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from contentsvc_cli.terminal.output import first_rows, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.on_demand import late
@@ -14,7 +14,6 @@ from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.timestamps import iso_ms
 
 if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
     from contentsvc_core.search.questions import Hits
 
 _Hit = TypeVar("_Hit")
@@ -62,7 +61,7 @@ def show_list(
     optional: Sequence[str] = (),
     limit: int | None = None,
     since: str = "",
-    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
+    remote: Callable[[Api], list[dict[str, Any]]] | None = None,
 ) -> None:
     """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
 
@@ -86,7 +85,7 @@ def show_hits(
     columns: Sequence[str],
     *,
     as_json: bool,
-    remote: "Callable[[Api], list[dict[str, Any]]] | None" = None,
+    remote: Callable[[Api], list[dict[str, Any]]] | None = None,
 ) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:

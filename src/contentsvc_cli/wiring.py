@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from contentsvc_core.access.keys import ApiKey
     from contentsvc_core.organizations import Organization
     from contentsvc_core.usecases.receive import Receiver
+else:
+    # Commands name it for the type checker; a local one does not import the client.
+    Api = object
 
 _T = TypeVar("_T")
 
@@ -75,7 +78,7 @@ def with_app(
     *,
     may_make: bool = False,
     busy: str | None = "waiting for the database",
-    remote: "Callable[[Api], _T] | None" = None,
+    remote: Callable[[Api], _T] | None = None,
 ) -> _T:
     """Open the stores, run ``work``, and close them; with a server, run ``remote`` instead.
 
@@ -101,14 +104,14 @@ def with_app(
         return asyncio.run(run())
 
 
-def _with_server(server: "Server", work: "Callable[[Api], _T] | None", busy: str | None) -> _T:
-    from contentsvc_cli.remote import Api
+def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str | None) -> _T:
+    from contentsvc_cli.remote import Api as Client
 
     if work is None:
         name = click.get_current_context().command_path
         message = f"'{name}' works on the machine of the service: run it there, without a server"
         raise click.ClickException(message)
-    with contextlib.nullcontext() if busy is None else waiting("waiting for the server"), Api(server) as api:
+    with contextlib.nullcontext() if busy is None else waiting("waiting for the server"), Client(server) as api:
         ctx = click.get_current_context(silent=True)
         slug = ctx.params.get("organization") if ctx is not None else None
         if slug:
@@ -116,7 +119,7 @@ def _with_server(server: "Server", work: "Callable[[Api], _T] | None", busy: str
         return work(api)
 
 
-def check_organization(api: "Api", slug: str) -> None:
+def check_organization(api: Api, slug: str) -> None:
     own = api.get("/v1/organization")["organization"]["slug"]
     if own != slug:
         message = f"your API key belongs to the organization '{own}', not to '{slug}'"

@@ -1,7 +1,7 @@
 """Values whose class or instances must be cheap: each delivery creates some, and each command imports others."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import msgspec
@@ -19,7 +19,6 @@ def _attributes(cls: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
     return attrs.fields(attrs.make_class(cls.__name__, [*cls.__struct_fields__], init=False, repr=False, eq=False))
 
 
-@final
 class _Attributes:
     def __get__(self, _value: object, owner: type[msgspec.Struct]) -> "Sequence[attrs.Attribute[Any]]":
         return _attributes(owner)

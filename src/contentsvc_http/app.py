@@ -3,8 +3,9 @@ from importlib.metadata import version
 from typing import Any, final
 
 from attrs import frozen
-from litestar import Litestar, Request, Response
+from litestar import Litestar, Request, Response, get
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.datastructures import ResponseSpec
 from litestar.plugins import PluginProtocol
 from litestar.plugins.attrs import AttrsSchemaPlugin
 from litestar.plugins.core import MsgspecDIPlugin
@@ -20,11 +21,12 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route
 from contentsvc_http.documentation import asset_route, openapi
-from contentsvc_http.errors import refuse
+from contentsvc_http.errors import Refused, refuse
 from contentsvc_http.heads import Heads
-from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog, Requests
+from contentsvc_http.probes import LIVE, READY, not_ready
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
+from contentsvc_http.responses import ErrorBody, StatusBody
 from contentsvc_http.routing import FreshOptions
 from contentsvc_http.v1.routes import api_routes
 
@@ -52,7 +54,6 @@ class Services:
     for_operators: Sequence[HTTPRouteHandler] = ()
 
 
-@final
 class _Application(FreshOptions, Litestar):
     """Litestar without the plugins that it adds when pydantic is installed: importing it took a third of a second."""
 
@@ -94,3 +95,38 @@ def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
         status_route(running),
         asset_route(),
     ]
+
+
+def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
+
+    @get(LIVE, operation_id="getLiveness", summary="Check liveness: the process responds", tags=["health"])
+    async def live() -> dict[str, str]:
+        return {"status": "live"}
+
+    @get(
+        READY,
+        operation_id="getReadiness",
+        summary="Check readiness: the process can settle deliveries, perform runs, or both",
+        tags=["health"],
+        responses={503: ResponseSpec(ErrorBody, description="The process is not ready. `error` gives the reason.")},
+    )
+    async def ready() -> dict[str, str]:
+        reason = await why_not_ready()
+        if reason is not None:
+            raise Refused(503, not_ready(reason), {"Retry-After": "1"})
+        return {"status": "ready"}
+
+    return [live, ready]
+
+
+def status_route(version: str) -> HTTPRouteHandler:
+    @get(
+        "/v1/status",
+        operation_id="getPublicApiStatus",
+        summary="Get the status and version of the service",
+        tags=["status"],
+    )
+    async def status() -> Response[StatusBody]:
+        return Response(StatusBody(status="ok", version=version))
+
+    return status

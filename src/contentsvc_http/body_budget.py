@@ -73,7 +73,6 @@ class BodyBudget:
         return Refused(503, {"error": f"Too many {self._of} are being received"}, headers)
 
 
-@final
 class _Budget:
     def __init__(self, size: int, refusal: Callable[[], Refused]) -> None:
         self._refusal = refusal

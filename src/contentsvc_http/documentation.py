@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast, final, get_args, get_type_hints, is_typeddict
+from typing import Any, Final, TypeAlias, cast, get_args, get_type_hints, is_typeddict
 
 from litestar import Litestar, Request, Response, Router, get
 from litestar.handlers import HTTPRouteHandler
@@ -126,7 +126,6 @@ def asset_route() -> HTTPRouteHandler:
     return asset
 
 
-@final
 class _Json(JsonRenderPlugin):
     """The document as JSON, rendered once: the route is public and not rate limited."""
 
@@ -141,7 +140,6 @@ class _Json(JsonRenderPlugin):
         return self._rendered
 
 
-@final
 class _Page(SwaggerRenderPlugin):
     policy: str = _NO_PAGE
 

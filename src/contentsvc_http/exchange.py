@@ -16,7 +16,6 @@ _NO_CONTENT: Final = 204
 _CLOSE: Final = (b"connection", b"close")
 
 
-@final
 class _NoEvent:
     def set(self) -> None:
         pass

@@ -113,7 +113,6 @@ def _with_request_id(_logger: object, _method: str, line: MutableMapping[str, An
     return line
 
 
-@final
 class _JsonLines(logging.StreamHandler[TextIO]):
     """Handler for JSON lines that formats request lines by itself: structlog would take twenty times as long.
 

@@ -33,7 +33,6 @@ _NAMES: Final = {each: each.__name__.lower() for each in get_args(Outcome)}
 _OTHER: Final = "other"
 
 
-@final
 class _Times(Histogram):
     def observe_all(self, amounts: Sequence[float]) -> None:
         """Observe several amounts. Each :meth:`observe` takes two locks."""

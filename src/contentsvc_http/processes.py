@@ -74,7 +74,6 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
         on_stopping()
 
 
-@final
 @define(kw_only=True, eq=False)
 class _Running:
     process: "subprocess.Popen[bytes]"
@@ -83,7 +82,6 @@ class _Running:
     output: bytes = b""
 
 
-@final
 @define(kw_only=True, eq=False)
 class _Worker:
     number: int
@@ -99,7 +97,6 @@ class _Worker:
         return self.running is not None and self.running.ready_at is not None
 
 
-@final
 class _Supervisor:
     def __init__(
         self, place: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]

@@ -29,7 +29,6 @@ _DOCUMENTED: Final = {
 }
 
 
-@final
 class RateLimitedBody(TypedDict):
     """The body of a 429 (specification 7)."""
 

@@ -1,17 +1,15 @@
-from typing import TypedDict, final
+from typing import TypedDict
 
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.lists.pagination import PaginationBody
 
 
-@final
 class ErrorBody(TypedDict):
     """The body of every error (specification 7). Some errors have further fields."""
 
     error: str
 
 
-@final
 class PostListBody(TypedDict):
     """A page of posts (specification 4.2)."""
 
@@ -19,7 +17,6 @@ class PostListBody(TypedDict):
     pagination: PaginationBody
 
 
-@final
 class StatusBody(TypedDict):
     """The public status of the service."""
 

@@ -101,7 +101,6 @@ class Scrape:
             self._read_at = monotonic()
 
 
-@final
 class _FromDatabase(Collector):
     """Gauges read from the database: the same in every process, so they are not added up."""
 

@@ -77,7 +77,6 @@ def serve(
         runner.run(_serve(settings, role, bound, on_ready, on_stopping, stop))
 
 
-@final
 class _Stop:
     """The handling of signals before and after uvicorn handles them itself."""
 

@@ -1,4 +1,4 @@
-from typing import Annotated, Final, TypedDict, final
+from typing import Annotated, Final, TypedDict
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
@@ -53,14 +53,12 @@ class UnpublishPost(Struct, forbid_unknown_fields=True, rename="camel"):
     post_id: PostId
 
 
-@final
 class TitleBody(TypedDict):
     """The title of a post."""
 
     title: str
 
 
-@final
 class ChangedPost(TypedDict):
     """Answer of the tools that change posts: the post after the change."""
 

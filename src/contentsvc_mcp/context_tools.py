@@ -1,5 +1,5 @@
 import asyncio
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
@@ -57,14 +57,12 @@ class ReadContext(Struct, forbid_unknown_fields=True, rename="camel"):
     offset: Offset = 0
 
 
-@final
 class HitsBody(TypedDict):
     """The matching records."""
 
     context: list[HitBody]
 
 
-@final
 class SearchedContext(TypedDict):
     notice: Notice
     next: Next
@@ -72,7 +70,6 @@ class SearchedContext(TypedDict):
     untrusted: HitsBody
 
 
-@final
 class RecordBody(TypedDict):
     """A part of a record."""
 
@@ -82,7 +79,6 @@ class RecordBody(TypedDict):
     createdAt: str
 
 
-@final
 class ContextPart(TypedDict):
     notice: Notice
     offset: int

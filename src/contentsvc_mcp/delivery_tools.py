@@ -1,7 +1,7 @@
 """Tools that read the webhook log: deliveries, their outcomes, and the runs and posts they led to."""
 
 import asyncio
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
@@ -56,7 +56,6 @@ class ReadDelivery(Struct, forbid_unknown_fields=True, rename="camel"):
     ]
 
 
-@final
 class EntryBody(TypedDict):
     """An entry of the webhook log."""
 
@@ -73,21 +72,18 @@ class EntryBody(TypedDict):
     createdAt: str
 
 
-@final
 class EntriesBody(TypedDict):
     """Entries of the webhook log."""
 
     deliveries: list[EntryBody]
 
 
-@final
 class ListedDeliveries(TypedDict):
     notice: Notice
     next: Next
     untrusted: EntriesBody
 
 
-@final
 class WrittenBody(TypedDict):
     """The post that a run wrote."""
 
@@ -97,7 +93,6 @@ class WrittenBody(TypedDict):
     status: str
 
 
-@final
 class RunBody(TypedDict):
     """A run that the delivery started."""
 
@@ -110,7 +105,6 @@ class RunBody(TypedDict):
     post: WrittenBody | None
 
 
-@final
 class TrailBody(TypedDict):
     """A delivery with its log entries, context record and runs."""
 
@@ -119,7 +113,6 @@ class TrailBody(TypedDict):
     runs: list[RunBody]
 
 
-@final
 class DeliveryTrail(TypedDict):
     notice: Notice
     isProcessed: Annotated[bool, Meta(description="Whether the delivery was processed.")]

@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
@@ -58,7 +58,6 @@ class ReadJob(Struct, forbid_unknown_fields=True, rename="camel"):
     ] = 0
 
 
-@final
 class SourceBody(TypedDict):
     """A connected repository."""
 
@@ -66,7 +65,6 @@ class SourceBody(TypedDict):
     repository: str
 
 
-@final
 class SpeakerBody(TypedDict):
     """A brand identity."""
 
@@ -75,7 +73,6 @@ class SpeakerBody(TypedDict):
     isDefault: bool
 
 
-@final
 class SourcesBody(TypedDict):
     """Connected repositories and brand identities."""
 
@@ -83,13 +80,11 @@ class SourcesBody(TypedDict):
     brandIdentities: list[SpeakerBody]
 
 
-@final
 class Sources(TypedDict):
     notice: Notice
     untrusted: SourcesBody
 
 
-@final
 class EventBody(TypedDict):
     """One step in the history of a job."""
 
@@ -98,7 +93,6 @@ class EventBody(TypedDict):
     createdAt: str
 
 
-@final
 class JobTextsBody(TypedDict):
     """Texts about a job. They are untrusted because they contain titles of posts."""
 
@@ -106,7 +100,6 @@ class JobTextsBody(TypedDict):
     events: Annotated[list[EventBody], Meta(description="The history of the job, oldest first.")]
 
 
-@final
 class JobState(TypedDict):
     """Answer of ``generate_post`` and ``read_job``."""
 

@@ -1,5 +1,5 @@
 import asyncio
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
@@ -63,7 +63,6 @@ class ReadPost(Struct, forbid_unknown_fields=True, rename="camel"):
     offset: Offset = 0
 
 
-@final
 class PostHitBody(TypedDict):
     """A matching post, without its text."""
 
@@ -76,14 +75,12 @@ class PostHitBody(TypedDict):
     updatedAt: str
 
 
-@final
 class PostHitsBody(TypedDict):
     """The matching posts."""
 
     posts: list[PostHitBody]
 
 
-@final
 class SearchedPosts(TypedDict):
     notice: Notice
     next: Next
@@ -91,7 +88,6 @@ class SearchedPosts(TypedDict):
     untrusted: PostHitsBody
 
 
-@final
 class PostLineBody(TypedDict):
     """A post in the list, without its text."""
 
@@ -103,21 +99,18 @@ class PostLineBody(TypedDict):
     updatedAt: str
 
 
-@final
 class PostLinesBody(TypedDict):
     """The posts of a page."""
 
     posts: list[PostLineBody]
 
 
-@final
 class ListedPosts(TypedDict):
     notice: Notice
     pagination: PaginationBody
     untrusted: PostLinesBody
 
 
-@final
 class PostTextBody(TypedDict):
     """The text of a post, and its source."""
 
@@ -126,7 +119,6 @@ class PostTextBody(TypedDict):
     sourceMetadata: dict[str, Any] | None
 
 
-@final
 class PostPart(TypedDict):
     notice: Notice
     id: str

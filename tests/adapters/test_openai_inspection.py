@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_adapters.writers.inspection import inert
+from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.prompting import UnusableDraft
 
 #: A renderer that shows everything, as a reader of the Markdown may have one.

@@ -17,7 +17,7 @@ from contentsvc_core.access.keyed_requests import BUSY, KeyedRequest
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import KeyedRequests, PostLibrary
-from contentsvc_core.ports.keyed_requests import RequestTransition
+from contentsvc_core.ports.access import RequestTransition
 from contentsvc_core.refusals import Refusal
 
 POST: Final = {"title": "A lens", "markdown": "Clear.", "contentType": "changelog"}

@@ -8,7 +8,7 @@ from tests.changelog.reader import HOME, HOSTILE, Reader, publish, write
 from tests.dashboard.browsing import Seen
 
 from contentsvc_core.content.public.widget import badge_svg
-from contentsvc_http.changelog.widget import SCRIPT
+from contentsvc_http.changelog.routes import SCRIPT
 
 _XML: Any = importlib.import_module("lxml.etree")
 

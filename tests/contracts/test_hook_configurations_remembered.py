@@ -13,7 +13,7 @@ from sqlalchemy import event
 from tests import postgres, sqlite
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
-from contentsvc_adapters.sql.hook_configurations import HookConfigurations
+from contentsvc_adapters.sql.deliveries import HookConfigurations
 from contentsvc_core import (
     Delivery,
     Duplicate,

@@ -14,7 +14,7 @@ from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
 from contentsvc_core.errors import UnreadableRow
-from contentsvc_core.ports.limits import Transition
+from contentsvc_core.ports.access import Transition
 from contentsvc_core.testing import START
 
 RATE = Rate(method="POST", template="/v1/lamps", limit=5)

@@ -17,7 +17,7 @@ from tests.builders import a_post, a_record, a_release
 from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 
 from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_adapters.writers.inspection import inert
+from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.lines import narrated
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url

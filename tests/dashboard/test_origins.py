@@ -1,6 +1,6 @@
 """Where posts came from."""
 
-from contentsvc_http.dashboard.origins import Origin, read_origin
+from contentsvc_http.dashboard.posts import Origin, read_origin
 
 
 def test_nothing_is_taken_for_granted() -> None:

@@ -37,9 +37,8 @@ from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.refusals import wire_name
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_http.app import Front, Services
+from contentsvc_http.app import Front, Services, health_routes, status_route
 from contentsvc_http.client_address import Proxies
-from contentsvc_http.health import health_routes, status_route
 from contentsvc_http.logs import RequestLog, configure_logging
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.settings import Settings

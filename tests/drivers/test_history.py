@@ -23,7 +23,7 @@ from contentsvc_cli.develop.recordings import RecordedDelivery, read_lines
 from contentsvc_cli.start.sample import other_kinds, sample_history
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.webhooks.filters import why_filtered
+from contentsvc_core.webhooks.decision import why_filtered
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read_push, read_release
 
 

@@ -15,7 +15,7 @@ from tests.server_process import COMMAND, Installation, until
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_cli.main import main
-from contentsvc_cli.watch.following_log import LogFollower
+from contentsvc_cli.watch.tail import LogFollower
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import Organization

@@ -14,7 +14,7 @@ from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import RateLimitStore
-from contentsvc_core.ports.limits import Transition
+from contentsvc_core.ports.access import Transition
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.expire import Sweeper

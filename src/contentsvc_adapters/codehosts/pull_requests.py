@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, final
+from typing import Any, Final
 
 import msgspec
 from attrs import evolve, field, frozen
@@ -132,7 +132,6 @@ class _RestPull(msgspec.Struct):
     author_association: str = ""
 
 
-@final
 @frozen(kw_only=True)
 class _Read:
     found: tuple[PullRequest, ...] = field(converter=tuple)
@@ -153,7 +152,6 @@ async def read_pull_requests(
     return await read_one_by_one(client, lookups, token=token)
 
 
-@final
 class _Graph:
     def __init__(
         self, client: RestClient, path: str, grant: str, full_name: str, repository_id: int, token: str

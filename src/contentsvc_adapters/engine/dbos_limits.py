@@ -5,7 +5,7 @@ import logging
 import sqlite3
 from collections.abc import Generator
 from time import monotonic
-from typing import Any, Final, final
+from typing import Any, Final
 
 from dbos import DBOS, error
 from sqlalchemy.engine import make_url
@@ -83,7 +83,6 @@ def why_not(exc: Exception) -> str:
     return f"the engine cannot use its tables: {one_line(text, 200)}"
 
 
-@final
 class _Sparing(logging.Filter):
     """Rate limits log lines and drops their tracebacks: the service logs an outage itself."""
 

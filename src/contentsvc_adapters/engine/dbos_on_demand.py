@@ -68,7 +68,6 @@ class DbosOnDemand:
         return engine
 
 
-@final
 class _Steps:
     def __init__(self, run: WorkflowRun, launched: "Callable[[], Awaitable[DbosExecution]]") -> None:
         self._run = run

@@ -17,7 +17,6 @@ from contentsvc_core.workflows.runs import RunGone, WorkflowRun
 PATIENCE_S: Final = 12.0
 
 
-@final
 @frozen(kw_only=True)
 class _StepRequest:
     name: str

@@ -28,7 +28,6 @@ class InlineExecution:
         pass
 
 
-@final
 class _Steps:
     def __init__(self, run: WorkflowRun, ledger: RunLedger, memory: RunStateStore) -> None:
         self._run = run

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, final
 
-from contentsvc_adapters.engine.attempts import Attempts
 from contentsvc_adapters.engine.execution import EventSink, Execution, WorkerConfig
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.pacing import Pacer
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
-from contentsvc_core.workflows.runs import Due, WorkflowRun
+from contentsvc_core.text import one_line
+from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun, retry_delay
 
 #: How long a free place waits for further ones, in seconds: one transaction takes runs for all of them.
 _GATHER_S: Final = 0.005
@@ -24,6 +24,7 @@ _ORPHANS_EVERY: Final = 5
 _MIXED: Final = "other nodes use another engine: set the same CONTENTSVC_ENGINE on all nodes"
 #: The time limit for the cleanup of a cancelled task, in seconds.
 _LAST_S: Final = 1.0
+_REASON_LENGTH: Final = 200
 
 
 @final
@@ -254,3 +255,77 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
     if late:
         # Giving a run back may wait for a lock; runs that are not given back in time are recovered later.
         await asyncio.wait(late, timeout=_LAST_S)
+
+
+@final
+class Attempts:
+    """Attempts at runs, each from its take to its end. The ledger stores the result of every attempt."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        workflow: Workflow,
+        ledger: RunLedger,
+        pace: WorkerConfig,
+        *,
+        on_fault: Callable[[Exception], None],
+        on_note: EventSink,
+        stopping: asyncio.Event,
+    ) -> None:
+        self._execution = execution
+        self._workflow = workflow
+        self._ledger = ledger
+        self._pace = pace
+        self._on_fault = on_fault
+        self._note = on_note
+        self._stopping = stopping
+
+    async def attempt(self, run: WorkflowRun) -> None:
+        try:
+            await self._attempt(run)
+        except asyncio.CancelledError:
+            # A stop: the run did nothing wrong, and the attempt does not count.
+            await self._ledger.give_back(run)
+            raise
+
+    async def _attempt(self, run: WorkflowRun) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        cancelling = task.cancelling()
+        try:
+            async with asyncio.timeout(self._pace.deadline_s):
+                await self._execution.perform(run, self._workflow)
+        except RunGone:
+            return
+        except StoreUnavailable as exc:
+            # Not the run's fault, and not counted as an attempt; the pause gives the store time to recover.
+            self._on_fault(exc)
+            await asyncio.sleep(self._pace.pause_s)
+            await self._insist(lambda: self._ledger.give_back(run))
+        except TimeoutError:
+            await self._fail(run, TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s"))
+        except asyncio.CancelledError:
+            if task.cancelling() > cancelling:
+                raise
+            # The worker did not cancel the task: code inside the writer did, as timeouts and HTTP clients do.
+            await self._fail(run, RuntimeError("the writer was cancelled"))
+        except Exception as exc:  # noqa: BLE001  # every exception is recorded in the run
+            await self._fail(run, exc)
+
+    async def _fail(self, run: WorkflowRun, exc: Exception) -> None:
+        event = "run failed" if retry_delay(run.attempts) is None else "run failed this time"
+        reason = one_line(f"{type(exc).__name__}: {exc}", _REASON_LENGTH)
+        self._note(event, run=run.id, organization=run.organization_id, attempt=run.attempts, reason=reason)
+        await self._insist(lambda: self._workflow.failed(run, exc))
+
+    async def _insist(self, store: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                await store()
+            except Exception as exc:  # noqa: BLE001  # as above
+                self._on_fault(exc)
+            else:
+                return
+            if self._stopping.is_set():
+                return
+            await asyncio.sleep(self._pace.poll_s)

@@ -7,7 +7,6 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.schedules import due_among
 from contentsvc_adapters.memory.state import (
-    MemoryStore,
     SealedMemoryStore,
     Secret,
     of_organization,
@@ -15,12 +14,11 @@ from contentsvc_adapters.memory.state import (
     refuse_another,
     refuse_unstorable,
 )
-from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
+from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.removals import Removed, removal_of_integration
 from contentsvc_core.workflows.schedules import DueSchedule, Firing, moved
 from contentsvc_core.workflows.triggers import (
@@ -201,49 +199,50 @@ class MemoryDirectory(SealedMemoryStore):
         self._state.versions[organization_id] += 1
 
 
-@final
-class MemoryApiKeys(MemoryStore):
-    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
-        refuse_unstorable(key)
-        self._state.refuse_stranger(key.organization_id)
-        stored = self._state.keys.get(key.prefix)
-        if stored is not None:
-            if stored.digest != key.digest:
-                message = f"'{key.prefix}' is the prefix of another key"
-                raise Unstorable(message)
-            return None
-        active = {each.prefix for each in await self.keys(key.organization_id) if is_active(each, key.created_at)}
-        if key.issued_by is not None and key.issued_by not in active:
-            return ISSUER_ENDED
-        if len(active) >= at_most:
-            return too_many("active API keys", at_most)
-        self._state.keys[key.prefix] = key
-        return None
-
-    async def key(self, prefix: str) -> ApiKey | None:
-        return self._state.keys.get(prefix)
-
-    async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
-        keys = sorted(self._state.keys.values(), key=lambda key: (key.created_at, key.prefix))
-        return [key for key in keys if organization_id in {None, key.organization_id}]
-
-    async def revoke(self, prefix: str, at: datetime) -> bool:
-        if prefix not in self._state.keys:
-            return False
-        ending: set[str | None] = {prefix}
-        keys = self._state.keys.values()
-        while issued := {key.prefix for key in keys if key.issued_by in ending} - ending:
-            ending |= issued
-        for key in [key for key in keys if key.prefix in ending]:
-            self._state.keys[key.prefix] = evolve(key, revoked_at=key.revoked_at or at)
-        return True
-
-    async def touch(self, prefix: str, at: datetime) -> None:
-        key = self._state.keys.get(prefix)
-        if key is not None:
-            self._state.keys[prefix] = evolve(key, last_used_at=at)
-
-
 def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:
     keys = (key for each in integration.repositories for key in (each.id, each.full_name.lower()))
     return {(integration.organization_id, integration.provider, key) for key in keys}
+
+
+@final
+class MemoryHooks(SealedMemoryStore):
+    async def rotate_secret(
+        self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
+    ) -> bool:
+        refuse_unstorable(secret)
+        if own(self._state.integrations, organization_id, integration_id) is None:
+            return False
+        stored = self._state.secrets[integration_id]
+        if stored and self._sealer.open(stored[0].sealed) == secret:
+            return True
+        ending = [
+            evolve(each, expires_at=overlap_until if each.expires_at is None else min(each.expires_at, overlap_until))
+            for each in stored
+        ]
+        self._state.secrets[integration_id] = [
+            Secret(sealed=self._sealer.seal(secret)),
+            *(each for place, each in enumerate(ending) if place == 0 or each.verifies(at)),
+        ]
+        self._state.versions[organization_id] += 1
+        return True
+
+    async def sweep_secrets(self, before: datetime) -> int:
+        number = sum(map(len, self._state.secrets.values()))
+        for integration_id, secrets in self._state.secrets.items():
+            self._state.secrets[integration_id] = [each for each in secrets if each.verifies(before)]
+        return number - sum(map(len, self._state.secrets.values()))
+
+    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
+        if own(self._state.integrations, organization_id, integration_id) is None:
+            return None
+        sealed = self._state.tokens.get(integration_id)
+        return HookAccess(
+            hook_id=self._state.hooks.get(integration_id), token=None if sealed is None else self._sealer.open(sealed)
+        )
+
+    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
+        refuse_unstorable(hook_id)
+        if own(self._state.integrations, organization_id, integration_id) is None:
+            return False
+        self._state.hooks[integration_id] = hook_id
+        return True

@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import final
 
@@ -13,14 +13,18 @@ from contentsvc_core.events.normalized import Release
 from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.context import push_id
+from contentsvc_core.workflows.jobs import Job, JobEvent
 from contentsvc_core.workflows.runs import (
     ALREADY_REPORTED,
+    MAX_KILLS,
     RESTARTABLE,
     SUSPECT_KILLS,
     SUSPECT_PATIENCE,
     Completion,
     Due,
     ListedRun,
+    Recovered,
+    RunState,
     RunStatus,
     Taken,
     WorkflowRun,
@@ -161,3 +165,78 @@ class MemoryRunLedger(MemoryStore):
 
 def _place(cause: Cause) -> tuple[str, str, int] | None:
     return (cause.trigger_id, cause.provider, cause.repository_id) if isinstance(cause, Delivered) else None
+
+
+@final
+class MemoryExecutors(MemoryStore):
+    async def join(self, executor: str) -> None:
+        self._state.executors.setdefault(executor, 0)
+
+    async def heartbeat(self, executor: str) -> Mapping[str, int]:
+        if executor in self._state.executors:
+            self._state.executors[executor] += 1
+        return dict(self._state.executors)
+
+    async def running(self, executor: str) -> Sequence[Taken]:
+        return [
+            Taken(id=run.id, organization_id=run.organization_id, takes=run.takes)
+            for run in self._state.unfinished_runs(RunStatus.RUNNING)
+            if run.executor == executor
+        ]
+
+    async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
+        refuse_unstorable(error)
+        for id_, beats in lost.items():
+            if self._state.executors.get(id_) == beats:
+                del self._state.executors[id_]
+        pending = failed = 0
+        for run in self._state.unfinished_runs(RunStatus.RUNNING):
+            if run.executor in self._state.executors:
+                continue
+            killed = evolve(run, attempts=run.attempts - 1, kills=run.kills + 1)
+            if killed.kills >= MAX_KILLS:
+                ended = evolve(killed, status=RunStatus.FAILED, error=error)
+                self._state.put_run(ended)
+                enqueue_of_run(self._state, ended)
+                failed += 1
+            else:
+                self._state.put_run(evolve(killed, status=RunStatus.PENDING, due_at=run.created_at))
+                pending += 1
+        return Recovered(pending=pending, failed=failed)
+
+    async def leave(self, executor: str) -> None:
+        self._state.executors.pop(executor, None)
+
+
+@final
+class MemoryRunStateStore(MemoryStore):
+    async def results(self, run: RunState) -> Mapping[str, str]:
+        return dict(self._state.steps.get(run.id, {}))
+
+    async def save(self, run: WorkflowRun, step: str, result: str) -> None:
+        refuse_unstorable(step, result)
+        if self._state.owned_by_taker(run) is not None:
+            self._state.steps.setdefault(run.id, {}).setdefault(step, result)
+
+
+@final
+class MemoryJobs(MemoryStore):
+    async def start(self, job: Job) -> None:
+        refuse_unstorable(job)
+        self._state.refuse_stranger(job.run.organization_id)
+        if job.id not in self._state.jobs:
+            self._state.jobs[job.id] = job
+            self._state.put_run(job.run)
+
+    async def job(self, organization_id: str, job_id: str) -> Job | None:
+        job = self._state.jobs.get(job_id)
+        if job is None or job.run.organization_id != organization_id:
+            return None
+        return evolve(job, run=self._state.runs[job.run.id])
+
+    async def note(self, events: Sequence[JobEvent]) -> None:
+        refuse_unstorable(*events)
+        for event in events:
+            job = self._state.jobs[event.job_id]
+            if all(event.id != each.id for each in job.events):
+                self._state.jobs[job.id] = evolve(job, events=(*job.events, event))

@@ -2,25 +2,18 @@ from typing import final
 
 from attrs import frozen
 
+from contentsvc_adapters.memory.access import MemoryApiKeys, MemoryKeyedRequests, MemoryRateLimitStore, MemorySessions
 from contentsvc_adapters.memory.brands import MemoryBrandIdentities
 from contentsvc_adapters.memory.changelogs import MemoryChangelogs
-from contentsvc_adapters.memory.deliveries import MemoryDeliveryStore
-from contentsvc_adapters.memory.directory import MemoryApiKeys, MemoryDirectory
-from contentsvc_adapters.memory.executors import MemoryExecutors, MemoryRunStateStore
-from contentsvc_adapters.memory.hooks import MemoryHooks
-from contentsvc_adapters.memory.jobs import MemoryJobs
-from contentsvc_adapters.memory.journal import MemoryJournal
-from contentsvc_adapters.memory.keyed_requests import MemoryKeyedRequests
-from contentsvc_adapters.memory.ledger import MemoryRunLedger
+from contentsvc_adapters.memory.directory import MemoryDirectory, MemoryHooks
+from contentsvc_adapters.memory.journal import MemoryDeliveryStore, MemoryJournal
+from contentsvc_adapters.memory.ledger import MemoryExecutors, MemoryJobs, MemoryRunLedger, MemoryRunStateStore
 from contentsvc_adapters.memory.library import MemoryContextLibrary, MemoryPostLibrary
-from contentsvc_adapters.memory.limits import MemoryRateLimitStore
 from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
-from contentsvc_adapters.memory.read_model import MemoryReadModel, MemoryRunLists
+from contentsvc_adapters.memory.read_model import MemoryReadModel, MemoryRunLists, MemorySearch
 from contentsvc_adapters.memory.recipients import MemoryRecipients
 from contentsvc_adapters.memory.schedules import MemorySchedules
-from contentsvc_adapters.memory.search import MemorySearch
-from contentsvc_adapters.memory.sessions import MemorySessions
 from contentsvc_adapters.memory.state import State
 from contentsvc_core import ports
 

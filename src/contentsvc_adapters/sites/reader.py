@@ -60,7 +60,6 @@ _FAULTS: Final = {
 }
 
 
-@final
 @frozen
 class _Moved:
     url: str

@@ -101,7 +101,6 @@ class Listing(Value, frozen=True, kw_only=True):
         return question.stretches(self.spans[0])
 
 
-@final
 class _Question(Value, frozen=True):
     listing: Listing
     connection: Connection

@@ -2,22 +2,22 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from contentsvc_adapters.sql import addressing, containment
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.post_rows import post_of, post_row
-from contentsvc_adapters.sql.schema.content import posts, told_once
+from contentsvc_adapters.sql.post_rows import post_of, post_row, read_labels, written_labels
+from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.schema.content import post_versions, posts, told_once
 from contentsvc_adapters.sql.schema.lists import post_counts
 from contentsvc_adapters.sql.store import is_own
-from contentsvc_adapters.sql.version_rows import add_versions, keep_versions, versions_of
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.posts import Post, PostStatus, PostText
 from contentsvc_core.content.queries import PostOrder, PostQuery
-from contentsvc_core.content.versions import PostVersion
+from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import to_ms
+from contentsvc_core.timestamps import from_ms, to_ms
 
 if TYPE_CHECKING:
     from contentsvc_adapters.sql.searching.search import SqlSearch
@@ -32,6 +32,12 @@ _CHANGED: Final = (
 )
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)
+_KEPT: Final = (
+    select(post_versions).where(post_versions.c.post_id == bindparam("post")).order_by(post_versions.c.number.desc())
+)
+_DROPPED: Final = delete(post_versions).where(
+    post_versions.c.post_id == bindparam("post"), post_versions.c.number < bindparam("oldest")
+)
 
 
 @final
@@ -258,3 +264,36 @@ def _filters(query: PostQuery) -> dict[str, Sequence[str]]:
 def _order(query: PostQuery) -> list[ColumnElement[Any]]:
     place = (posts.c[_COLUMNS[query.order_by]], posts.c.id)
     return [column.asc() if query.ascending else column.desc() for column in place]
+
+
+def versions_of(connection: Connection, post_id: str) -> list[PostVersion]:
+    return [_version_of(row) for row in connection.execute(_KEPT, {"post": post_id})]
+
+
+def keep_versions(connection: Connection, before: Post, after: Post, author: str | None) -> None:
+    """Add the versions of a change, and delete the versions beyond the bounds. The row of the post is locked."""
+    if before.text == after.text:
+        return
+    added, versions = versions_after(versions_of(connection, after.id), before, after, author)
+    add_versions(connection, after.id, added)
+    connection.execute(_DROPPED, {"post": after.id, "oldest": versions[-1].number})
+
+
+def add_versions(connection: Connection, post_id: str, versions: Sequence[PostVersion]) -> None:
+    for version in versions:
+        values = {
+            "post_id": post_id,
+            "number": version.number,
+            "title": version.text.title,
+            "markdown": version.text.markdown,
+            "summary": version.text.summary,
+            "labels": written_labels(version.text.labels),
+            "saved_at": to_ms(version.saved_at),
+            "author": version.author,
+        }
+        connection.execute(insert(post_versions).values(values))
+
+
+def _version_of(row: AnyRow) -> PostVersion:
+    text = PostText(title=row.title, markdown=row.markdown, summary=row.summary, labels=read_labels(row.labels))
+    return PostVersion(number=row.number, text=text, saved_at=from_ms(row.saved_at), author=row.author)

@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Table, Update, delete, exists, insert, select, tuple_, update
 
-from contentsvc_adapters.sql.automation_rows import read_row, row_of
-from contentsvc_adapters.sql.brand_checks import unknown_brand
+from contentsvc_adapters.sql.automation_rows import read_row, row_of, unknown_brand
 from contentsvc_adapters.sql.configuration import lock_organization
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.runs import start

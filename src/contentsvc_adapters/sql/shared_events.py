@@ -15,7 +15,6 @@ from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
-@final
 @frozen
 class _EventCache:
     """Events by id, and the reasons why others are unreadable."""

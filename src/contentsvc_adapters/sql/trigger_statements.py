@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from contentsvc_adapters.sql.automation_rows import read_row, row_of
-from contentsvc_adapters.sql.brand_checks import unknown_brand
+from contentsvc_adapters.sql.automation_rows import read_row, row_of, unknown_brand
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row_loader import RowLoader

@@ -72,7 +72,6 @@ class Patience:
     silence_s: float = 30.0
 
 
-@final
 @frozen(kw_only=True)
 class _Later:
     reason: str
@@ -80,7 +79,6 @@ class _Later:
     after_s: float = 0.0
 
 
-@final
 @frozen(kw_only=True)
 class _RetryWithout:
     """The server rejected a part of the request; the request is sent again without that part."""

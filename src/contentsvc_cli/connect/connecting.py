@@ -1,18 +1,15 @@
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from contentsvc_cli.connect.webhooks import CALLING
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from contentsvc_http.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 #: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
@@ -88,7 +85,7 @@ def connect(
             "createdAtHost": connected.created_at_host,
         }
 
-    def remote(api: "Api") -> dict[str, object]:
+    def remote(api: Api) -> dict[str, object]:
         owner, _, name = repository.rpartition("/")
         body = {
             "owner": owner,

@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.outgoing.endpoints import (
@@ -21,9 +21,6 @@ from contentsvc_core.outgoing.endpoints import (
 from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.usecases.consents import confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/webhook-endpoints"
 _KIND: Final = "webhook endpoint"
@@ -146,7 +143,7 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
         rotated = await owned(app, _KIND, endpoint_id, lambda owner, id_: rotate(owner, id_, overlap=overlap))
         return await _with_secret(app, rotated)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         path = f"{_PATH}/{part(endpoint_id)}/rotate-secret"
         return _flat(api.send("POST", path, {"overlapHours": overlap_hours}))
 
@@ -208,7 +205,7 @@ def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         changed = await owned(app, _KIND, endpoint_id, lambda owner, id_: editor.change(owner, id_, change))
         return await _body(app, changed)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(endpoint_id)}", msgspec.to_builtins(change))["webhookEndpoint"]
 
     return with_app(work, remote=remote)

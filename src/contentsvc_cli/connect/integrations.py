@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING, Any, final
+from typing import Any
 
 import click
 
@@ -6,16 +6,12 @@ from contentsvc_cli.connect.webhooks import CALLING, reconcile, rotate_secret
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, say, show, show_rows
-from contentsvc_cli.wiring import organization_named, owned, refuse_unknown, with_app
+from contentsvc_cli.wiring import Api, organization_named, owned, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.timestamps import iso_ms
 
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
-
-@final
 class _Integration(click.Group):
     """Imports ``connect`` on demand: its options name all providers, which the other commands do not need."""
 
@@ -69,7 +65,7 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
         integration = await owned(app, "integration", integration_id, app.stores.directory.integration)
         return _body(integration, app.base_url)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         body = next((row for row in _on_server(api) if row["id"] == integration_id), None)
         if body is None:
             refuse_unknown("integration", integration_id)
@@ -78,7 +74,7 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
     show(with_app(work, remote=remote), as_json=as_json)
 
 
-def _on_server(api: "Api") -> list[dict[str, Any]]:
+def _on_server(api: Api) -> list[dict[str, Any]]:
     return [
         {**row, "provider": provider, "repository": row["displayName"], "enabled": None, "webhookUrl": None}
         for provider, rows in api.get("/v1/integrations").items()
@@ -126,7 +122,7 @@ def delete(integration_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> Disconnected | None:
         return await owned(app, "integration", integration_id, app.connector.disconnect)
 
-    def remote(api: "Api") -> None:
+    def remote(api: Api) -> None:
         show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"), as_json=as_json)
 
     gone = with_app(work, busy=CALLING, remote=remote)

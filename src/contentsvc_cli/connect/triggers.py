@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 import msgspec
@@ -10,7 +10,7 @@ from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -18,9 +18,6 @@ from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS
 from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/event-triggers"
 
@@ -75,7 +72,7 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
         owner = await organization_named(app, organization)
         return _body(accepted(await app.trigger_editor.create(owner.id, command), names=_NAMES))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, _request(command))["eventTrigger"]
 
     show(with_app(work, remote=remote), as_json=as_json)
@@ -183,7 +180,7 @@ def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
         )
         return _body(changed)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(trigger_id)}", _request(change))["eventTrigger"]
 
     return with_app(work, remote=remote)

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Collection
 from datetime import UTC, datetime
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import click
@@ -11,7 +11,7 @@ from attrs import frozen
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, hint, show
-from contentsvc_cli.wiring import owned, receiver_of, with_app
+from contentsvc_cli.wiring import Api, owned, receiver_of, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
@@ -22,7 +22,6 @@ from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
 
 if TYPE_CHECKING:
     from contentsvc_cli.develop.recordings import RecordedDelivery
-    from contentsvc_cli.remote import Api
 
 _SUBJECT: Final = "feat: a sample commit of 'contentsvc trigger test'"
 _TAG: Final = "v0.0.0-sample"
@@ -32,7 +31,6 @@ _NATIVE: Final = frozenset({"codehost", "github"})
 _OF_EVENT: Final = {"branch": "push", "paths": "push", "message": "push", "tag": "release", "pre_release": "release"}
 
 
-@final
 @frozen(kw_only=True)
 class _Sample:
     event: str
@@ -111,7 +109,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
         verdict = _verdict(trigger, sample, defaults)
         return {**verdict, **await _receive(app, trigger, sample)} if send else verdict
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         if send:
             message = "--send needs the secret of the webhook: use it on the machine of the service"
             raise click.UsageError(message)

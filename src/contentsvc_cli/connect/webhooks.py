@@ -1,5 +1,5 @@
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import to_builtins
@@ -8,13 +8,10 @@ from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_cli.wiring import owned, with_app
+from contentsvc_cli.wiring import Api, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.timestamps import iso_ms
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 CALLING: Final = "waiting for the code host"
 _MISSED: Final = ("repository", "event", "action", "statusCode", "deliveredAt", "result")
@@ -53,7 +50,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
         }
         return body, rotated.at_host.reason if isinstance(rotated.at_host, HostRefusal) else None
 
-    def remote(api: "Api") -> tuple[dict[str, object], str | None]:
+    def remote(api: Api) -> tuple[dict[str, object], str | None]:
         path = f"/v1/integrations/{part(integration_id)}/rotate-secret"
         rotated = api.send("POST", path, {"overlapHours": overlap_hours})
         body = {"integrationId": rotated["id"], "webhookSecret": rotated["secret"]}
@@ -96,7 +93,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
         )
         return to_builtins(ReconciledShape.of(reconciled))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         body = {"lookBackHours": hours, "dryRun": dry_run}
         return api.send("POST", f"/v1/integrations/{part(integration_id)}/reconcile", body)
 

@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import to_builtins
@@ -8,15 +8,12 @@ from contentsvc_cli.content.following import WAIT, check_completed, followed, fo
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand
 from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import removed_body
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/brand-identities"
 _KIND: Final = "brand identity"
@@ -78,7 +75,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
         job = accepted(await app.brand_generator.request(owner.id, name=name, website_url=website_url))
         return to_builtins(BrandJobBody.of(await followed(app, job, wait_s)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         body = {"websiteUrl": website_url, **({} if name is None else {"name": name})}
         return followed_on_server(api, f"{_PATH}/generate", body, wait_s)
 
@@ -103,7 +100,7 @@ def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN40
     async def work(app: Application) -> dict[str, Any]:
         return _body(await owned(app, _KIND, brand_id, lambda owner, id_: app.brand_editor.change(owner, id_, command)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(brand_id)}", to_builtins(command))["brandIdentity"]
 
     show(with_app(work, remote=remote), as_json=as_json)
@@ -118,7 +115,7 @@ def delete(brand_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> Mapping[str, Any]:
         return removed_body(await owned(app, _KIND, brand_id, app.stores.brands.remove))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         answer = api.send("DELETE", f"{_PATH}/{part(brand_id)}")
         return {name: answer[name] for name in ("disabledSchedules", "disabledEvents")}
 

@@ -1,7 +1,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from msgspec import Struct, to_builtins
@@ -9,7 +9,7 @@ from msgspec import Struct, to_builtins
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, near, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.public.changelogs import (
@@ -24,9 +24,6 @@ from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.text import one_line
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _Command = TypeVar("_Command", bound=Struct)
 _PATH: Final = "/v1/changelogs"
@@ -106,7 +103,7 @@ def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None
         owner = await organization_named(app, organization)
         return _body(app, accepted(await app.changelog_editor.create(owner, command)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, to_builtins(command))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
@@ -148,7 +145,7 @@ def set_image(
         _, changelog = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.set_image(changelog, ImageKind(kind), content)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}/images/{kind}"
         return api.send("DELETE" if content is None else "PUT", path, content=content)["changelog"]
 
@@ -167,7 +164,7 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
         owner, changelog = await _named(app, organization, which)
         return _body(app, changelog), exposure_body(*await app.changelog_editor.preview(owner, changelog))
 
-    def remote(api: "Api") -> tuple[dict[str, Any], ExposureBody]:
+    def remote(api: Api) -> tuple[dict[str, Any], ExposureBody]:
         changelog = _on_server(api, which)
         return changelog, api.get(f"{_PATH}/{part(changelog['id'])}/exposure")
 
@@ -230,14 +227,14 @@ def _change(organization: str, which: str | None, command: Struct, *, as_json: b
         owner, changelog = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.change(owner, command, changelog)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}"
         return api.send("PATCH", path, to_builtins(command))["changelog"]
 
     show(with_app(work, remote=remote), as_json=as_json)
 
 
-def _on_server(api: "Api", which: str | None) -> dict[str, Any]:
+def _on_server(api: Api, which: str | None) -> dict[str, Any]:
     if which is not None:
         return api.get(f"{_PATH}/{part(which)}")["changelog"]
     return api.get(_PATH)["changelogs"][0]

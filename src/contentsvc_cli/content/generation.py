@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import to_builtins
@@ -8,14 +8,11 @@ from contentsvc_cli.content.following import WAIT, check_completed, followed, fo
 from contentsvc_cli.terminal.completing import connected_repository_ids
 from contentsvc_cli.terminal.options import given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.usecases.generate import GeneratePost
 from contentsvc_core.workflows.jobs import GenerationJobBody
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _NAMES: Final = {"content_type": "--type", "repository_ids": "--repository-id", "brand_identity_id": "--brand"}
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -38,7 +35,7 @@ def generate(organization: str, wait_s: float | None, *, as_json: bool, **fields
         job = accepted(await app.generator.request(owner.id, command))
         return to_builtins(GenerationJobBody.of(await followed(app, job, wait_s)))
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         named = ("contentType", "lookbackWindow", "brandIdentityId", "repositoryIds")
         body = {name: value for name, value in to_builtins(command).items() if name in named}
         return followed_on_server(api, "/v1/posts/generate", body, wait_s)

@@ -1,14 +1,14 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import IO, Any, Final, TypeAlias, TypeVar, cast
 
 import click
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, refuse_unknown, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
 from contentsvc_core.content.style_fields import STYLE_FIELDS, options_body, options_of, read_style, value_in_words
@@ -17,9 +17,6 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.schedules import ChangeSchedule
 from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SINGULAR: Final = {
@@ -79,7 +76,7 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
         owner = await organization_named(app, organization)
         return owner.house_style, await _stored_style(app, owner, trigger_id, schedule_id)
 
-    def remote(api: "Api") -> _Styles:
+    def remote(api: Api) -> _Styles:
         owner = _read_stored(api.get("/v1/house-style"))
         override = _override_on_server(api, trigger_id, schedule_id)
         return owner, owner if override is None else _read_stored(override[1])
@@ -169,7 +166,7 @@ def _change(
             return style, style
         return owner.house_style, style
 
-    def remote(api: "Api") -> _Styles:
+    def remote(api: Api) -> _Styles:
         owner = _read_stored(api.get("/v1/house-style"))
         override = _override_on_server(api, trigger_id, schedule_id)
         if override is None:
@@ -186,7 +183,7 @@ def _change(
 
 
 def _override_on_server(
-    api: "Api", trigger_id: str | None, schedule_id: str | None
+    api: Api, trigger_id: str | None, schedule_id: str | None
 ) -> tuple[str, Mapping[str, Any]] | None:
     if trigger_id is not None:
         path = f"/v1/event-triggers/{part(trigger_id)}"

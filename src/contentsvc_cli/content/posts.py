@@ -1,6 +1,6 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 from msgspec import Struct, to_builtins
@@ -9,7 +9,7 @@ from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.editing import ChangePost, CreatePost
@@ -17,9 +17,6 @@ from contentsvc_core.content.posts import Label, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery, read_post_query
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.text import storable
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
 _AUTHOR: Final = "command"
@@ -141,7 +138,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
         owner = (await organization_named(app, organization)).id
         return (owner, *await app.post_editor.chosen(owner, query))
 
-    def choose_remotely(api: "Api") -> tuple[str, Sequence[tuple[str, str]], int]:
+    def choose_remotely(api: Api) -> tuple[str, Sequence[tuple[str, str]], int]:
         total = api.get("/v1/posts", limit=1, **filters)["pagination"]["totalItems"]
         posts = api.list("/v1/posts", "posts", MAX_BULK, **filters)
         return "", [(post["id"], post["title"]) for post in posts], total
@@ -160,7 +157,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
         failed = [{"id": id_, "title": names[id_], "error": fault.message()} for id_, fault in result.failed]
         return {"action": action, "done": list(result.done), "failed": failed, "remaining": total - len(posts)}
 
-    def work_remotely(api: "Api") -> dict[str, Any]:
+    def work_remotely(api: Api) -> dict[str, Any]:
         changed = api.send("POST", "/v1/posts/bulk", {"action": action, "ids": list(names)})
         failed = [{**failure, "title": names[failure["id"]]} for failure in changed["failed"]]
         return {**changed, "failed": failed, "remaining": total - len(posts)}
@@ -209,7 +206,7 @@ def search_posts(
         warn(hits)
         return [post_hit_body(post_body(found), post_search.terms) for found in hits.found]
 
-    def remote(api: "Api") -> list[dict[str, Any]]:
+    def remote(api: Api) -> list[dict[str, Any]]:
         filters = {"status": status, "contentType": content_type, "since": since}
         posts = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
         warn(Hits(found=(), has_more=len(posts) > limit, behind=0))
@@ -331,7 +328,7 @@ def _change(post_id: str, change: Struct, *, as_json: bool) -> None:
         )
         return post_body(changed)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"/v1/posts/{part(post_id)}", to_builtins(change))["post"]
 
     _show(with_app(work, remote=remote), as_json=as_json)

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
@@ -11,16 +11,13 @@ from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command, values_of
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule, Schedule, ScheduleSettings
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _PATH: Final = "/v1/schedules"
 
@@ -93,7 +90,7 @@ def create(
         owner = await organization_named(app, organization)
         return _body(accepted(await app.planner.create(owner.id, command))), owner.time_zone.key
 
-    def remote(api: "Api") -> _Shown:
+    def remote(api: Api) -> _Shown:
         return api.send("POST", _PATH, _request(values_of(command)))["schedule"], _zone_on_server(api)
 
     _show(*with_app(work, remote=remote), as_json=as_json)
@@ -199,18 +196,18 @@ def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
         changed = accepted(await app.planner.change(stored.organization_id, schedule_id, change(stored.cron)))
         return _body(changed), (await zone_of(app.stores.directory, stored.organization_id)).key
 
-    def remote(api: "Api") -> _Shown:
+    def remote(api: Api) -> _Shown:
         body = _request(values_of(change(cron_of(schedule_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
         return api.send("PATCH", f"{_PATH}/{part(schedule_id)}", body)["schedule"], _zone_on_server(api)
 
     return with_app(work, remote=remote)
 
 
-def _zone_on_server(api: "Api") -> str:
+def _zone_on_server(api: Api) -> str:
     return api.get("/v1/organization")["organization"]["timeZone"]
 
 
-def schedule_on_server(api: "Api", schedule_id: str) -> dict[str, Any]:
+def schedule_on_server(api: Api, schedule_id: str) -> dict[str, Any]:
     return api.get(f"{_PATH}/{part(schedule_id)}")["schedule"]
 
 

@@ -45,7 +45,6 @@ class RecordedDelivery:
     body: bytes = field(repr=False)
 
 
-@final
 class _Line(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One line; unknown fields are ignored, so that recorders may add their own."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn
 
 import click
 import httpx
@@ -161,7 +161,6 @@ def _give_up(_number: int, _frame: object) -> NoReturn:
     sys.exit(1)
 
 
-@final
 @define
 class _DemoOutcome:
     answers: dict[str, int] = field(factory=dict[str, int])

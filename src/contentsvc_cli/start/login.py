@@ -1,7 +1,7 @@
 import os
 import sys
 import webbrowser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,12 +15,9 @@ from contentsvc_cli.servers import (
     write_logins,
 )
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
-from contentsvc_cli.wiring import organization_named, owned, with_app
+from contentsvc_cli.wiring import Api, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ChangelogLinks
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 
 @click.command()
@@ -90,7 +87,7 @@ def open_page(what: str, post_id: str | None, organization: str, *, as_json: boo
             await owned(app, "post", post_id, app.stores.posts.post)
         return f"{app.base_url}{_path(post_id)}"
 
-    def remote(api: "Api") -> str:
+    def remote(api: Api) -> str:
         if what == "changelog":
             changelogs: list[dict[str, Any]] = api.get("/v1/changelogs")["changelogs"]
             return changelogs[0]["url"]

@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import to_builtins
@@ -6,12 +6,9 @@ from msgspec import to_builtins
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, list_output, say, show
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.context import RecordBody, is_custom_id
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 #: Maximum size of all events of the hits, in bytes.
 _MAX_BYTES = 256 * 1024 * 1024
@@ -35,7 +32,7 @@ def list_context(organization: str, since: str, limit: int | None, *, as_json: b
         records = await app.stores.contexts.records(owner, limit=at_most)
         return to_builtins([RecordBody.of(record) for record in records])
 
-    def remote(api: "Api") -> list[dict[str, Any]]:
+    def remote(api: Api) -> list[dict[str, Any]]:
         records = api.list("/v1/context", "context", at_most, content="true", since=since)
         return [{name: record[name] for name in RecordBody.__struct_encode_fields__} for record in records]
 
@@ -81,7 +78,7 @@ def search(
         warn(hits)
         return [dict(record_hit_body(record, context_search.terms)) for record in hits.found]
 
-    def remote(api: "Api") -> list[dict[str, Any]]:
+    def remote(api: Api) -> list[dict[str, Any]]:
         answer = api.get(
             "/v1/context",
             query=" ".join(words),

@@ -11,14 +11,13 @@ from contentsvc_cli.searching import SINCE
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, say, show
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, LogStatus
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal, RefusalKind
 
 if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
     from contentsvc_core.usecases.replay_many import ReplayDeliveries
 
 
@@ -103,7 +102,7 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: boo
         message = "give a log id or a filter, not both"
         raise click.UsageError(message)
 
-    def remote(api: "Api") -> dict[str, Any]:
+    def remote(api: Api) -> dict[str, Any]:
         return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
 
     replayed = with_app(lambda app: _replay_one(app, log_id), remote=remote)
@@ -135,7 +134,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
 
         return await _replay_all(batch, command)
 
-    def remote_filter(api: "Api") -> dict[str, Any]:
+    def remote_filter(api: Api) -> dict[str, Any]:
         filters = to_builtins(command)
         if dry_run:
             return api.get(

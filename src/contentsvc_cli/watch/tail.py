@@ -3,30 +3,36 @@ import contextlib
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, final
+from datetime import timedelta
+from typing import Any, Final, final
 
 import click
 from rich.text import Text
 
 from contentsvc_cli.searching import SINCE, newer_than
 from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, say, style_of
-from contentsvc_cli.watch.following_log import EVERY_S, LogFollower
 from contentsvc_cli.watch.logs import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
-from contentsvc_cli.wiring import organization_named, with_app
+from contentsvc_cli.wiring import Api, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
+from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.ports import ReadModel
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.text import one_line
-
-if TYPE_CHECKING:
-    from contentsvc_cli.remote import Api
 
 _TEXT: Final = 200
 #: Entries of each request to a server, and the polling interval in seconds: half of a usual rate limit.
 _NEWEST: Final = 100
 _ASK_EVERY_S: Final = 2.0
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
+EVERY_S: Final = 0.5
+#: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
+#: poll starts a little before the last cursor, and sometimes well before it.
+_SHORTLY: Final = timedelta(seconds=2)
+_LONG: Final = timedelta(seconds=20)
+_LONG_EVERY: Final = 20
+_PAGE: Final = 500
 
 
 @click.command()
@@ -85,7 +91,7 @@ def tail(  # noqa: PLR0917  # its options
             away = False
             await shown.show(new)
 
-    def remote(api: "Api") -> None:
+    def remote(api: Api) -> None:
         if event or text:
             message = "--event and --text work on the machine of the service"
             raise click.UsageError(message)
@@ -95,7 +101,7 @@ def tail(  # noqa: PLR0917  # its options
         with_app(work, busy=None, remote=remote)
 
 
-def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
+def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
     statuses: dict[str, str] = {}
     terminal = console()
     first = True
@@ -113,7 +119,6 @@ def _follow_server(api: "Api", earlier: int, since: str, *, as_json: bool, **fil
         time.sleep(_ASK_EVERY_S)
 
 
-@final
 class _Lines:
     def __init__(self, app: Application, organization_id: str, *, as_json: bool) -> None:
         self._app = app
@@ -175,3 +180,66 @@ def _line(row: Mapping[str, Any], name: str) -> Text:
         )
         if part.plain
     )
+
+
+@final
+class LogFollower:
+    def __init__(self, read_model: ReadModel, organization_id: str, search: LogSearch, *, page: int = _PAGE) -> None:
+        self._read_model = read_model
+        self._organization_id = organization_id
+        self._search = search
+        self._page = page
+        #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
+        self._newest: Cursor | None = None
+        self._shown: dict[str, tuple[Cursor, LogStatus]] = {}
+        self._polls = 0
+
+    async def start(self, earlier: int) -> Sequence[ListedEntry]:
+        """Return the newest existing entries, oldest first. Later calls return newer entries."""
+        self._newest = await self._find_newest()
+        if self._newest is None:
+            return ()
+        first = await self._log(earlier) if earlier else []
+        for entry in [*first, *await self._since(self._newest, _LONG)]:
+            self._note(entry)
+        return first[::-1]
+
+    async def new(self) -> Sequence[ListedEntry]:
+        newest = await self._find_newest()
+        self._polls += 1
+        far = self._polls % _LONG_EVERY == 0
+        entries = await self._since(self._newest, _LONG if far else _SHORTLY)
+        fresh = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
+        for entry in fresh:
+            self._note(entry)
+        # Set at the end: after a failure, the next poll begins at the same cursor.
+        self._newest = newest
+        if far and newest is not None:
+            kept = newest.created_at - 2 * _LONG
+            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].created_at >= kept}
+        return fresh
+
+    def _note(self, entry: ListedEntry) -> None:
+        self._shown[entry.id] = (Cursor.of(entry), entry.status)
+
+    async def _find_newest(self) -> Cursor | None:
+        newest = await self._read_model.log(self._organization_id, LogSearch(), limit=1)
+        return Cursor.of(newest[0]) if newest else None
+
+    async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
+        after = None if place is None else Cursor(created_at=place.created_at - before, id="")
+        entries: list[ListedEntry] = []
+        page: Sequence[ListedEntry] = ()
+        while not entries or len(page) == self._page:
+            end = Cursor.of(page[-1]) if page else None
+            page = await self._log(self._page, before=end, after=after)
+            if not page:
+                break
+            entries += page
+        return entries[::-1]
+
+    async def _log(self, limit: int, *, before: Cursor | None = None, after: Cursor | None = None) -> list[ListedEntry]:
+        entries = await self._read_model.log(
+            self._organization_id, self._search, limit=limit, before=before, after=after
+        )
+        return list(entries)

@@ -55,7 +55,6 @@ class PageRequest(Value, frozen=True, kw_only=True):
         return (self.page - 1) * self.limit
 
 
-@final
 class PaginationBody(TypedDict):
     """The position of a page in its list."""
 

@@ -4,11 +4,15 @@ Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`, and may 
 otherwise. Tenant-scoped methods take the organization's id first and see nothing of another one.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from contentsvc_core.ports.access import KeyedRequests as KeyedRequests
+    from contentsvc_core.ports.access import RateLimitStore as RateLimitStore
+    from contentsvc_core.ports.access import Sessions as Sessions
+    from contentsvc_core.ports.access import Transition as Transition
     from contentsvc_core.ports.brands import BrandIdentities as BrandIdentities
     from contentsvc_core.ports.brands import SiteReader as SiteReader
     from contentsvc_core.ports.changelogs import Changelogs as Changelogs
@@ -25,10 +29,6 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.directory import ApiKeys as ApiKeys
     from contentsvc_core.ports.directory import Directory as Directory
     from contentsvc_core.ports.directory import SecretSealer as SecretSealer
-    from contentsvc_core.ports.jobs import Jobs as Jobs
-    from contentsvc_core.ports.keyed_requests import KeyedRequests as KeyedRequests
-    from contentsvc_core.ports.limits import RateLimitStore as RateLimitStore
-    from contentsvc_core.ports.limits import Transition as Transition
     from contentsvc_core.ports.mailing import Mailbox as Mailbox
     from contentsvc_core.ports.mailing import MailSender as MailSender
     from contentsvc_core.ports.mailing import Subscribers as Subscribers
@@ -44,39 +44,17 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.outside import Share as Share
     from contentsvc_core.ports.outside import Shares as Shares
     from contentsvc_core.ports.read_model import ReadModel as ReadModel
-    from contentsvc_core.ports.run_lists import RunLists as RunLists
+    from contentsvc_core.ports.read_model import RunLists as RunLists
+    from contentsvc_core.ports.read_model import Search as Search
     from contentsvc_core.ports.runs import Executors as Executors
+    from contentsvc_core.ports.runs import Jobs as Jobs
     from contentsvc_core.ports.runs import RunLedger as RunLedger
     from contentsvc_core.ports.runs import RunStateStore as RunStateStore
     from contentsvc_core.ports.runs import Steps as Steps
     from contentsvc_core.ports.runs import Workflow as Workflow
     from contentsvc_core.ports.schedules import Schedules as Schedules
-    from contentsvc_core.ports.search import Search as Search
-    from contentsvc_core.ports.sessions import Sessions as Sessions
     from contentsvc_core.ports.stores import Stores as Stores
-
-_HOMES: Final = {
-    "brands": "BrandIdentities SiteReader",
-    "changelogs": "Changelogs",
-    "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
-    "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
-    "directory": "ApiKeys Directory SecretSealer",
-    "code_hosts": "CodeHost Hooks",
-    "read_model": "ReadModel",
-    "run_lists": "RunLists",
-    "jobs": "Jobs",
-    "keyed_requests": "KeyedRequests",
-    "limits": "RateLimitStore Transition",
-    "mailing": "MailSender Mailbox Subscribers",
-    "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
-    "outside": "Offload Clock IdSource Repeatable Share Shares",
-    "runs": "Executors RunLedger RunStateStore Steps Workflow",
-    "schedules": "Schedules",
-    "search": "Search",
-    "sessions": "Sessions",
-    "stores": "Stores",
-}
 
 if not TYPE_CHECKING:
     # A type checker reads the imports above, and refuses every other name.
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)

@@ -3,6 +3,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contentsvc_core.content.posts import Post
+from contentsvc_core.workflows.jobs import Job, JobEvent
 from contentsvc_core.workflows.runs import (
     Completion,
     Due,
@@ -169,4 +170,20 @@ class Workflow(Protocol):
 
     async def failed(self, run: WorkflowRun, exc: Exception) -> None:
         """Set a run pending again after ``exc``, or fail it when no attempt is left."""
+        ...
+
+
+class Jobs(Protocol):
+    """The jobs. A job's status is that of its run in the ledger (:class:`~contentsvc_core.ports.RunLedger`)."""
+
+    async def start(self, job: Job) -> None:
+        """Store a job, its run and its first events in one transaction. A repeated call changes nothing."""
+        ...
+
+    async def job(self, organization_id: str, job_id: str) -> Job | None:
+        """Return a job with its current run, and its events in the order in which they were added."""
+        ...
+
+    async def note(self, events: Sequence[JobEvent]) -> None:
+        """Append events to their jobs. Each event is stored once, even when several processes add it."""
         ...

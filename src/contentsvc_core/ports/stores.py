@@ -1,22 +1,17 @@
 from typing import Protocol
 
+from contentsvc_core.ports.access import KeyedRequests, RateLimitStore, Sessions
 from contentsvc_core.ports.brands import BrandIdentities
 from contentsvc_core.ports.changelogs import Changelogs
 from contentsvc_core.ports.code_hosts import Hooks
 from contentsvc_core.ports.content import ContextLibrary, PostLibrary
 from contentsvc_core.ports.deliveries import DeliveryStore, Journal
 from contentsvc_core.ports.directory import ApiKeys, Directory
-from contentsvc_core.ports.jobs import Jobs
-from contentsvc_core.ports.keyed_requests import KeyedRequests
-from contentsvc_core.ports.limits import RateLimitStore
 from contentsvc_core.ports.mailing import Mailbox, Subscribers
 from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints
-from contentsvc_core.ports.read_model import ReadModel
-from contentsvc_core.ports.run_lists import RunLists
-from contentsvc_core.ports.runs import Executors, RunLedger, RunStateStore
+from contentsvc_core.ports.read_model import ReadModel, RunLists, Search
+from contentsvc_core.ports.runs import Executors, Jobs, RunLedger, RunStateStore
 from contentsvc_core.ports.schedules import Schedules
-from contentsvc_core.ports.search import Search
-from contentsvc_core.ports.sessions import Sessions
 
 
 class Stores(Protocol):

@@ -28,7 +28,6 @@ _BEGIN: Final = re.compile(r"^[ \t]*(?:#{1,6}|[-*+]|>)[ \t]+", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"\*\*|__|`")
 
 
-@final
 class ExcerptBody(TypedDict):
     """A part of a matching document: a commit with its hash and page, or a line of a release."""
 

@@ -37,7 +37,6 @@ class NotAskedBody(TypedDict):
     reason: str
 
 
-@final
 class AskedBody(TypedDict):
     """The addresses that get a confirmation mail, and the other ones with reasons."""
 

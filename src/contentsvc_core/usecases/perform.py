@@ -57,7 +57,6 @@ class ReadsPullRequests(Protocol):
     async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]: ...
 
 
-@final
 @frozen(kw_only=True)
 class _Order:
     content_type: ContentType
@@ -71,7 +70,6 @@ class _Order:
     gather: Callable[[], Awaitable[BriefSources | None]]
 
 
-@final
 @frozen(kw_only=True)
 class _Written:
     draft: Draft

@@ -33,7 +33,6 @@ _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
 
 
-@final
 @frozen(kw_only=True)
 class _Lookup:
     source: Source
@@ -43,14 +42,12 @@ class _Lookup:
     reach: Reach
 
 
-@final
 @frozen(kw_only=True)
 class _Kept:
     found: dict[str, tuple[PullRequest, ...]] = field(factory=dict[str, tuple[PullRequest, ...]])
     missing: str | None = None
 
 
-@final
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[Commit, ...]
     is_cut: bool

@@ -30,7 +30,6 @@ SITE_ATTEMPTS: Final = 4
 _STEP: Final = "page"
 
 
-@final
 @frozen(kw_only=True)
 class _SiteResult:
     url: str

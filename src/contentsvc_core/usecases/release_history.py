@@ -16,7 +16,6 @@ from contentsvc_core.workflows.context import ContextRecord
 _SUBJECT: Final = 200
 
 
-@final
 @frozen
 class _OlderPush:
     record: ContextRecord
@@ -26,7 +25,6 @@ class _OlderPush:
     newest: bool
 
 
-@final
 @define
 class _Revert:
     sha: str

@@ -1,19 +1,19 @@
 """Every rule of specification 4.1, in its order: ``locate``, then ``admit``, then ``decide``. Pure and total."""
 
 from collections.abc import Collection
-from typing import Final
+from typing import Final, assert_never
 
 from msgspec.structs import replace
 
 from contentsvc_core import identifiers
-from contentsvc_core.events.normalized import Push
+from contentsvc_core.events.normalized import RELEASE_ACTIONS, Event, Push, Release
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, HookConfiguration, VerifiedDelivery
-from contentsvc_core.webhooks.filters import is_opened, why_filtered
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.providers.decoding import Malformed
 from contentsvc_core.webhooks.providers.native import Reading, read_object
+from contentsvc_core.workflows.globs import Globs
 
 #: The code host's limit for a body, in bytes.
 MAX_BODY: Final = 25 * 1024 * 1024
@@ -33,6 +33,9 @@ _WHITESPACE: Final = " \t"
 BODY_TOO_LARGE: Final = Rejected(fault=Fault.BODY_TOO_LARGE, error="Webhook body exceeds 25 MiB")
 _NOT_FOUND: Final = Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
 _MISMATCH: Final = "Repository does not belong to this integration"
+_SHOWN = 100
+#: Default branches "usually" (specification 6.1): for code hosts whose deliveries name none.
+_USUAL = frozenset({"refs/heads/main", "refs/heads/master"})
 
 
 def locate(provider: str, organization_id: str, integration_id: str, repository_id: str) -> Address | Rejected:
@@ -216,3 +219,31 @@ def _invalid_payload(delivery: Delivery, error: str) -> Rejected:
 
 def _invalid_parameters(detail: str) -> Rejected:
     return Rejected(fault=Fault.INVALID_PARAMETERS, error=f"Invalid webhook parameters: {detail}")
+
+
+def is_opened(push: Push, opened: Collection[Globs]) -> bool:
+    """Check whether triggers ask for a push to another branch than the default one (docs/silent-points.md)."""
+    if not opened or not push.commits or not push.ref.startswith("refs/heads/"):
+        return False
+    return any(branches.matches(push.branch) for branches in opened)
+
+
+def why_filtered(event: Event, default_branch: str | None) -> str | None:
+    """Return why an event is filtered out (specification 6.1, 6.2); ``None``: the event is processed.
+
+    ``default_branch`` ``None``: unknown, so that the usual names count.
+    """
+    match event:
+        case Push():
+            # The whole ref: the tag refs/tags/main is not the branch main, and branch names contain slashes.
+            is_default = event.ref in _USUAL if default_branch is None else event.ref == f"refs/heads/{default_branch}"
+            if not is_default:
+                default = one_line("main or master" if default_branch is None else default_branch, _SHOWN)
+                return f"{one_line(event.ref, _SHOWN)} is not the default branch ({default})"
+            return None if event.commits else "the push contains no commits"
+        case Release():
+            if event.action not in RELEASE_ACTIONS:
+                return f"the action '{event.action}' is not processed"
+            return "the release is a draft" if event.draft else None
+        case _:
+            assert_never(event)

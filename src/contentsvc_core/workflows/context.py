@@ -66,7 +66,6 @@ def is_custom_id(text: str) -> bool:
     return _CUSTOM_ID.fullmatch(text) is not None
 
 
-@final
 class MetadataBody(TypedDict):
     """The source of a context record (specification 2.5)."""
 

@@ -70,7 +70,6 @@ class Glob:
         return self._automaton.accepts(text[:_LONGEST])
 
 
-@final
 @frozen
 class _Automaton:
     #: The states that a character leads on from, and the states that any character but ``/`` leads on from.

@@ -186,7 +186,6 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
     )
 
 
-@final
 class JobFactsBody(TypedDict, total=False):
     """What a step of a job has made."""
 

@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -108,7 +108,6 @@ def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTT
     return [listed, create, follow]
 
 
-@final
 class _Editor:
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard

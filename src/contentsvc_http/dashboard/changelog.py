@@ -1,5 +1,5 @@
 from hashlib import sha256
-from typing import Any, Final, final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
@@ -57,7 +57,6 @@ _PICTURES: Final = (
 )
 
 
-@final
 @frozen(kw_only=True)
 class _Preview:
     changelog: PublicChangelog

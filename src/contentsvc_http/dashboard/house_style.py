@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Any, Final, final
+from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -51,7 +51,6 @@ def house_style_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHand
     return [show, save, preview, preview_override, leave_preview]
 
 
-@final
 class _StylePages:
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard

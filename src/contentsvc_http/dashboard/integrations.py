@@ -1,6 +1,7 @@
-from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any, Final, final
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 from litestar import Request, Response, get, post
@@ -11,13 +12,14 @@ from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.identifiers import repository_id
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.organizations import Integration, webhook_url
-from contentsvc_core.read_model import LogSearch
+from contentsvc_core.organizations import Integration, Organization, webhook_url
+from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
+from contentsvc_http.dashboard.charts import Columns, columns, last_days, share, span_of
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.connecting import connecting_routes, no_form, no_integration, shown_integration
 from contentsvc_http.dashboard.context import Dashboard
@@ -25,12 +27,51 @@ from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
-from contentsvc_http.dashboard.traffic import Traffic, no_traffic, traffic
 from contentsvc_http.errors import Refused
 
 _ROTATING: Final = ("POST", "/v1/integrations/{integrationId}/rotate-secret")
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
+DAYS: Final = 14
+
+
+@final
+@frozen(kw_only=True)
+class Traffic:
+    chart: Columns
+
+    @classmethod
+    def of(cls, counts: Sequence[LogCount], days: Sequence[datetime], zone: ZoneInfo) -> Self:
+        return cls(chart=columns(counts, days, zone, label="%d %b"))
+
+    @property
+    def number(self) -> int:
+        return sum(self.chart.totals.values())
+
+    @property
+    def failed(self) -> int:
+        return self.chart.totals["failed"]
+
+    @property
+    def succeeded(self) -> str:
+        success = self.chart.totals["success"]
+        return share(success, success + self.failed)
+
+
+async def traffic(dashboard: Dashboard, organization: Organization) -> Mapping[str, Traffic]:
+    zone, days = organization.time_zone, _days(dashboard, organization)
+    counts: dict[str, list[LogCount]] = {}
+    for count in await dashboard.app.stores.read_model.log_counts(organization.id, since=days[0], span=span_of(zone)):
+        counts.setdefault(count.integration_id, []).append(count)
+    return {integration_id: Traffic.of(own_counts, days, zone) for integration_id, own_counts in counts.items()}
+
+
+def no_traffic(dashboard: Dashboard, organization: Organization) -> Traffic:
+    return Traffic.of((), _days(dashboard, organization), organization.time_zone)
+
+
+def _days(dashboard: Dashboard, organization: Organization) -> list[datetime]:
+    return last_days(dashboard.app.clock.now(), DAYS, organization.time_zone)
 
 
 @final

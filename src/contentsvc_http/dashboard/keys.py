@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Final, final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
@@ -50,7 +50,6 @@ _REFUSALS: Final = FormRefusals(
 )
 
 
-@final
 @frozen(kw_only=True)
 class _Used:
     operation: str
@@ -63,7 +62,6 @@ class _Used:
         return round(min(100.0, 100 * self.used / self.limit), 2)
 
 
-@final
 @frozen(kw_only=True)
 class _Listed:
     key: ApiKey

@@ -1,23 +1,121 @@
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, final
+from urllib.parse import urlencode
 
-from litestar import Request, Response, get
+from attrs import evolve, field, frozen
+from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from msgspec import ValidationError, convert
 
-from contentsvc_core.journal import ListedEntry
-from contentsvc_core.lists.cursors import BEGINNING, Cursor
+from contentsvc_core.access.rates import REPLAYING
+from contentsvc_core.journal import ListedEntry, LogOutcome, LogStatus, read_log_query
+from contentsvc_core.lists.cursors import BEGINNING, Cursor, read_cursor, written_cursor
+from contentsvc_core.lists.parameters import choices, listed
+from contentsvc_core.read_model import LogSearch
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import read_iso
+from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import all_names
 from contentsvc_http.dashboard.log_entries import log_entry_routes
-from contentsvc_http.dashboard.log_filters import EVENTS, MOST_TEXT, LogFilters, outcomes, read_log_filters, statuses
 from contentsvc_http.dashboard.pages import Pages, nothing_new
-from contentsvc_http.dashboard.replays import replay_routes
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.errors import Refused
 
 _PAGE: Final = 50
 #: The most rows of a page with live updates; beyond it, the list is loaded anew.
 _MOST_ROWS: Final = 200
 _PATH: Final = f"{ROOT}/integrations/logs"
+_REPLAYS: Final = f"{ROOT}/integrations/logs/replay"
+#: The offered events; other words may be typed.
+EVENTS: Final = ("push", "release", "ping")
+#: The longest text, in characters: titles and delivery ids are shorter.
+MOST_TEXT: Final = 200
+FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since")
+_OFF: Final = "off"
+_DIGITS: Final = 6
+
+
+@final
+@frozen(kw_only=True)
+class LogFilters:
+    outcome: str = ""
+    status: str = ""
+    event: str = ""
+    integration: str = ""
+    text: str = ""
+    since: str = ""
+    before: Cursor | None = None
+    after: Cursor | None = None
+    live: bool = True
+    rows: int = 0
+    search: LogSearch = field(factory=LogSearch)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(getattr(self, name) for name in FIELDS)
+
+    @property
+    def query(self) -> str:
+        return self._spelled({})
+
+    @property
+    def other_way(self) -> str:
+        return evolve(self, live=not self.live).query
+
+    def older(self, than: Cursor) -> str:
+        return self._spelled({"before": written_cursor(than)})
+
+    def newer(self, than: Cursor, rows: int) -> str:
+        return self._spelled({"after": written_cursor(than), "rows": str(rows)})
+
+    def _spelled(self, more: Mapping[str, str]) -> str:
+        fields = {name: getattr(self, name) for name in FIELDS} | {"live": "" if self.live else _OFF, **more}
+        spelled = urlencode({name: value for name, value in fields.items() if value})
+        return f"?{spelled}" if spelled else ""
+
+
+def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
+    texts: dict[str, Any] = {name: parameters.get(name, "").strip()[:MOST_TEXT] for name in FIELDS}
+    rows = parameters.get("rows", "")
+    filters = LogFilters(
+        **texts,
+        live=parameters.get("live") != _OFF,
+        rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
+    )
+    query = read_log_query({"status": filters.status, "integrationId": filters.integration})
+    if isinstance(query, Refusal):
+        return filters, f"{query.message()}."
+    outcomes = choices("outcome", filters.outcome, LogOutcome)
+    if isinstance(outcomes, Refusal):
+        return filters, f"{outcomes.message()}."
+    began = read_iso(filters.since) if filters.since else None
+    if filters.since and began is None:
+        return filters, "since must be a time, such as 2026-01-01T12:00:00Z."
+    places: dict[str, Cursor | None] = {}
+    for name in ("before", "after"):
+        written = parameters.get(name, "")
+        places[name] = read_cursor(written) if written else None
+        if written and places[name] is None:
+            return filters, "This part of the log cannot be found: start from the newest."
+    search = LogSearch(
+        integration_ids=query.integration_ids,
+        outcomes=outcomes,
+        statuses=query.statuses,
+        event=filters.event,
+        text=filters.text,
+        since=began,
+    )
+    return evolve(filters, search=search, before=places["before"], after=places["after"]), None
+
+
+def outcomes() -> tuple[str, ...]:
+    return tuple(outcome.value for outcome in LogOutcome)
+
+
+def statuses() -> tuple[str, ...]:
+    return tuple(status.value for status in LogStatus)
 
 
 def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
@@ -102,3 +200,70 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
 
 def _newest(entries: Sequence[ListedEntry]) -> Cursor:
     return Cursor.of(entries[0]) if entries else BEGINNING
+
+
+def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
+    counting = Counting(dashboard)
+
+    @get(_REPLAYS)
+    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
+        session = await visit(dashboard, request)
+        filters, fault = read_log_filters(session.query)
+        if fault is not None:
+            raise Refused(400, {"error": fault})
+        command = _command(filters, dashboard.app.ids.new_id("req_"), "")
+        counted = await dashboard.app.bulk_replayer.count(session.organization_id, command)
+        context = {
+            "filters": filters,
+            "counted": _accepted(counted),
+            "request_id": command.request_id,
+            "most": COUNTED,
+            "batch": BATCH,
+        }
+        return pages.page(session, "replay.html", context, title="Replay", section="logs")
+
+    @post(_REPLAYS)
+    async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
+        session, form = await change(dashboard, request)
+        filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})
+        if fault is not None:
+            raise Refused(400, {"error": fault})
+        command = _command(filters, form.text("request"), form.text("cursor"))
+        await counting.admit(session, REPLAYING)
+        batch = _accepted(await dashboard.app.bulk_replayer.replay(session.organization_id, command))
+        before = [form.text(name) for name in ("done", "refused", "runs")]
+        done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
+        context = {
+            "filters": filters,
+            "result": batch,
+            "request_id": command.request_id,
+            "done": done + len(batch.replayed) + len(batch.repeated),
+            "refused": refused + len(batch.refused),
+            "runs": runs + batch.runs,
+        }
+        return pages.page(session, "replay.html", context, title="Replay", section="logs")
+
+    return [confirm, replay]
+
+
+def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries:
+    fields: dict[str, object] = {
+        "requestId": request,
+        "outcomes": listed(filters.outcome),
+        "statuses": listed(filters.status),
+        "event": filters.event,
+        "text": filters.text,
+        "since": filters.search.since,
+        "integrationId": filters.integration or None,
+        "cursor": cursor or None,
+    }
+    try:
+        return convert(fields, ReplayDeliveries)
+    except ValidationError as exc:
+        raise Refused(400, {"error": f"This replay cannot go on: {exc}."}) from None
+
+
+def _accepted(value: Any) -> Any:  # noqa: ANN401  # any result of a use case
+    if isinstance(value, Refusal):
+        raise Refused(400, {"error": f"{value.message()}."})
+    return value

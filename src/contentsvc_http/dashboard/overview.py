@@ -1,23 +1,27 @@
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, assert_never, final
 
+from attrs import frozen
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.content.queries import PostQuery
+from contentsvc_core.events.normalized import Push
+from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import Direction, LogStatus
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.organizations import Organization
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_http.dashboard.activity import activity_of
+from contentsvc_core.workflows.causes import Generation, ListedCause, ListedDelivery, SiteReading
+from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_http.dashboard.attention import attention_of
 from contentsvc_http.dashboard.charts import HOUR, columns, last_days, last_hours, share, span_of
-from contentsvc_http.dashboard.checklist import checklist
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard.run_words import Starters, output_of, starters_of, title_of
 from contentsvc_http.dashboard.session import ROOT, visit
 
 _HOURS: Final = 24
@@ -98,3 +102,124 @@ async def _has_trigger(dashboard: Dashboard, organization_id: str) -> bool:
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
     return [count for count in counts if not count.integration_id.startswith(ENDPOINT_PREFIX)]
+
+
+@final
+@frozen(kw_only=True)
+class Activity:
+    run: ListedRun
+    #: What caused the run, such as "acme/lamp released v2.0.0".
+    sentence: str
+    subject: str
+    output: str
+    #: The title of the run's post; ``None``: the run has no post, or the post was deleted.
+    post: str | None
+
+
+async def activity_of(dashboard: Dashboard, organization_id: str, runs: Sequence[ListedRun]) -> list[Activity]:
+    ids = {run.post_id for run in runs if run.post_id}
+    titles = await dashboard.app.stores.run_lists.post_titles(organization_id, ids)
+    starters = await starters_of(dashboard, organization_id)
+    return [_activity(run, titles.get(run.post_id or ""), starters) for run in runs]
+
+
+def _activity(run: ListedRun, post: str | None, starters: Starters) -> Activity:
+    sentence, subject = _words_of(run.cause)
+    output = output_of(run.cause, starters)
+    return Activity(run=run, sentence=sentence, subject=subject, output=output, post=post)
+
+
+def _words_of(cause: ListedCause) -> tuple[str, str]:
+    match cause:
+        case ListedDelivery():
+            return f"{cause.repository} {_happened(cause.event)}", _subject(cause.event)
+        case Generation() | SiteReading():
+            return title_of(cause), ""
+        case _:
+            assert_never(cause)
+
+
+def _happened(event: EventSummary) -> str:
+    if event.type != Push.type:
+        return f"released {event.place}" if event.place else "published a release"
+    commits = "1 commit" if event.commits == 1 else f"{event.commits:,} commits"
+    return f"received {commits} on {event.place}" if event.place else "received a push"
+
+
+def _subject(event: EventSummary) -> str:
+    # Most releases are named after their tag.
+    return "" if event.title == event.place else event.title
+
+
+@final
+@frozen(kw_only=True)
+class ChecklistStep:
+    id: str
+    title: str
+    is_done: bool
+    hint: str
+    action: str
+    path: str
+
+
+def checklist(
+    *,
+    integrations: Sequence[Integration],
+    arrived: bool,
+    refused: bool,
+    has_trigger: bool,
+    has_post: bool,
+    is_public: bool,
+) -> Sequence[ChecklistStep]:
+    connect = "/integrations#connect"
+    steps = (
+        ChecklistStep(
+            id="connect",
+            title="Connect a repository",
+            is_done=bool(integrations),
+            hint="Its pushes and releases arrive here and become posts.",
+            action="Connect a repository",
+            path=connect,
+        ),
+        _ping(integrations, arrived=arrived, refused=refused),
+        ChecklistStep(
+            id="trigger",
+            title="Create a trigger",
+            is_done=has_trigger,
+            hint="A trigger decides which events become posts: releases are a good start.",
+            action="Create a trigger",
+            path="/triggers",
+        ),
+        ChecklistStep(
+            id="post",
+            title="Get the first post",
+            is_done=has_post,
+            hint="The next release starts one. You can also ask for a post about recent changes now.",
+            action="Write from commits",
+            path="/posts/write",
+        ),
+        ChecklistStep(
+            id="public",
+            title="Open the public changelog",
+            is_done=is_public,
+            hint="Your readers find published posts there, and a feed. You see first what becomes public.",
+            action="Set up the changelog",
+            path="/changelog",
+        ),
+    )
+    return () if all(step.is_done for step in steps) else steps
+
+
+def _ping(integrations: Sequence[Integration], *, arrived: bool, refused: bool) -> ChecklistStep:
+    if refused:
+        hint, action = "A delivery arrived and was refused. Its log entry says why.", "See why"
+        path = "/integrations/logs?status=failed"
+    elif integrations:
+        hint = "Waiting for the code host. Its ping arrives seconds after you add the webhook there."
+        action, path = "Show the webhook", f"/integrations/{integrations[0].id}"
+    else:
+        hint, action = "The code host sends a ping as soon as the repository is connected.", "Connect first"
+        path = "/integrations#connect"
+    return ChecklistStep(
+        id="ping", title="Receive the first ping", is_done=arrived, hint=hint, action=action, path=path
+    )

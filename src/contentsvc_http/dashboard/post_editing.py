@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, Self, final
+from typing import Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
@@ -49,7 +49,6 @@ _REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABEL
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
 
-@final
 @frozen(kw_only=True)
 class _Text:
     title: str = ""
@@ -101,7 +100,6 @@ class _Text:
         return {**values, "publish_at": _instant(self.publish_at, zone)} if is_draft else values
 
 
-@final
 class _Editor:
     def __init__(self, dashboard: Dashboard, pages: Pages, counting: Counting) -> None:
         self._dashboard = dashboard

@@ -1,8 +1,10 @@
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast, final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+import msgspec
+from attrs import field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -15,23 +17,141 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination
+from contentsvc_core.lists.parameters import listed
 from contentsvc_core.outgoing.letters import plain as plain_text
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.usecases.edit import MAX_BULK, BulkAction
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.origins import Origin, read_origin
 from contentsvc_http.dashboard.pages import Pages, go
 from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
 from contentsvc_http.dashboard.post_versions import version_routes
 from contentsvc_http.dashboard.post_writing import writing_routes
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
-from contentsvc_http.dashboard.several_posts import FILTERS, several_routes
 from contentsvc_http.dashboard.social import social_card
-from contentsvc_http.words import CONTENT, ORDERS
+from contentsvc_http.errors import Refused
+from contentsvc_http.forms import Form
+from contentsvc_http.words import CONTENT, ORDERS, sentence
 
 _PER_PAGE: Final = 20
 _CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
+_SHOWN: Final = frozenset(
+    {
+        *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
+        *("brandIdentityId", "occurredAt", "warnings"),
+    }
+)
+_DOING: Final = ("POST", "/v1/posts/bulk")
+FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
+_NOTICES: Final = {
+    BulkAction.PUBLISH: "all-published",
+    BulkAction.UNPUBLISH: "all-unpublished",
+    BulkAction.DELETE: "all-deleted",
+}
+#: The maximum size of the form, in bytes: 500 ids of 41 characters, and the filter.
+_MAX_FORM: Final = 64 * 1024
+
+
+@final
+@frozen(kw_only=True)
+class Origin:
+    trigger_id: str = ""
+    job_id: str = ""
+    schedule_id: str = ""
+    brand_id: str = ""
+    writer: str = ""
+    repositories: tuple[str, ...] = field(converter=tuple, default=())
+    event_types: tuple[str, ...] = field(converter=tuple, default=())
+    delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
+    warnings: tuple[str, ...] = field(converter=tuple, default=())
+    more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
+
+
+def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
+    """Read a post's source metadata, which older versions may have written in other forms."""
+    values = metadata or {}
+    return Origin(
+        trigger_id=_text(values, "triggerId"),
+        job_id=_text(values, "jobId"),
+        schedule_id=_text(values, "scheduleId"),
+        brand_id=_text(values, "brandIdentityId"),
+        writer=_text(values, "writer"),
+        repositories=_texts(values, "repositories"),
+        event_types=_texts(values, "eventTypes"),
+        delivery_ids=_texts(values, "deliveryIds"),
+        warnings=_texts(values, "warnings"),
+        more=[(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _SHOWN],
+    )
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value: object = values.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(values: Mapping[str, Any], name: str) -> list[str]:
+    value: object = values.get(name)
+    return [text for text in cast("list[object]", value) if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
+    @post(f"{ROOT}/posts/bulk", request_max_body_size=_MAX_FORM)
+    async def several(request: Request[Any, Any, Any]) -> Response[Any]:
+        session, form = await change(dashboard, request)
+        action = _action(form)
+        chosen = {name: value for name in (*FILTERS, "orderBy") if (value := form.text(name))}
+        back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
+        titles, total = await _posts(dashboard, session, form, chosen)
+        context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}
+        if not titles:
+            context |= {"posts": (), "more": 0}
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
+        # Ticked posts are in sight; all posts of a filter are not.
+        asks = action is not BulkAction.PUBLISH or form.is_on("all")
+        if asks and not form.is_on("confirmed"):
+            context |= {"posts": titles, "more": total - len(titles)}
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
+        if (refused := await counting.refusal(session, *_DOING)) is not None:
+            context |= {"posts": titles, "more": total - len(titles), "error": refused}
+            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
+        result = await dashboard.app.post_editor.bulk(
+            session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
+        )
+        if not result.failed and total == len(titles):
+            return go(back, notice=_NOTICES[action])
+        names = dict(titles)
+        context |= {
+            "done": len(result.done),
+            "failed": [(names[post_id], sentence(refusal.message())) for post_id, refusal in result.failed],
+            "remaining": total - len(titles),
+        }
+        return pages.page(session, "posts_bulk_done.html", context, title="Posts", section="posts")
+
+    return [several]
+
+
+def _action(form: Form) -> BulkAction:
+    try:
+        return BulkAction(form.text("action"))
+    except ValueError:
+        raise Refused(400, {"error": "Choose what to do with the posts."}) from None
+
+
+async def _posts(
+    dashboard: Dashboard, session: DashboardSession, form: Form, chosen: dict[str, str]
+) -> tuple[Sequence[tuple[str, str]], int]:
+    if form.is_on("all"):
+        query = read_post_query(chosen, session.organization.time_zone)
+        if isinstance(query, PostQuery):
+            return await dashboard.app.post_editor.chosen(session.organization_id, query)
+        raise Refused(400, {"error": sentence(query.message())})
+    ticked = (listed(form.text("ids")) or form.texts("post"))[:MAX_BULK]
+    library = dashboard.app.stores.posts
+    # A post that was deleted meanwhile keeps its id as its name, and fails by itself.
+    read = [(post_id, await library.post(session.organization_id, post_id)) for post_id in dict.fromkeys(ticked)]
+    titles = [(post_id, post_id if post is None else post.title) for post_id, post in read]
+    return titles, len(titles)
 
 
 def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, Final, final
+from typing import Any, Final
 
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
@@ -59,7 +59,6 @@ def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
     return [list_runs, show, retry, cancel]
 
 
-@final
 class _RunPages:
     def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
         self._dashboard = dashboard

@@ -1,5 +1,7 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from datetime import datetime
+from typing import Any, Final, Self, final
+from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar.handlers import HTTPRouteHandler
@@ -7,7 +9,7 @@ from msgspec import Struct
 
 from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.windows import Lookback
+from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.plan import NO_REPOSITORY
@@ -17,8 +19,9 @@ from contentsvc_core.workflows.schedules import (
     CreateSchedule,
     Schedule,
     ScheduleSettings,
+    due_from,
 )
-from contentsvc_core.workflows.slots import Cron
+from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot, nominal_time
 from contentsvc_http.dashboard.choices import (
     FormSources,
     Option,
@@ -31,7 +34,6 @@ from contentsvc_http.dashboard.choices import (
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.schedule_times import TypedTimes, firings_of, read_times
 from contentsvc_http.dashboard.section import FormSection, Row, TypedForm, section_routes
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
@@ -52,9 +54,72 @@ _REFUSALS: Final = FormRefusals(
         "it writes this about these repositories at these times, too.",
     },
 )
+_NEXT: Final = 3
+_DIGITS: Final = 2
 
 
 @final
+@frozen(kw_only=True)
+class TypedTimes:
+    """The fields of a form; the frequency decides which day field is used."""
+
+    frequency: str = Frequency.WEEKLY.value
+    hour: str = "09"
+    minute: str = "00"
+    day_of_week: str = "1"
+    day_of_month: str = "1"
+
+    @classmethod
+    def of(cls, cron: Cron) -> Self:
+        usual = cls()
+        return cls(
+            frequency=cron.frequency.value,
+            hour=f"{cron.hour:02d}",
+            minute=f"{cron.minute:02d}",
+            day_of_week=usual.day_of_week if cron.day_of_week is None else str(cron.day_of_week),
+            day_of_month=usual.day_of_month if cron.day_of_month is None else str(cron.day_of_month),
+        )
+
+
+@final
+@frozen(kw_only=True)
+class FiringTime:
+    at: datetime
+    window: LookbackWindow
+
+
+def read_times(typed: TypedTimes) -> Cron | Refusal:
+    """Read times; forms of the dashboard send known frequencies only."""
+    frequency = named(Frequency, typed.frequency)
+    hour, minute = _number(typed.hour), _number(typed.minute)
+    day_of_week = _number(typed.day_of_week) if frequency is Frequency.WEEKLY else None
+    day_of_month = _number(typed.day_of_month) if frequency is Frequency.MONTHLY else None
+    fault = cron_fault(
+        frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
+    )
+    return fault or Cron(
+        frequency=frequency, hour=hour, minute=minute, day_of_week=day_of_week, day_of_month=day_of_month
+    )
+
+
+def firings_of(
+    cron: Cron, lookback: Lookback, zone: ZoneInfo, *, schedule: Schedule | None, now: datetime
+) -> list[FiringTime]:
+    if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
+        at = schedule.due_at
+    else:
+        at = due_from(cron, now, zone, last_slot=None if schedule is None else schedule.last_slot)
+    firings: list[FiringTime] = []
+    for _ in range(_NEXT):
+        firings.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
+        at = next_slot(cron, at, zone)
+    return firings
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else -1
+
+
 @frozen(kw_only=True)
 class _Typed(TypedForm):
     settings: Mapping[str, Any] = field(factory=lambda: settings_of(ScheduleSettings(name="")))
@@ -71,7 +136,6 @@ class _Typed(TypedForm):
         }
 
 
-@final
 @frozen(kw_only=True)
 class _Row(Row):
     stored: Schedule
@@ -86,7 +150,6 @@ def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler
     return section_routes(dashboard, _Schedules(dashboard, pages))
 
 
-@final
 class _Schedules(FormSection[Schedule, _Typed]):
     name = "schedule"
     refusals = _REFUSALS

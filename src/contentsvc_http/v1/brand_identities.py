@@ -51,14 +51,12 @@ class BrandGeneration(Struct, forbid_unknown_fields=True, rename="camel"):
     name: Name | None = None
 
 
-@final
 class BrandListBody(TypedDict):
     """All brand identities, oldest first."""
 
     brandIdentities: list[BrandBody]
 
 
-@final
 class OneBrandBody(TypedDict):
     """One brand identity."""
 
@@ -72,7 +70,6 @@ class BrandRemovedBody(RemovedBody):
     id: str
 
 
-@final
 class BrandJobAnswer(TypedDict):
     """The current state of a job."""
 

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -40,21 +40,18 @@ _Kind = Annotated[
 ]
 
 
-@final
 class ChangelogListBody(TypedDict):
     """The public changelogs of an organization, oldest first."""
 
     changelogs: list[ChangelogBody]
 
 
-@final
 class OneChangelogBody(TypedDict):
     """A public changelog."""
 
     changelog: ChangelogBody
 
 
-@final
 class ChangelogRemovedBody(TypedDict):
     """The id of the deleted changelog."""
 

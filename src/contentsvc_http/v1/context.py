@@ -52,7 +52,6 @@ class FoundRecordBody(HitBody):
     content: NotRequired[str]
 
 
-@final
 class HitListBody(TypedDict):
     """Search hits, newest first."""
 
@@ -61,7 +60,6 @@ class HitListBody(TypedDict):
     behind: int
 
 
-@final
 class RecordAnswer(TypedDict):
     """A context record."""
 

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -82,7 +82,6 @@ class HostedNewTrigger(NewTrigger, rename="camel", frozen=True, kw_only=True):
     output_config: HostedOutputConfig | None = None
 
 
-@final
 class TriggerRemovedBody(TypedDict):
     """The id of the deleted event trigger."""
 

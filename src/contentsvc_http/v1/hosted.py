@@ -26,7 +26,6 @@ _OTHER_KINDS: Final = ("slack", "linear")
 _PLAIN: Final = ("getPostGeneration", "getOrganization", "updateOrganization")
 
 
-@final
 class _HostedPostBody(PostBody, frozen=True, kw_only=True):
     """A post with the fields that are always null here. In the hosted product, only image posts have the last three."""
 
@@ -39,23 +38,19 @@ class _HostedPostBody(PostBody, frozen=True, kw_only=True):
 _POST_FIELDS: Final = _HostedPostBody.__struct_encode_fields__[len(PostBody.__struct_encode_fields__) :]
 
 
-@final
 class _HostedSourceBody(TriggerSourceBody, frozen=True, kw_only=True):
     include_pre_releases: bool
     ignore_commit_patterns: list[str]
 
 
-@final
 class _HostedTriggerBody(TriggerBody, frozen=True, kw_only=True):
     updated_at: str
 
 
-@final
 class _HostedBrandJobBody(BrandJobBody, frozen=True, kw_only=True):
     workflow_run_id: str
 
 
-@final
 class _HostedTriggerListBody(TriggerListBody):
     repositoryMap: dict[str, str]  # noqa: N815  # the wire's name
 

@@ -1,4 +1,4 @@
-from typing import Any, TypedDict, cast, final
+from typing import Any, TypedDict, cast
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -11,7 +11,7 @@ from contentsvc_core.ports import Directory
 from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
-from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
+from contentsvc_http.v1.output_config import StyleInput, read_style_input
 
 
 class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -20,7 +20,6 @@ class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", froze
     house_style: StyleInput | None
 
 
-@final
 class HouseStyleAnswer(TypedDict):
     """An organization's house style."""
 

@@ -1,4 +1,4 @@
-from typing import Any, Literal, TypedDict, final
+from typing import Any, Literal, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -13,7 +13,6 @@ from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import Operations
 
 
-@final
 class OwnKeyBody(TypedDict):
     """The API key of the request."""
 
@@ -22,7 +21,6 @@ class OwnKeyBody(TypedDict):
     scopes: list[Literal["read", "write", "admin"]]
 
 
-@final
 class OrganizationAnswer(TypedDict):
     """The organization that an API key belongs to, and the key without its secret part."""
 

@@ -1,10 +1,14 @@
-from typing import NoReturn, TypedDict, final
+from typing import Annotated, Any, NoReturn, TypeAlias, TypedDict
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.house_style import HouseStyle, style_fault
+from contentsvc_core.content.style_fields import read_style, style_schema
+from contentsvc_core.refusals import Refusal
 from contentsvc_http.errors import refuse_request
-from contentsvc_http.v1.schemas_house_style import StyleInput, read_style_input
+
+#: A house style in a request. The schema is for the OpenAPI document; the core's reader validates the value.
+StyleInput: TypeAlias = Annotated[dict[str, Any], Meta(extra_json_schema=style_schema())]
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
@@ -22,7 +26,6 @@ class HostedOutputConfig(OutputConfig, frozen=True):
     instructions: str | None = None
 
 
-@final
 class OutputChanges(TypedDict, total=False):
     """Output settings to change. Absent keys stay unchanged."""
 
@@ -60,3 +63,11 @@ def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = Fa
 
 def refuse_destination(field: str) -> NoReturn:
     refuse_request(f"{field}: posts cannot be sent to other services from here; leave it out")
+
+
+def read_style_input(value: object, place: str) -> HouseStyle | None:
+    """Return the house style of a request; ``None`` if no field is set. A 400 names a field below ``place``."""
+    style = read_style(value)
+    if isinstance(style, Refusal):
+        refuse_request(style_fault(style, place))
+    return style

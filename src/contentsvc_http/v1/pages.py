@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Any, Final, NotRequired, TypedDict, final
+from typing import Any, Final, NotRequired, TypedDict
 
 from litestar import Request
 from litestar.openapi.datastructures import ResponseSpec
@@ -7,7 +7,6 @@ from litestar.openapi.datastructures import ResponseSpec
 from contentsvc_http.v1.operations import Described
 
 
-@final
 class InvalidPageDetails(TypedDict):
     """The pages that exist (specification 4.2)."""
 
@@ -16,7 +15,6 @@ class InvalidPageDetails(TypedDict):
     requestedPage: int
 
 
-@final
 class InvalidListBody(TypedDict):
     """Why a list request is invalid, with details for a page that does not exist."""
 

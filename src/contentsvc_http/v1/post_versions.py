@@ -1,5 +1,5 @@
 import asyncio
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -25,7 +25,6 @@ _Number = Annotated[
 _DIGITS: Final = 9
 
 
-@final
 class VersionLineBody(TypedDict):
     """A version in the list, without its text."""
 
@@ -35,14 +34,12 @@ class VersionLineBody(TypedDict):
     author: str | None
 
 
-@final
 class VersionListBody(TypedDict):
     """The versions of a post, newest first; the first is the current text."""
 
     versions: list[VersionLineBody]
 
 
-@final
 class OneVersionBody(TypedDict):
     """A version, and the difference of its Markdown from the previous version."""
 
@@ -50,7 +47,6 @@ class OneVersionBody(TypedDict):
     changes: list[DiffLineBody]
 
 
-@final
 class RestoredPostBody(TypedDict):
     """The post with the restored text."""
 

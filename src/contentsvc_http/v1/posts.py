@@ -1,12 +1,12 @@
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypedDict, final
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import Parameter
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.editing import (
@@ -19,28 +19,39 @@ from contentsvc_core.content.editing import (
     PostSettings,
     entity_tag,
 )
-from contentsvc_core.content.posts import ContentType, Post, PostBody, PostStatus
-from contentsvc_core.content.queries import PostOrder, read_post_query
+from contentsvc_core.content.posts import ContentType, Label, Post, PostBody, PostStatus
+from contentsvc_core.content.queries import PostOrder, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.edit import PostEditor
-from contentsvc_http.errors import accepted, refused
+from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
+from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
 from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
 from contentsvc_http.v1.gate import Caller, Gate
-from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations
+from contentsvc_http.v1.operations import LOCATED, TAGGED, Described, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
-from contentsvc_http.v1.several_posts import FILTERS, LISTS, several_routes, unknown_brands
 
 #: Maximum size of a PATCH body, in bytes: twelve for each character of Markdown, and 64 KiB.
 _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
+_LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
+FILTERS: Final[Mapping[str, Described]] = {
+    "label": (
+        list[Label],
+        f"Only posts with one of these labels: a comma-separated list of {_LABELS}.",
+    ),
+    "repository": (list[str], "Only posts about one of these repositories: a comma-separated list of `owner/name`."),
+    "query": "Only posts whose title or text has all these words. Use `word*` for a prefix, `-word` to exclude.",
+    "since": "Only posts from this date or time on, by the time that the list is sorted by.",
+    "until": "Only posts before this date or time.",
+}
+LISTS: Final = ("status", "contentType", "brandIdentityId", "label", "repository")
 
 
 class HostedPostSettings(PostSettings, frozen=True, kw_only=True):
@@ -50,14 +61,12 @@ class HostedPostSettings(PostSettings, frozen=True, kw_only=True):
     slug: Annotated[str | None, Meta(description="Accepted and ignored.")] = None
 
 
-@final
 class OnePostBody(TypedDict):
     """A post."""
 
     post: PostBody
 
 
-@final
 class PostRemovedBody(TypedDict):
     """The id of the deleted post."""
 
@@ -224,3 +233,88 @@ async def _post_of_version(library: PostLibrary, organization_id: str, post_id: 
 
 def _is(tags: Tags | None) -> Callable[[Post], bool]:
     return lambda post: tags is None or tags.match(entity_tag(post))
+
+
+@final
+class PostFilter(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """Filters of the list of posts, with the same meaning as its query parameters."""
+
+    status: str = ""
+    content_type: str = ""
+    brand_identity_id: str = ""
+    label: str = ""
+    repository: str = ""
+    query: str = ""
+    order_by: str = ""
+    since: str = ""
+    until: str = ""
+
+
+@final
+class SeveralPosts(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
+    """An action, and the posts: either `ids` or `filter`."""
+
+    action: BulkAction
+    ids: Annotated[Sequence[str], Meta(max_length=MAX_BULK)] | None = None
+    filter: PostFilter | None = None
+
+
+class FailedPostBody(TypedDict):
+    """A post that was not changed, and why."""
+
+    id: str
+    error: str
+
+
+class SeveralPostsBody(TypedDict):
+    """The outcome of an action on several posts."""
+
+    action: str
+    done: list[str]
+    failed: list[FailedPostBody]
+    remaining: int
+
+
+def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> list[HTTPRouteHandler]:
+    operation = Operations(gate, "posts")
+
+    @operation(
+        "POST /v1/posts/bulk",
+        "updatePosts",
+        "Publish, unpublish or delete several posts",
+        description=f"Send `ids`, or a `filter`. One request changes at most {MAX_BULK} posts. "
+        "A post that cannot be changed is listed in `failed`, and the other posts are changed.",
+        body=SeveralPosts,
+    )
+    async def change_posts(request: Request[Any, Any, Any], key: Caller) -> Response[SeveralPostsBody]:
+        action = await read_body(request, SeveralPosts)
+        if (action.ids is None) is (action.filter is None):
+            refuse_request("send either ids or filter")
+        if action.action is BulkAction.DELETE and action.filter == PostFilter():
+            refuse_request("filter: choose the posts to delete by at least one field")
+        ids, remaining = action.ids or (), 0
+        if action.filter is not None:
+            named = zip(action.filter.__struct_encode_fields__, action.filter.__struct_fields__, strict=True)
+            query = accepted(read_post_query({wire: getattr(action.filter, name) for wire, name in named}))
+            accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
+            posts, total = await editor.chosen(key.organization_id, query)
+            ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
+        result = await editor.bulk(key.organization_id, action.action, ids, author=key.prefix)
+        return await gate.answer(
+            key,
+            {
+                "action": action.action.value,
+                "done": list(result.done),
+                "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
+                "remaining": remaining,
+            },
+        )
+
+    return operation.routes
+
+
+async def unknown_brands(brands: BrandIdentities, organization_id: str, brand_ids: Sequence[str]) -> Refusal | None:
+    for brand_id in brand_ids:
+        if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
+            return unknown_brand(brand_id)
+    return None

@@ -1,5 +1,5 @@
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -25,7 +25,6 @@ _NOT_ENDED: Final = Refusal(RefusalKind.CONFLICT, "The run has not ended, or has
 _Id = Annotated[str, Parameter(description="Id of the run.")]
 
 
-@final
 class RunListBody(TypedDict):
     """Workflow runs, newest first."""
 
@@ -33,7 +32,6 @@ class RunListBody(TypedDict):
     next: str | None
 
 
-@final
 class OneRunBody(TypedDict):
     """A workflow run."""
 

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, Literal, TypedDict, final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -80,7 +80,6 @@ class HostedNewSchedule(NewSchedule, rename="camel", frozen=True, kw_only=True):
     output_config: HostedOutputConfig | None = None
 
 
-@final
 class ScheduleListBody(TypedDict):
     """All schedules, oldest first, and the names of their repositories by id."""
 
@@ -88,14 +87,12 @@ class ScheduleListBody(TypedDict):
     repositoryMap: dict[str, str]
 
 
-@final
 class OneScheduleBody(TypedDict):
     """One schedule."""
 
     schedule: ScheduleBody
 
 
-@final
 class ScheduleRemovedBody(TypedDict):
     """The id of the deleted schedule."""
 

@@ -7,7 +7,6 @@ from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 
-@final
 class IntegrationBody(TypedDict):
     """A connected repository."""
 
@@ -19,7 +18,6 @@ class IntegrationBody(TypedDict):
     repositoryId: str
 
 
-@final
 class WebhookBody(TypedDict):
     """The webhook at the code host, or the one that you have to create there."""
 
@@ -28,7 +26,6 @@ class WebhookBody(TypedDict):
     createdAtHost: bool
 
 
-@final
 class IntegrationStateBody(TypedDict):
     """The state of an integration. A disabled integration refuses deliveries with 403."""
 
@@ -36,7 +33,6 @@ class IntegrationStateBody(TypedDict):
     enabled: bool
 
 
-@final
 class IntegrationSecretBody(TypedDict):
     """A rotated webhook secret."""
 
@@ -47,7 +43,6 @@ class IntegrationSecretBody(TypedDict):
     hostError: str | None
 
 
-@final
 class IntegrationRemovedBody(TypedDict):
     """The deleted integration, and the ids of the schedules and triggers that were disabled with it."""
 

@@ -1,5 +1,5 @@
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -29,21 +29,18 @@ _READING: Final = (
 _Id = Annotated[str, Parameter(description="Id of the webhook endpoint.")]
 
 
-@final
 class EndpointListBody(TypedDict):
     """An organization's webhook endpoints, oldest first."""
 
     webhookEndpoints: list[EndpointBody]
 
 
-@final
 class OneEndpointBody(TypedDict):
     """A webhook endpoint."""
 
     webhookEndpoint: EndpointBody
 
 
-@final
 class NewSecretBody(TypedDict):
     """A webhook endpoint and its new secret, which is shown only once."""
 
@@ -51,14 +48,12 @@ class NewSecretBody(TypedDict):
     secret: str | None
 
 
-@final
 class EndpointRemovedBody(TypedDict):
     """The id of the deleted webhook endpoint."""
 
     id: str
 
 
-@final
 class TestSentBody(TypedDict):
     """The id of the test message: the ``referenceId`` of its log entry."""
 

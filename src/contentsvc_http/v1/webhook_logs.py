@@ -1,6 +1,6 @@
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -46,7 +46,6 @@ _FILTER: Final[Mapping[str, Described]] = {
 }
 
 
-@final
 class LogListBody(TypedDict):
     """A page of the webhook log."""
 
@@ -54,7 +53,6 @@ class LogListBody(TypedDict):
     pagination: PaginationBody
 
 
-@final
 class ReplayBody(TypedDict):
     """The id of the new delivery, or of the message that is sent again."""
 

@@ -26,15 +26,17 @@ from contentsvc_adapters.sql.backlog import (
 )
 from contentsvc_adapters.sql.condition import (
     DatabaseServer,
+    FileState,
     dangling,
+    file_state,
     forbidden,
+    free_space,
     heartbeats,
     providers,
     sealed_secrets,
     server,
 )
 from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
-from contentsvc_adapters.sql.files import FileState, file_state, free_space
 from contentsvc_adapters.sql.ids import ids_beginning_with
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_http.settings import Settings
@@ -74,7 +76,6 @@ class Keys:
     open_to_others: bool = False
 
 
-@final
 class _Unsealed:
     """A sealer for stores that never seal or open anything."""
 

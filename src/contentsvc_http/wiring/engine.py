@@ -1,7 +1,7 @@
 import asyncio
 import contextlib
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -120,7 +120,6 @@ def _execution(settings: Settings, app: Application) -> "Execution":
     return DbosOnDemand(settings.engine_database_url, create, migrates=settings.is_sqlite)
 
 
-@final
 class _ReaderOnDemand:
     """Loads the HTTP client with the first site: most processes read none."""
 

@@ -1,5 +1,5 @@
 from time import monotonic
-from typing import Final, final
+from typing import Final
 
 import structlog
 
@@ -10,7 +10,6 @@ _QUIET_S: Final = 5.0
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
-@final
 class _Faults:
     def __init__(self) -> None:
         self._reason = ""

@@ -3,7 +3,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final
 
 from contentsvc_adapters.sql import (
     HEAD,
@@ -31,7 +31,6 @@ NO_KEY: Final = (
 )
 
 
-@final
 class _OnDemand:
     """Creates a sealer when the first secret is sealed or opened."""
 

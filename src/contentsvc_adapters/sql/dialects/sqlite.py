@@ -3,12 +3,15 @@
 import asyncio
 import os
 import sqlite3
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import current_thread
 from time import monotonic, sleep
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Final, Self, TypeVar, cast, final
 
+import aiosqlite
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -32,10 +35,10 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
+from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
-from contentsvc_adapters.sql.dialects.readers import ReaderConnection, Readers
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
 from contentsvc_core.errors import StoreUnavailable
@@ -47,6 +50,7 @@ _PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
 #: The writer leaves checkpoints to another thread. Its cache of 16 MiB holds the upper levels of all indexes.
 _WRITING: Final = ("wal_autocheckpoint=0", "cache_size=-16384")
 _PAUSE_S: Final = 0.005
+_Result = TypeVar("_Result")
 
 
 @final
@@ -202,7 +206,6 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database file '{self.path}' cannot be used: {cause}"
 
 
-@final
 class _OpenFile:
     """The file that the first connection opened, to read or to write.
 
@@ -248,3 +251,57 @@ def _is_locked(exc: BaseException | None) -> bool:
 def _code(exc: BaseException | None) -> int:
     # The low byte of an extended result code is the primary code.
     return getattr(exc, "sqlite_errorcode", 0) & 0xFF
+
+
+@final
+class ReaderConnection(aiosqlite.Connection):
+    """A connection whose calls run directly when its own thread makes them, without aiosqlite's hop for each call."""
+
+    def __init__(self, connector: "Callable[[], Any]") -> None:
+        super().__init__(connector, iter_chunk_size=64)
+        # As in SQLAlchemy's own dialect: a connection that is never closed must not keep the process alive.
+        self._thread.daemon = True
+
+    async def transaction(self, work: Callable[[], _Result]) -> _Result:
+        """Run ``work`` in the connection's thread. ``work`` uses SQLAlchemy's asynchronous dialect."""
+        return await self._execute(_finished, greenlet_spawn(work))
+
+    async def _execute(self, fn: Callable[..., Any], *args: object, **kwargs: object) -> Any:  # noqa: ANN401  # of any call of the driver
+        if current_thread() is self._thread:
+            return fn(*args, **kwargs)
+        return await super()._execute(fn, *args, **kwargs)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _finished(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    coroutine.close()
+    message = "a call of the connection was awaited in its own thread"
+    raise RuntimeError(message)
+
+
+@final
+class Readers:
+    """The connections that read a SQLite file, with one hop to a thread for each transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.sync_engine = engine
+
+    async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
+        _ = alone
+        connection = await greenlet_spawn(self.sync_engine.connect)
+        try:
+
+            def transaction() -> _Result:
+                with connection.begin():
+                    return work(connection)
+
+            driver = cast("ReaderConnection", connection.connection.driver_connection)
+            return await driver.transaction(transaction)
+        finally:
+            await greenlet_spawn(connection.close)
+
+    async def dispose(self) -> None:
+        await greenlet_spawn(self.sync_engine.dispose)

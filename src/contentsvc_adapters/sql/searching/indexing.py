@@ -70,7 +70,6 @@ class AbandonedDocument:
     document_id: str
 
 
-@final
 @frozen(kw_only=True)
 class _IndexingTask:
     key: _Key

@@ -5,7 +5,7 @@ The core supplies the words: letters, digits and non-ASCII characters, which nei
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any, Final, Protocol, TypeAlias, final
+from typing import Any, Final, Protocol, TypeAlias
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Connection, Text, bindparam, literal_column, text
 
@@ -36,7 +36,6 @@ def word_index(database: Database) -> WordIndex:
     return _Fts5() if database.dialect.is_sqlite else _Tsvector()
 
 
-@final
 class _Fts5:
     """SQLite's index. Its tokenizer ``ascii`` forms words of ASCII letters, digits and all non-ASCII characters."""
 
@@ -61,7 +60,6 @@ class _Fts5:
         return search_documents.c.id.in_(matches.columns(literal_column("rowid")))
 
 
-@final
 class _Tsvector:
     """PostgreSQL's index, from an array of words: its dictionaries and parsers are not used."""
 

@@ -106,7 +106,6 @@ async def _of_organization(
     return findings
 
 
-@final
 class _One:
     def __init__(
         self, database: DatabaseInspector, organization: Organization, integration: Integration, now: datetime

@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar
 
 from attrs import field, frozen
 
@@ -26,7 +26,6 @@ _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc se
 _CLOSE_S: Final = 1.0
 
 
-@final
 @frozen(kw_only=True)
 class _Gate:
     findings: tuple[Finding, ...] = field(converter=tuple)
@@ -39,7 +38,6 @@ async def examine(examined: Examined, place: network.BindAddress, report: Callab
         return await _Examination(examined, place, opened, report).run()
 
 
-@final
 class _Examination:
     def __init__(
         self, examined: Examined, place: network.BindAddress, opened: DatabaseInspector, report: Callable[[str], None]

@@ -14,8 +14,6 @@ from attrs import frozen
 
 revision: Final = "0004"
 down_revision: Final = "0003"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _HOUR_MS: Final = 3_600_000

@@ -5,8 +5,6 @@ from alembic import op
 
 revision: Final = "0005"
 down_revision: Final = "0004"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

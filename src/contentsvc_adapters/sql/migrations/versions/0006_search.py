@@ -14,8 +14,6 @@ from attrs import frozen
 
 revision: Final = "0006"
 down_revision: Final = "0005"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _KEYS: Final = "organization_id, kind, document_id"

@@ -10,8 +10,6 @@ from alembic import op
 
 revision: Final = "0008"
 down_revision: Final = "0007"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _PUBLISHED: Final = ["organization_id", "content_type", "published_at", "id"]

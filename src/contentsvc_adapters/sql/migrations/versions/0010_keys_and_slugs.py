@@ -11,8 +11,6 @@ from alembic import op
 
 revision: Final = "0010"
 down_revision: Final = "0009"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 #: For each event on posts: the row that names the organization, and the condition that the post may have been public.

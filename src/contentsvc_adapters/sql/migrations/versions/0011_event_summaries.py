@@ -7,8 +7,6 @@ from alembic import op
 
 revision: Final = "0011"
 down_revision: Final = "0010"
-branch_labels: Final = None
-depends_on: Final = None
 
 
 def upgrade() -> None:

@@ -11,8 +11,6 @@ from alembic import op
 
 revision: Final = "0012"
 down_revision: Final = "0011"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _PLACE: Final = ["organization_id", "content_type", "occurred_at", "id"]

@@ -7,8 +7,6 @@ from alembic import op
 
 revision: Final = "0013"
 down_revision: Final = "0012"
-branch_labels: Final = None
-depends_on: Final = None
 
 
 def upgrade() -> None:

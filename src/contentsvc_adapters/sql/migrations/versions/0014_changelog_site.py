@@ -11,8 +11,6 @@ from alembic import op
 
 revision: Final = "0014"
 down_revision: Final = "0013"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _TABLE: Final = "public_changelogs"

@@ -7,8 +7,6 @@ from alembic import op
 
 revision: Final = "0016"
 down_revision: Final = "0015"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEY: Final = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 

@@ -7,8 +7,6 @@ from alembic import op
 
 revision: Final = "0019"
 down_revision: Final = "0018"
-branch_labels: Final = None
-depends_on: Final = None
 
 _DUE: Final = sa.text("due_at IS NOT NULL")
 

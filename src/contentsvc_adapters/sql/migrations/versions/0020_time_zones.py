@@ -7,8 +7,6 @@ from alembic import op
 
 revision: Final = "0020"
 down_revision: Final = "0019"
-branch_labels: Final = None
-depends_on: Final = None
 
 
 def upgrade() -> None:

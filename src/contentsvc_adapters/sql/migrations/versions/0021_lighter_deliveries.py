@@ -18,8 +18,6 @@ from contentsvc_core.errors import SchemaMismatch
 
 revision: Final = "0021"
 down_revision: Final = "0020"
-branch_labels: Final = None
-depends_on: Final = None
 
 _KEYS: Final = {
     "events": ["fk_events_organization_id"],
