@@ -163,20 +163,6 @@ async def test_a_disabled_endpoint_shows_the_reason_and_no_test(acme: Caller, br
     assert "Send a test message" not in page.response.text
 
 
-async def test_endpoints_of_another_organization_are_not_found(world: ApiWorld, browsing: Browsing) -> None:
-    other = await world.caller("Other")
-    made = await other("POST", "/v1/webhook-endpoints", {"url": "https://other.example/"})
-    theirs = made.json()["webhookEndpoint"]["id"]
-
-    assert "other.example" not in (await browsing.open(PATH)).response.text
-    assert (await browsing.open(f"{PATH}/{theirs}")).status == 404
-    form = (await browsing.open(PATH)).form(PATH)
-    for action in ("", "/switch", "/test", "/confirmations", "/rotate", "/delete"):
-        sent = await browsing.send(evolve(form, action=f"{PATH}/{theirs}{action}"), to="off", overlap="1")
-        assert sent.status == 404, action
-    assert (await standing(other)).enabled
-
-
 async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secret(
     acme: Caller, browsing: Browsing
 ) -> None:

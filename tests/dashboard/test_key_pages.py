@@ -7,7 +7,7 @@ import pytest
 from tests import sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import beside, stranger
+from tests.dashboard.contents import beside
 from tests.dashboard.tree import tree
 from tests.statements import statements
 
@@ -155,30 +155,6 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
     acme.world.clock.advance(timedelta(seconds=60))
     page = await browsing.open(KEYS)
     assert row(page, issued.record.prefix)[3] == "none"
-
-
-async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
-    reader, issued = await beside(acme, Scope.READ)
-
-    page = await reader.open(KEYS)
-
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    assert row(page, issued.record.prefix)[1] == "read"
-    fields = (await browsing.open(KEYS)).form(KEYS).fields
-    for path in (KEYS, f"{KEYS}/{acme.record.prefix}/revoke"):
-        assert (await reader.post(path, fields)).status == 403
-    assert (await key_of(acme, acme.record.prefix)).revoked_at is None
-
-
-async def test_keys_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
-    other = await stranger(acme)
-    page = await other.open(KEYS)
-    csrf = page.form(KEYS).fields["csrf"]
-
-    assert acme.record.prefix not in page.text
-    for prefix in (acme.record.prefix, "csk_0000000000", "%20"):
-        assert (await other.post(f"{KEYS}/{prefix}/revoke", {"csrf": csrf})).status == 404
-    assert (await key_of(acme, acme.record.prefix)).revoked_at is None
 
 
 async def test_writing_does_not_issue_or_revoke_keys(acme: Caller, browsing: Browsing) -> None:

@@ -1,7 +1,5 @@
 """Editing a post: saving, previewing, and concurrent edits."""
 
-from datetime import timedelta
-
 import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
@@ -152,22 +150,3 @@ async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: 
 
     long = {**sent, "markdown": "x" * 100_001}
     assert "100,000" in (await browsing.post(f"{POSTS}/preview", long, headers={"HX-Request": "true"})).text
-
-
-async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
-    post = await posted(acme)
-    path = f"{POSTS}/{post.id}"
-    form = (await browsing.open(f"{path}/edit")).form(f"{path}/edit")
-    for _ in range(60):
-        await acme("PATCH", "/v1/posts/post_unknown", {"title": "x"})
-
-    refused = await browsing.send(form, markdown="my words")
-
-    assert refused.status == 429
-    assert "60 times in 60 seconds" in tree(refused).one(role="alert").text
-    assert refused.form(f"{path}/edit").fields["markdown"] == ["my words"]
-    shown = await browsing.open(path)
-    assert (await browsing.send(shown.form(f"{path}/publish"))).status == 429
-    acme.world.clock.advance(timedelta(seconds=60))
-    assert (await browsing.send(refused.form(f"{path}/edit"))).status == 200
-    assert (await stored(acme, post)).markdown == "my words"
