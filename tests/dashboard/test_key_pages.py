@@ -78,15 +78,6 @@ async def test_a_fault_is_named_and_no_key_is_issued(
     assert len(await acme.world.stores.keys.keys(acme.organization.id)) == 1
 
 
-async def test_a_key_that_expires_today_works_until_the_day_ends(acme: Caller, browsing: Browsing) -> None:
-    page = await browsing.send((await browsing.open(KEYS)).form(KEYS), expires="2026-01-01")
-    key = {"Authorization": f"Bearer {tree(page).one('code', class_='secret').text}"}
-
-    for later, status in ((timedelta(hours=23, minutes=59), 200), (timedelta(minutes=1), 401)):
-        acme.world.clock.advance(later)
-        assert (await acme.world.send("GET", "/v1/posts", headers=key)).status_code == status
-
-
 async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Browsing) -> None:
     other, issued = await beside(acme)
     path = f"{KEYS}/{issued.record.prefix}/revoke"

@@ -302,13 +302,6 @@ async def test_forged_form_values_are_refused(acme: Caller, browsing: Browsing) 
     assert await triggers(acme) == []
 
 
-async def test_without_any_event_a_form_is_shown_again(acme: Caller, browsing: Browsing) -> None:
-    page = await made(browsing, events=[])
-
-    assert (page.status, await triggers(acme)) == (422, [])
-    assert "Choose an event, or all events." in page.text
-
-
 async def test_a_new_form_proposes_releases_of_the_chosen_repositories(browsing: Browsing) -> None:
     page = await browsing.open(f"{ROOT}/new")
 
