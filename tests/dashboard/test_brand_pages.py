@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import branded
@@ -88,30 +87,6 @@ async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: 
     assert "See the brand identity" not in page.links
 
 
-@pytest.mark.parametrize(
-    ("address", "name", "field", "message"),
-    [
-        ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
-        ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
-        ("http://127.0.0.1/", "", "websiteUrl", "The address must be the address of a public site."),
-        ("https://acme.example", "n" * 121, "name", "The name must be 1 to 120 characters long."),
-        ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
-    ],
-)
-async def test_an_invalid_website_is_refused_at_its_field(
-    acme: Caller, browsing: Browsing, address: str, name: str, field: str, message: str
-) -> None:
-    await branded(acme)
-    page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl=address, name=name)
-
-    assert page.status == 422
-    faulty = tree(page).one(id=field)
-    assert (faulty["aria-invalid"], faulty["value"]) == ("true", {"websiteUrl": address, "name": name}[field])
-    assert tree(page).one(id=f"{field}-fault").text == message
-    assert f"{field}-fault" in faulty["aria-describedby"].split()
-    assert acme.world.nudged == 0
-
-
 async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper", audience="sailors", custom_tone="dry")
@@ -132,36 +107,6 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     assert "isDefault" not in page.form(path).fields
     await browsing.send(page.form(path))
     assert (await found(acme, brand)).is_default
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "message"),
-    [
-        ("name", " ", "The name must be 1 to 120 characters long."),
-        ("name", "lighthouse", "Another brand identity has this name."),
-        ("websiteUrl", "ftp://acme.example", "The address must begin with http:// or https://."),
-        ("audience", "a" * 2001, "The audience must be 1 to 2000 characters long."),
-        ("customInstructions", "a" * 4001, "The instructions must be 1 to 4000 characters long."),
-        ("toneProfile", "Rude", "Choose a tone."),
-    ],
-)
-async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
-    acme: Caller, browsing: Browsing, field: str, text: str, message: str
-) -> None:
-    await branded(acme)
-    brand = await branded(acme, "Keeper")
-    path = f"{BRANDS}/{brand.id}"
-    form = (await browsing.open(path)).form(path)
-
-    page = await browsing.send(form, **{"language": "German", field: text})
-
-    assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text == message
-    assert tree(page).one(id=field)["aria-invalid"] == "true"
-    again = page.form(path).fields
-    assert again["language"] == ["German"]
-    assert field == "toneProfile" or again[field] == [text]
-    assert await found(acme, brand) == brand
 
 
 async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Caller, browsing: Browsing) -> None:

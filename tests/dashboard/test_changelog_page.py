@@ -1,6 +1,5 @@
 """The page of the public changelog."""
 
-import pytest
 from tests.api.world import Caller
 from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Browsing, Seen
@@ -116,30 +115,6 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
     assert (created.product_url, created.content_types) == ("https://acme.example/", (ContentType.CHANGELOG,))
     assert not created.is_public
     assert 'src="http://127.0.0.1:8000/changelog/lamps/embed"' in page.text
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "fault"),
-    [
-        ("slug", "A b", "The address must be 1 to 63"),
-        ("title", "", "The title must have 1 to 100 characters."),
-        ("description", "x" * 301, "The description must have at most 300 characters."),
-        ("productUrl", "javascript:alert(1)", "The website must be an http or https address"),
-        ("contentTypes", [], "The choice must name one type of content at least."),
-    ],
-)
-async def test_a_fault_is_shown_at_its_field(
-    acme: Caller, browsing: Browsing, field: str, value: str | list[str], fault: str
-) -> None:
-    form = (await browsing.open(PAGE)).form(PAGE)
-
-    page = await browsing.send(form, **{"title": "Kept", field: value})
-
-    assert page.status == 422
-    assert fault in page.text
-    if field != "title":
-        assert page.form(PAGE).fields["title"] == ["Kept"]
-    assert await standing(acme) is None
 
 
 async def test_an_address_of_another_organization_is_not_available(acme: Caller, browsing: Browsing) -> None:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from tests import sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
@@ -53,29 +52,6 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     when = row(listed, issued.prefix)[2]
     assert when.startswith(f"issued just now with {acme.record.prefix}… ")
     assert when.endswith(" expires in 31 days")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("scope", [], "Tick what it may do"),
-        ("scope", ["all"], "Tick what it may do"),
-        ("expires", "2025-12-31", "This day is over"),
-        ("expires", "31.12.2026", "This is no date"),
-        ("expires", "9999-12-31", "This is no date"),
-    ],
-)
-async def test_a_fault_is_named_and_no_key_is_issued(
-    acme: Caller, browsing: Browsing, field: str, value: str | list[str], message: str
-) -> None:
-    form = (await browsing.open(KEYS)).form(KEYS)
-
-    page = await browsing.send(form, **{"name": "Mine", field: value})
-
-    assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
-    assert page.form(KEYS).fields["name"] == ["Mine"]
-    assert len(await acme.world.stores.keys.keys(acme.organization.id)) == 1
 
 
 async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Browsing) -> None:

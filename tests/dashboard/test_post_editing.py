@@ -45,35 +45,6 @@ async def test_a_text_with_any_beginning_survives_opening_and_saving(acme: Calle
     assert (await stored(acme, post)).markdown == before
 
 
-@pytest.mark.parametrize(
-    ("title", "markdown", "field"),
-    [
-        ("", "x", "title"),
-        ("t" * 121, "x", "title"),
-        ("a\u202eb", "x", "title"),
-        ("t", "", "markdown"),
-        # It becomes too much HTML.
-        pytest.param("t", f"{'>' * 20}\n\n" * 4_000, "markdown", marks=pytest.mark.slow("renders a very large text")),
-    ],
-)
-async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
-    acme: Caller, browsing: Browsing, title: str, markdown: str, field: str
-) -> None:
-    post = await posted(acme)
-    path = f"{POSTS}/{post.id}/edit"
-
-    page = await browsing.send((await browsing.open(path)).form(path), title=title, markdown=markdown)
-
-    assert page.status == 422
-    faulty = tree(page).one(id=field)
-    assert faulty["aria-invalid"] == "true"
-    assert tree(page).one(id=faulty["aria-describedby"].split()[-1]).text.startswith("The t")
-    # No other field has one, not even an empty one.
-    assert [attrs["id"] for _, attrs in page.elements if attrs.get("class") == "fault"] == [f"{field}-fault"]
-    assert (page.form(path).fields["title"], page.form(path).fields["markdown"]) == ([title], [markdown])
-    assert await stored(acme, post) == post
-
-
 @pytest.mark.parametrize("begins", [True, False], ids=["new", "stored"])
 async def test_all_faults_are_named_at_once_and_the_top_of_the_page_leads_to_them(
     acme: Caller, browsing: Browsing, begins: bool

@@ -110,52 +110,6 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
     assert schedule.due_at == datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("fields", "message", "field"),
-    [
-        ({"hour": "24"}, "Hour must be from 0 to 23.", "times"),
-        ({"hour": "nine"}, "Hour must be from 0 to 23.", "times"),
-        ({"minute": "-1"}, "Minute must be from 0 to 59.", "times"),
-        ({"minute": "9999999999999999999999"}, "Minute must be from 0 to 59.", "times"),
-        ({"day_of_week": "7"}, "The day of the week must be from 0 (Sunday) to 6.", "times"),
-        (
-            {"frequency": "monthly", "day_of_month": ""},
-            "The day of the month must be from 1 to 31.",
-            "times",
-        ),
-        ({"name": " "}, "A schedule needs a name.", "name"),
-        ({"name": "x" * 121}, "Name must have at most 120 characters.", "name"),
-        ({"repositories": []}, "A schedule needs a repository.", "repositories"),
-        ({"repositories": "7"}, "Unknown repository: 7 is not connected.", "repositories"),
-        ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
-    ],
-)
-async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
-) -> None:
-    page = await made(browsing, lookback="yesterday", auto_publish="yes", enabled=[], **fields)
-
-    assert page.status == 422
-    assert message in page.text
-    assert [attrs for _, attrs in page.elements if attrs.get("id") == f"{field}-fault"]
-    assert [attrs for _, attrs in page.elements if attrs.get("aria-describedby") == f"{field}-fault"]
-    sent = page.form(f"{ROOT}/new").fields
-    typed = WEEKLY | {"lookback": "yesterday", "auto_publish": "yes"} | fields
-    for name, value in typed.items():
-        if name not in {"day_of_week", "repositories", "name"}:
-            assert sent[name] == [value], name
-    assert sent["name"] == [typed["name"].strip()]
-    assert "enabled" not in sent
-    assert await schedules(acme) == []
-
-    # And after a change of a stored schedule.
-    current = await made(browsing)
-    page = await browsing.send(current.form(current.path), **fields)
-    assert page.status == 422
-    assert message in page.text
-    assert page.heading == "Mondays"
-
-
 async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
     page = await made(browsing, repositories=[], hour="24")
 

@@ -149,51 +149,6 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
     assert (page.status, page.heading) == (200, "Old letters")
 
 
-@pytest.mark.parametrize(
-    ("fields", "message", "field"),
-    [
-        ({"repositories": []}, "A trigger needs a repository.", "repositories"),
-        ({"paths": "pkg/**\n!"}, "Changed files has an empty pattern.", "paths"),
-        ({"branches": "refs/heads/main"}, "write it without 'refs/'.", "branches"),
-        ({"name": "x" * 101}, "Name must have at most 100 characters.", "name"),
-        ({"brand": "brand_gone"}, "Unknown brand identity: 'brand_gone'.", "brand"),
-        ({"repositories": "codehost:7"}, "Unknown repository: 7 is not connected at codehost.", "repositories"),
-        (
-            {"repositories": ["codehost:1", "github:2"]},
-            "The repositories are connected at different providers: a trigger is one provider's.",
-            "repositories",
-        ),
-    ],
-)
-async def test_a_faulty_form_is_shown_again_with_everything_that_was_typed(
-    acme: Caller, browsing: Browsing, fields: dict[str, Any], message: str, field: str
-) -> None:
-    await second(acme, 2, "github")
-    typed: dict[str, Any] = {
-        "name": "Letters",
-        "output_type": "blog_post",
-        "auto_publish": "yes",
-        "enabled": [],
-        "events": "push",
-        **fields,
-    }
-
-    page = await made(browsing, **typed)
-
-    assert page.status == 422
-    assert message in page.text
-    assert await triggers(acme) == []
-    pointing = [attrs for _, attrs in page.elements if f"{field}-fault" in attrs.get("aria-describedby", "").split()]
-    assert len(pointing) == 1
-    assert [attrs for _, attrs in page.elements if attrs.get("id") == f"{field}-fault"]
-    sent = page.form(f"{ROOT}/new").fields
-    assert (sent["name"], sent["output_type"], sent["auto_publish"]) == ([typed["name"]], ["blog_post"], ["yes"])
-    assert sent["events"] == ["push"]
-    assert "enabled" not in sent
-    chosen = fields.get("repositories", "codehost:1")
-    assert sent.get("repositories", []) == ([chosen] if isinstance(chosen, str) else chosen)
-
-
 async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
     page = await made(browsing, repositories=[], events=[], tags="!")
 
