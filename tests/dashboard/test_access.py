@@ -54,7 +54,11 @@ class Office:
     @classmethod
     async def of(cls, caller: Caller) -> "Office":
         ids = {**await furnish(caller.world, caller), "key": caller.record.prefix}
-        for item, fields in (("triggers", {"name": HOSTILE}), ("schedules", {"name": HOSTILE})):
+        named: dict[str, dict[str, Any]] = {
+            "triggers": {"name": HOSTILE, "sourceConfig": {"eventTypes": []}},
+            "schedules": {"name": HOSTILE},
+        }
+        for item, fields in named.items():
             assert (await caller("PATCH", ITEMS[item].partition("{")[0] + ids[ITEMS[item]], fields)).is_success
         await caller.push("d-8", f"feat: {HOSTILE}")
         await caller.release("d-9", HOSTILE)
@@ -180,6 +184,8 @@ async def test_a_key_that_may_only_read_opens_pages_and_sends_no_form(world: Api
     before = await acme.texts()
     (token,) = reader.cookies.values()
 
+    for path, page in (await Office(acme.caller, reader, acme.ids).pages()).items():
+        assert {form.action for form in page.forms if form.method == "post"} <= {SIGN_OUT}, path
     for template in routes(world, "GET"):
         page = await reader.open(acme.path(template))
         assert page.status == 200 or template.endswith("s/new"), template
