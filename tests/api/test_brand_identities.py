@@ -1,24 +1,14 @@
 """``/v1/brand-identities``: each answer and each named error."""
 
-import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from tests.api.world import ApiWorld, Caller
+from tests.api.world import Caller
 from tests.builders import a_brand
 
-from contentsvc_adapters.sites.reader import HttpSiteReader
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.site_addresses import read_site_hosts
-from contentsvc_http.settings import Settings
 
 BASE = "/v1/brand-identities"
-PAGE = """<!doctype html>
-<html lang="de"><head><title>Preise | Leuchtturm</title>
-<meta name="description" content="Lampen <b>für alle</b>">
-<meta property="og:site_name" content="Leuchtturm"></head>""".encode()
 
 
 async def new_identity(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
@@ -157,55 +147,3 @@ async def test_an_unreadable_website_is_400_at_once(acme: Caller) -> None:
         acme.world.clock.advance(timedelta(minutes=1))
 
     assert await acme.world.stores.ledger.runs(acme.organization.id) == []
-
-
-@asynccontextmanager
-async def site(page: bytes = PAGE, status: str = "200 OK") -> AsyncGenerator[str]:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n\r\n"
-        writer.write(head.encode() + page)
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    try:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-
-
-async def test_from_a_website_to_an_identity() -> None:
-    async with site() as host:
-        world = ApiWorld(Settings(site_hosts=host))
-        acme = await world.caller()
-        started = await acme("POST", f"{BASE}/generate", {"websiteUrl": f"http://{host}/preise", "name": "Unser"})
-        job = started.json()["job"]
-        await world.perform(HttpSiteReader(opened=read_site_hosts(host)))
-
-    assert started.status_code == 202
-    assert world.nudged == 1
-    assert (job["status"], job["step"], job["currentStep"], job["totalSteps"]) == ("queued", "scraping", 1, 3)
-    assert (job["name"], job["brandIdentityId"], job["completedAt"]) == ("Unser", None, None)
-    done = (await acme("GET", f"{BASE}/generate/{job['id']}")).json()["job"]
-    assert (done["status"], done["step"], done["currentStep"], done["error"]) == ("completed", "saving", 3, None)
-    brand = (await acme("GET", f"{BASE}/{done['brandIdentityId']}")).json()["brandIdentity"]
-    assert brand["name"] == "Unser"
-    assert brand["isDefault"] is True
-    assert brand["websiteUrl"] == f"http://{host}/preise"
-    assert brand["companyName"] == "Leuchtturm"
-    assert brand["companyDescription"] == "Lampen <b>für alle</b>"
-    assert brand["language"] == "German"
-
-
-async def test_a_missing_site_fails_the_job() -> None:
-    async with site(status="404 Not Found") as host:
-        world = ApiWorld(Settings(site_hosts=host))
-        acme = await world.caller()
-        started = await acme("POST", f"{BASE}/generate", {"websiteUrl": f"http://{host}/"})
-        await world.perform(HttpSiteReader(opened=read_site_hosts(host)))
-
-    job = (await acme("GET", f"{BASE}/generate/{started.json()['job']['id']}")).json()["job"]
-    assert job["status"] == "failed"
-    assert job["error"] == f"http://{host}/ cannot be read: the site answers with status 404"
-    # Which is no job of the other kind.
-    assert (await acme("GET", f"/v1/posts/generate/{job['id']}")).status_code == 404

@@ -212,15 +212,6 @@ async def test_reconciling_needs_a_token_and_an_answer_of_the_code_host(server: 
     assert (answered.status_code, "the integration has no token" in answered.text) == (400, True)
 
 
-async def test_a_repository_is_connected_once_in_any_case_of_its_name(server: CodeHostServer, acme: Caller) -> None:
-    await acme("POST", GITHUB, {**NEW, "token": TOKEN})
-
-    for body in ({**NEW, "token": TOKEN}, {"owner": "ACME", "repo": "LightHouse", "repositoryId": 9}):
-        answered = await acme("POST", GITHUB, body)
-        assert (answered.status_code, answered.json()) == (409, {"error": "Repository already connected"})
-    assert len(server.hooks) == 1
-
-
 async def test_an_integration_deleted_during_its_connection_is_409(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:

@@ -1,14 +1,11 @@
 """``/v1/schedules`` over HTTP."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
-
-from contentsvc_core.usecases.schedule import Scheduler
 
 NO_ID = "is neither a repository id nor the id of an integration"
 TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
@@ -82,23 +79,6 @@ async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, ac
     assert outcome(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (200, {"id": schedule["id"]})
     assert outcome(await acme("DELETE", f"{PATH}/{schedule['id']}")) == (404, {"error": "Schedule not found"})
     assert (await acme("GET", PATH)).json()["schedules"] == [body["schedule"]]
-
-
-async def test_its_slot_becomes_a_post_that_is_read_like_any_other(world: ApiWorld, acme: Caller) -> None:
-    schedule = await new_schedule(acme, autoPublish=True, lookbackWindow="current_day")
-    await acme.push("d-1", "feat: a lamp")
-    await world.perform()
-    world.clock.advance(datetime(2026, 1, 1, 9, tzinfo=UTC) - world.clock.now())
-    faults: list[Exception] = []
-    stores = world.stores
-    scheduler = Scheduler(stores.schedules, stores.directory, world.clock, world.ids, on_fault=faults.append)
-
-    assert await scheduler.turn() == 1
-    await world.perform()
-
-    posts = (await acme("GET", "/v1/posts", params={"status": "published"})).json()["posts"]
-    assert [post["sourceMetadata"]["scheduleId"] for post in posts] == [schedule["id"]]
-    assert (await acme("GET", PATH)).json()["schedules"][0]["nextRunAt"] == "2026-01-02T09:00:00.000Z"
 
 
 def cron(**times: Any) -> dict[str, Any]:

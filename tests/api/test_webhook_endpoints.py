@@ -149,53 +149,6 @@ async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme
         assert (await acme("POST", path, wrong)).status_code == 400
 
 
-async def test_an_event_is_sent_logged_and_can_be_sent_again(world: ApiWorld, acme: Caller, receiver: Receiver) -> None:
-    endpoint = (await made(acme, eventTypes=["post.created", "post.published"]))["webhookEndpoint"]
-    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
-    await acme.push("d-1", "feat: a lamp")
-    await world.perform()
-    assert await dispatch(world, receiver) == 1
-
-    (post,) = (await acme("GET", "/v1/posts")).json()["posts"]
-    (sent, received) = await logs(acme)
-    assert received["direction"] == "incoming"
-    assert sent | {"id": "", "createdAt": "", "payload": None} == {
-        "id": "",
-        "referenceId": receiver.came[0][0]["webhook-id"],
-        "title": "Sent post.created webhook",
-        "integrationType": "webhook",
-        "direction": "outgoing",
-        "status": "success",
-        "statusCode": 200,
-        "errorMessage": None,
-        "payload": None,
-        "createdAt": "",
-    }
-    assert sent["payload"]["data"]["id"] == post["id"]
-    assert "markdown" not in sent["payload"]["data"]
-    assert await logs(acme, f"?integrationId={endpoint['id']}") == [sent]
-    world.clock.advance(timedelta(seconds=1))
-    receiver.status = 503
-    published = await acme("PATCH", f"/v1/posts/{post['id']}", {"status": "published"})
-    assert published.is_success
-    assert await dispatch(world, receiver) == 1
-    (pending,) = await logs(acme, f"?integrationId={endpoint['id']}&status=pending")
-    assert (pending["title"], pending["statusCode"]) == ("Sent post.published webhook", 503)
-    receiver.status = 204
-    world.clock.advance(timedelta(seconds=1))
-    replayed = await acme("POST", f"/v1/webhook-logs/{pending['id']}/replay")
-    assert (replayed.status_code, replayed.json()) == (202, {"deliveryId": pending["referenceId"]})
-    assert await dispatch(world, receiver) == 1
-    newest = (await logs(acme, f"?integrationId={endpoint['id']}"))[0]
-    assert (newest["referenceId"], newest["status"]) == (pending["referenceId"], "success")
-    await acme("DELETE", f"{PATH}/{endpoint['id']}")
-    refused = await acme("POST", f"/v1/webhook-logs/{pending['id']}/replay")
-    assert (refused.status_code, refused.json()) == (
-        409,
-        {"error": "The webhook endpoint of this message was deleted"},
-    )
-
-
 async def test_an_endpoint_that_is_off_is_not_tried(acme: Caller) -> None:
     endpoint = (await made(acme, enabled=False))["webhookEndpoint"]
 

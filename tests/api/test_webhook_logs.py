@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import pytest
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 
@@ -176,34 +175,6 @@ async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(world
     assert await logs(acme) == before
     assert await logs(other) == []
     assert isinstance(await directory.organization("acme"), Organization)
-
-
-@pytest.mark.parametrize("times", [3, 4])
-async def test_when_the_configuration_changes_meanwhile_a_replay_is_decided_anew(
-    world: ApiWorld, acme: Caller, monkeypatch: pytest.MonkeyPatch, times: int
-) -> None:
-    await acme.push("d-1", "feat: a lamp")
-    (entry,) = await logs(acme)
-    deliveries = world.stores.deliveries
-    read = deliveries.configuration
-    left = times
-
-    async def configuration(*arguments: Any) -> Any:
-        nonlocal left
-        found = await read(*arguments)
-        if left:
-            left -= 1
-            # A new trigger makes the first decision stale.
-            await world.stores.directory.enable_integration(
-                acme.organization.id, acme.connection.integration.id, enabled=True
-            )
-        return found
-
-    monkeypatch.setattr(deliveries, "configuration", configuration)
-    answer = await acme("POST", f"{PATH}/{entry['id']}/replay")
-
-    assert answer.status_code == (202 if times == 3 else 503)
-    assert len(await logs(acme)) == (2 if times == 3 else 1)
 
 
 async def test_an_invalid_integration_id_is_refused_on_every_store(acme: Caller) -> None:

@@ -3,19 +3,42 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from alembic import command
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 from tests import postgres
 
 from contentsvc_adapters.sql import Database
 from contentsvc_adapters.sql.migrations import migrate
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import workflow_runs
 
 #: An organization in the words of every version so far.
 ORGANIZATION: Final = (
     "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
 )
+#: A post without an id and a status, as far as every version has its columns.
+POST: Final[dict[str, Any]] = {
+    "organization_id": "org_1",
+    "created_at": 1_000,
+    "title": "t",
+    "content": "c",
+    "markdown": "m",
+    "content_type": "changelog",
+    "updated_at": 2_000,
+}
+
+
+def add_run(connection: Connection, kind: str, **event: Any) -> str:
+    """Add an event of a kind with its completed run, in the words of the versions 0007 to 0011; return the run's id."""
+    base = {"organization_id": "org_1", "created_at": 1_000}
+    event = {"provider": "codehost", "repository_id": 7, "data": "{}", **event}
+    connection.execute(insert(events), base | {"id": f"e-{kind}", "type": kind} | event)
+    run_id = f"r-{kind}"
+    run = {"id": run_id, "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
+    connection.execute(insert(workflow_runs), base | run | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0})
+    return run_id
 
 
 @asynccontextmanager

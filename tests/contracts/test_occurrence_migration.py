@@ -2,27 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from older_schema import database_at
-from sqlalchemy import Connection, insert, select
+from older_schema import ORGANIZATION, POST, add_run, database_at
+from sqlalchemy import Connection, insert, select, text
 
 from contentsvc_adapters.sql import Database, upgrade
 from contentsvc_adapters.sql.schema.content import posts
-from contentsvc_adapters.sql.schema.deliveries import events
-from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_adapters.sql.schema.work import workflow_runs
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
-_BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}
-_POST: dict[str, Any] = _BASE | {
-    "title": "t",
-    "content": "c",
-    "markdown": "m",
-    "content_type": "changelog",
-    "updated_at": 2_000,
-}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -33,25 +21,11 @@ async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 
 def _fill(connection: Connection) -> None:
-    connection.execute(
-        insert(organizations),
-        {"id": "org_1", "slug": "acme", "name": "Acme", "retention_days": 30, "version": 1, "created_at": 0},
-    )
+    connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
     for kind, delivery in (("push", "d-1"), ("release", "d-2"), ("generation", None)):
-        connection.execute(
-            insert(events),
-            _BASE
-            | {"id": f"e-{kind}", "provider": "codehost", "repository_id": 7, "type": kind, "data": "{}"}
-            | {"delivery_id": delivery},
-        )
-        connection.execute(
-            insert(workflow_runs),
-            _BASE
-            | {"id": f"r-{kind}", "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
-            | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0},
-        )
-        connection.execute(insert(posts), _POST | {"id": kind, "run_id": f"r-{kind}", "status": "draft"})
-    connection.execute(insert(posts), _POST | {"id": "late", "status": "published", "published_at": 5_000})
+        run_id = add_run(connection, kind, delivery_id=delivery)
+        connection.execute(insert(posts), POST | {"id": kind, "run_id": run_id, "status": "draft"})
+    connection.execute(insert(posts), POST | {"id": "late", "status": "published", "published_at": 5_000})
 
 
 async def _kept(database: Database) -> dict[str, tuple[int | None, str | None, str | None]]:
@@ -74,6 +48,6 @@ async def test_posts_stay_where_they_stood_and_the_next_release_finds_their_push
     if older.dialect.upgrades_itself:
         # No other node serves a SQLite file meanwhile.
         return
-    as_older_nodes_do = insert(posts).values(_POST | {"id": "new", "status": "draft"})
+    as_older_nodes_do = insert(posts).values(POST | {"id": "new", "status": "draft"})
     await older.write(lambda connection: connection.execute(as_older_nodes_do))
     assert await _kept(older) == kept | {"new": (1_000, None, None)}

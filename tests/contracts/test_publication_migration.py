@@ -2,27 +2,15 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from older_schema import database_at
-from sqlalchemy import Connection, insert, select, update
+from older_schema import ORGANIZATION, POST, add_run, database_at
+from sqlalchemy import Connection, insert, select, text, update
 
 from contentsvc_adapters.sql import Database, upgrade
 from contentsvc_adapters.sql.schema.content import posts
-from contentsvc_adapters.sql.schema.deliveries import events
-from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_adapters.sql.schema.work import workflow_runs
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
-_BASE: dict[str, Any] = {"organization_id": "org_1", "created_at": 1_000}
-_POST: dict[str, Any] = _BASE | {
-    "title": "t",
-    "content": "c",
-    "markdown": "m",
-    "content_type": "changelog",
-    "updated_at": 2_000,
-}
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -33,24 +21,11 @@ async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 
 def _fill(connection: Connection) -> None:
-    connection.execute(
-        insert(organizations),
-        {"id": "org_1", "slug": "acme", "name": "Acme", "retention_days": 30, "version": 1, "created_at": 0},
-    )
-    kinds = {"push": "{}", "release": '{"tagName":"v1.2.0"}'}
-    for kind, data in kinds.items():
-        connection.execute(
-            insert(events),
-            _BASE | {"id": f"e-{kind}", "provider": "codehost", "repository_id": 1, "type": kind, "data": data},
-        )
-        connection.execute(
-            insert(workflow_runs),
-            _BASE
-            | {"id": f"r-{kind}", "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
-            | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0},
-        )
+    connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
+    add_run(connection, "push")
+    add_run(connection, "release", data='{"tagName":"v1.2.0"}')
     for id_, run, status in (("p", "r-push", "published"), ("r", "r-release", "draft"), ("o", None, "published")):
-        connection.execute(insert(posts), _POST | {"id": id_, "run_id": run, "status": status})
+        connection.execute(insert(posts), POST | {"id": id_, "run_id": run, "status": status})
 
 
 async def _kept(database: Database) -> dict[str, tuple[int | None, str | None]]:
@@ -69,7 +44,7 @@ async def test_published_posts_have_their_time_and_tag(older: Database) -> None:
         return
 
     def as_nodes_of_the_version_before(connection: Connection) -> None:
-        connection.execute(insert(posts), _POST | {"id": "new", "status": "published"})
+        connection.execute(insert(posts), POST | {"id": "new", "status": "published"})
         connection.execute(update(posts).where(posts.c.id == "r").values(status="published", updated_at=3_000))
         connection.execute(update(posts).where(posts.c.id == "p").values(status="draft", updated_at=3_000))
         connection.execute(update(posts).where(posts.c.id == "p").values(status="published", updated_at=4_000))

@@ -124,31 +124,6 @@ def test_the_wire_form_has_the_specified_fields() -> None:
     assert msgspec.to_builtins(TriggerBody.of(styled)) == body | {"outputConfig": {"houseStyle": {"tone": "plain"}}}
 
 
-@pytest.mark.parametrize(
-    ("changes", "matches"),
-    [
-        ({}, True),
-        ({"organization_id": "org_2"}, False),
-        ({"source_type": "github_webhook"}, False),
-        ({"repository_id": 3}, False),
-        ({"event_type": "ping"}, False),
-    ],
-)
-def test_a_trigger_matches_events_of_its_repositories_and_types(changes: dict[str, Any], *, matches: bool) -> None:
-    event: dict[str, Any] = {
-        "organization_id": "org_1",
-        "source_type": "codehost_webhook",
-        "repository_id": 8,
-        "event_type": "push",
-    }
-    event |= changes
-    assert matching([TRIGGER], **event) == ((TRIGGER,) if matches else ())
-    assert matching([evolve(TRIGGER, enabled=False)], **event) == ()
-    anything = evolve(TRIGGER, event_types=())
-    matches = matches or event["event_type"] == "ping"
-    assert matching([anything], **event) == ((anything,) if matches else ())
-
-
 def test_an_unknown_event_type_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown event type 'ping': a trigger takes push or release"):
         evolve(TRIGGER, event_types=("push", "ping"))

@@ -212,10 +212,12 @@ class Browsing:
         headers = {"Content-Type": "application/x-www-form-urlencoded", **request.pop("headers", {})}
         return await self._ask("POST", path, content=urlencode(fields, doseq=True), headers=headers, **request)
 
-    async def upload(self, path: str, fields: Mapping[str, str], files: Mapping[str, Any] | None) -> Seen:
+    async def upload(
+        self, path: str, fields: Mapping[str, str], files: Mapping[str, Any] | None, **request: Any
+    ) -> Seen:
         # As files, so that the client sends a multipart form without a file, too.
         parts = {name: (None, value) for name, value in fields.items()} | dict(files or {})
-        return await self._ask("POST", path, files=parts)
+        return await self._ask("POST", path, files=parts, **request)
 
     async def _ask(self, method: str, path: str, **request: Any) -> Seen:
         headers = dict(request.pop("headers", {}))

@@ -2,13 +2,11 @@
 
 from datetime import timedelta
 
-import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import beside, branded, stranger
+from tests.dashboard.contents import branded
 from tests.dashboard.tree import tree
 
-from contentsvc_core import Scope
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
@@ -89,42 +87,6 @@ async def test_an_unreadable_website_is_shown_as_failed(acme: Caller, browsing: 
     assert "See the brand identity" not in page.links
 
 
-@pytest.mark.parametrize(
-    ("address", "name", "field", "message"),
-    [
-        ("", "", "websiteUrl", "The address must be 1 to 2000 characters long."),
-        ("ftp://acme.example", "", "websiteUrl", "The address must begin with http:// or https://."),
-        ("http://127.0.0.1/", "", "websiteUrl", "The address must be the address of a public site."),
-        ("https://acme.example", "n" * 121, "name", "The name must be 1 to 120 characters long."),
-        ("https://acme.example", "LIGHTHOUSE", "name", "Another brand identity has this name."),
-    ],
-)
-async def test_an_invalid_website_is_refused_at_its_field(
-    acme: Caller, browsing: Browsing, address: str, name: str, field: str, message: str
-) -> None:
-    await branded(acme)
-    page = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl=address, name=name)
-
-    assert page.status == 422
-    faulty = tree(page).one(id=field)
-    assert (faulty["aria-invalid"], faulty["value"]) == ("true", {"websiteUrl": address, "name": name}[field])
-    assert tree(page).one(id=f"{field}-fault").text == message
-    assert f"{field}-fault" in faulty["aria-describedby"].split()
-    assert acme.world.nudged == 0
-
-
-async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
-    form = (await browsing.open(BRANDS)).form(BRANDS)
-    for _ in range(5):
-        assert (await browsing.send(form, websiteUrl="https://acme.example")).status == 200
-
-    page = await browsing.send(form, websiteUrl="https://acme.example")
-
-    assert page.status == 429
-    assert "5 times in 60 seconds" in tree(page).one(role="alert").text
-    assert page.form(BRANDS).fields["websiteUrl"] == ["https://acme.example"]
-
-
 async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     await branded(acme)
     brand = await branded(acme, "Keeper", audience="sailors", custom_tone="dry")
@@ -145,36 +107,6 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     assert "isDefault" not in page.form(path).fields
     await browsing.send(page.form(path))
     assert (await found(acme, brand)).is_default
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "message"),
-    [
-        ("name", " ", "The name must be 1 to 120 characters long."),
-        ("name", "lighthouse", "Another brand identity has this name."),
-        ("websiteUrl", "ftp://acme.example", "The address must begin with http:// or https://."),
-        ("audience", "a" * 2001, "The audience must be 1 to 2000 characters long."),
-        ("customInstructions", "a" * 4001, "The instructions must be 1 to 4000 characters long."),
-        ("toneProfile", "Rude", "Choose a tone."),
-    ],
-)
-async def test_a_fault_is_named_beside_its_field_and_nothing_typed_is_lost(
-    acme: Caller, browsing: Browsing, field: str, text: str, message: str
-) -> None:
-    await branded(acme)
-    brand = await branded(acme, "Keeper")
-    path = f"{BRANDS}/{brand.id}"
-    form = (await browsing.open(path)).form(path)
-
-    page = await browsing.send(form, **{"language": "German", field: text})
-
-    assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text == message
-    assert tree(page).one(id=field)["aria-invalid"] == "true"
-    again = page.form(path).fields
-    assert again["language"] == ["German"]
-    assert field == "toneProfile" or again[field] == [text]
-    assert await found(acme, brand) == brand
 
 
 async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Caller, browsing: Browsing) -> None:
@@ -217,39 +149,6 @@ async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> N
     assert "Cannot delete the default" in tree(refused).one(role="alert").text
     done = await browsing.send((await browsing.open(f"{BRANDS}/{other.id}")).form(f"{BRANDS}/{other.id}/delete"))
     assert tree(done).one(role="status").text == "Deleted."
-
-
-async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
-    await branded(acme)
-    brand = await branded(acme, "Keeper", audience="sailors")
-    reader, _ = await beside(acme, Scope.READ)
-    path = f"{BRANDS}/{brand.id}"
-
-    for page in (await reader.open(BRANDS), await reader.open(path)):
-        assert page.status == 200
-        assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    assert "sailors" in (await reader.open(path)).text
-    fields = (await browsing.open(path)).form(path).fields
-    for action in (BRANDS, path, f"{path}/delete"):
-        assert (await reader.post(action, fields)).status == 403
-    assert await found(acme, brand) == brand
-
-
-async def test_identities_and_jobs_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
-    await branded(acme)
-    brand = await branded(acme, "Keeper")
-    job = await browsing.send((await browsing.open(BRANDS)).form(BRANDS), websiteUrl="https://acme.example/")
-    writing = (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).json()["job"]["id"]
-    other = await stranger(acme)
-    csrf = (await other.open(BRANDS)).form(BRANDS).fields["csrf"]
-    fields = {**(await browsing.open(f"{BRANDS}/{brand.id}")).form(f"{BRANDS}/{brand.id}").fields, "csrf": csrf}
-
-    for path in (f"{BRANDS}/{brand.id}", job.path, f"{BRANDS}/%20", f"{BRANDS}/jobs/%20"):
-        assert (await other.open(path)).status == 404
-    for path in (f"{BRANDS}/{brand.id}", f"{BRANDS}/{brand.id}/delete"):
-        assert (await other.post(path, fields)).status == 404
-    assert (await browsing.open(f"{BRANDS}/jobs/{writing}")).status == 404
-    assert await found(acme, brand) == brand
 
 
 async def test_a_script_knows_which_text_is_not_saved(acme: Caller, browsing: Browsing) -> None:

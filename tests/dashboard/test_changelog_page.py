@@ -1,12 +1,10 @@
 """The page of the public changelog."""
 
-import pytest
 from tests.api.world import Caller
 from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import beside, posted, stranger
+from tests.dashboard.contents import posted, stranger
 
-from contentsvc_core import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
@@ -119,30 +117,6 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
     assert 'src="http://127.0.0.1:8000/changelog/lamps/embed"' in page.text
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "fault"),
-    [
-        ("slug", "A b", "The address must be 1 to 63"),
-        ("title", "", "The title must have 1 to 100 characters."),
-        ("description", "x" * 301, "The description must have at most 300 characters."),
-        ("productUrl", "javascript:alert(1)", "The website must be an http or https address"),
-        ("contentTypes", [], "The choice must name one type of content at least."),
-    ],
-)
-async def test_a_fault_is_shown_at_its_field(
-    acme: Caller, browsing: Browsing, field: str, value: str | list[str], fault: str
-) -> None:
-    form = (await browsing.open(PAGE)).form(PAGE)
-
-    page = await browsing.send(form, **{"title": "Kept", field: value})
-
-    assert page.status == 422
-    assert fault in page.text
-    if field != "title":
-        assert page.form(PAGE).fields["title"] == ["Kept"]
-    assert await standing(acme) is None
-
-
 async def test_an_address_of_another_organization_is_not_available(acme: Caller, browsing: Browsing) -> None:
     other = await stranger(acme)
     page = await browsing.send((await browsing.open(PAGE)).form(PAGE), slug="lamps")
@@ -153,19 +127,6 @@ async def test_an_address_of_another_organization_is_not_available(acme: Caller,
         page = await other.send((await other.open(PAGE)).form(PAGE), slug=slug)
         assert page.status == 422
         assert "The address is not available: choose another one" in page.text
-
-
-async def test_a_read_key_changes_nothing(acme: Caller) -> None:
-    reading, _ = await beside(acme, Scope.READ)
-    await posted(acme, "feat: a lamp")
-    page = await reading.open(PAGE)
-
-    assert "http://127.0.0.1:8000/changelog/acme" in page.text
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    assert (await reading.open(f"{PAGE}/publish")).path == PAGE
-    for path in (PAGE, f"{PAGE}/switch"):
-        assert (await reading.post(path, {"to": "on"})).status == 403
-    assert await standing(acme) is None
 
 
 async def test_a_further_changelog_is_added_furnished_previewed_published_and_deleted(

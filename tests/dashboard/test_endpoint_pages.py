@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
@@ -64,28 +63,6 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
         assert secret not in seen.response.text
         assert "<i>" not in seen.response.text
         assert "&lt;i&gt;Deploys" in seen.response.text
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("url", "http://acme.example/", "The address must begin with https://."),
-        ("url", "https://127.0.0.1/", "The address must be the address of a public site."),
-        ("url", "", "The address must be 1 to"),
-        ("description", "x" * 201, "The description must have at most 200 characters."),
-    ],
-)
-async def test_a_fault_is_shown_at_its_field_and_the_input_stays(
-    acme: Caller, browsing: Browsing, field: str, value: str, message: str
-) -> None:
-    page = await created(browsing, **{"event": ["run.failed"], field: value})
-
-    assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
-    assert tree(page).one(role="alert").text == "Nothing was saved: correct what is marked below."
-    assert page.form(PATH).fields[field] == [value]
-    assert page.form(PATH).fields["event"] == ["run.failed"]
-    assert await acme.world.stores.endpoints.endpoints(acme.organization.id) == []
 
 
 async def test_an_endpoint_is_changed_switched_and_deleted(acme: Caller, browsing: Browsing) -> None:
@@ -161,20 +138,6 @@ async def test_a_disabled_endpoint_shows_the_reason_and_no_test(acme: Caller, br
 
     assert "by itself: it answered 410 Gone" in page.response.text
     assert "Send a test message" not in page.response.text
-
-
-async def test_endpoints_of_another_organization_are_not_found(world: ApiWorld, browsing: Browsing) -> None:
-    other = await world.caller("Other")
-    made = await other("POST", "/v1/webhook-endpoints", {"url": "https://other.example/"})
-    theirs = made.json()["webhookEndpoint"]["id"]
-
-    assert "other.example" not in (await browsing.open(PATH)).response.text
-    assert (await browsing.open(f"{PATH}/{theirs}")).status == 404
-    form = (await browsing.open(PATH)).form(PATH)
-    for action in ("", "/switch", "/test", "/confirmations", "/rotate", "/delete"):
-        sent = await browsing.send(evolve(form, action=f"{PATH}/{theirs}{action}"), to="off", overlap="1")
-        assert sent.status == 404, action
-    assert (await standing(other)).enabled
 
 
 async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secret(

@@ -6,7 +6,7 @@ import pytest
 from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import beside, stranger
+from tests.dashboard.contents import beside
 from tests.dashboard.tree import tree
 
 from contentsvc_core import Scope
@@ -187,17 +187,6 @@ async def test_a_read_key_sees_the_house_style(acme: Caller, browsing: Browsing)
     fields = (await browsing.open(PAGE)).form(PAGE).fields
     assert (await reader.post(PAGE, fields)).status == 403
     assert (await reader.post(PREVIEW, fields)).status == 403
-
-
-async def test_it_is_the_organizations_own(acme: Caller) -> None:
-    await set_style(acme, hide=["docs"])
-    await acme.push("d-1", "feat: a lamp")
-    other = await stranger(acme)
-
-    page = await other.open(PAGE)
-
-    assert page.form(PAGE).fields["hide"] == [""]
-    assert "Nothing to preview yet" in (await previewed(other, page)).text
 
 
 @pytest.mark.parametrize("kind", ["trigger", "schedule"])

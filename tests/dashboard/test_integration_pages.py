@@ -9,8 +9,7 @@ from tests.code_host_server import REPOSITORY, TOKEN, CodeHostServer, Fault
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import Scope, TriggerEditor
-from contentsvc_core.access.sessions import csrf_token
+from contentsvc_core import TriggerEditor
 from contentsvc_core.ports import CodeHost
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Address
@@ -364,73 +363,3 @@ async def test_disconnecting_asks_to_remove_a_hook_that_was_added_by_hand(acme: 
     assert "No trigger and no schedule was switched off." in page.text
     page = await browsing.open(LIST)
     assert "No repository is connected yet" in page.text
-
-
-async def test_a_key_that_may_only_read_sees_and_does_nothing(world: ApiWorld) -> None:
-    reader = await world.caller("Reader", Scope.READ)
-    browsing = Browsing(world)
-    await browsing.sign_in(reader.key)
-
-    for path in (LIST, path_of(reader)):
-        page = await browsing.open(path)
-        assert page.status == 200
-        assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-        assert "sign in with one that has the scope write" not in page.text
-    writer = Browsing(world)
-    # As its own page would send it, were it allowed to.
-    (token,) = browsing.cookies.values()
-    csrf = {
-        "csrf": csrf_token(token),
-        "overlap": "0",
-        "repository": "reader/buoy",
-        "repository_id": "9",
-        "provider": "codehost",
-    }
-    for path in (
-        LIST,
-        *(f"{path_of(reader)}/{each}" for each in ("enable", "disable", "ping", "rotate", "disconnect")),
-    ):
-        page = await browsing.post(path, csrf)
-        assert page.status == 403
-        assert "may only read" in page.text
-        assert (await writer.post(path, csrf)).heading == "Sign in"
-    assert len(await world.stores.directory.integrations(reader.organization.id)) == 1
-
-
-async def test_a_form_without_its_token_does_nothing(acme: Caller, browsing: Browsing) -> None:
-    for action in ("enable", "disable", "ping", "rotate", "disconnect"):
-        page = await browsing.post(f"{path_of(acme)}/{action}", {"overlap": "0", "repository": "1"})
-        assert page.status == 403
-        assert "out of date" in page.text
-    assert (await browsing.open(path_of(acme))).status == 200
-
-
-async def test_integrations_of_another_organization_are_not_found(
-    world: ApiWorld, acme: Caller, browsing: Browsing
-) -> None:
-    other = await world.caller("Zenith")
-    csrf = (await browsing.open(path_of(acme))).form(f"{path_of(acme)}/ping").fields["csrf"][0]
-
-    assert "zenith" not in (await browsing.open(LIST)).response.text
-    for id_ in (other.connection.integration.id, "int_unknown", "%20", "a%00b", "x" * 65):
-        assert (await browsing.open(f"{LIST}/{id_}")).status == 404
-        for action in ("enable", "disable", "ping", "rotate", "disconnect"):
-            page = await browsing.post(
-                f"{LIST}/{id_}/{action}", {"csrf": csrf, "overlap": "0", "repository": str(other.repository_id)}
-            )
-            assert page.status == 404, (id_, action)
-            assert "Integration not found." in page.text
-    kept = await world.stores.directory.integration(other.organization.id, other.connection.integration.id)
-    assert kept is not None
-    assert kept.enabled
-
-
-async def test_a_session_shares_the_limit_of_its_key(browsing: Browsing) -> None:
-    for _ in range(20):
-        assert (await connect(browsing, repository="no name", provider="codehost")).status == 422
-
-    page = await connect(browsing, repository="acme/foghorn", provider="codehost", repository_id="77")
-
-    assert page.status == 429
-    assert "20 times in 60 seconds" in page.text
-    assert page.form(LIST).fields["repository"] == ["acme/foghorn"]

@@ -3,11 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from tests import sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import beside, stranger
+from tests.dashboard.contents import beside
 from tests.dashboard.tree import tree
 from tests.statements import statements
 
@@ -53,38 +52,6 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     when = row(listed, issued.prefix)[2]
     assert when.startswith(f"issued just now with {acme.record.prefix}… ")
     assert when.endswith(" expires in 31 days")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("scope", [], "Tick what it may do"),
-        ("scope", ["all"], "Tick what it may do"),
-        ("expires", "2025-12-31", "This day is over"),
-        ("expires", "31.12.2026", "This is no date"),
-        ("expires", "9999-12-31", "This is no date"),
-    ],
-)
-async def test_a_fault_is_named_and_no_key_is_issued(
-    acme: Caller, browsing: Browsing, field: str, value: str | list[str], message: str
-) -> None:
-    form = (await browsing.open(KEYS)).form(KEYS)
-
-    page = await browsing.send(form, **{"name": "Mine", field: value})
-
-    assert page.status == 422
-    assert tree(page).one(id=f"{field}-fault").text.startswith(message)
-    assert page.form(KEYS).fields["name"] == ["Mine"]
-    assert len(await acme.world.stores.keys.keys(acme.organization.id)) == 1
-
-
-async def test_a_key_that_expires_today_works_until_the_day_ends(acme: Caller, browsing: Browsing) -> None:
-    page = await browsing.send((await browsing.open(KEYS)).form(KEYS), expires="2026-01-01")
-    key = {"Authorization": f"Bearer {tree(page).one('code', class_='secret').text}"}
-
-    for later, status in ((timedelta(hours=23, minutes=59), 200), (timedelta(minutes=1), 401)):
-        acme.world.clock.advance(later)
-        assert (await acme.world.send("GET", "/v1/posts", headers=key)).status_code == status
 
 
 async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Browsing) -> None:
@@ -155,30 +122,6 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
     acme.world.clock.advance(timedelta(seconds=60))
     page = await browsing.open(KEYS)
     assert row(page, issued.record.prefix)[3] == "none"
-
-
-async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
-    reader, issued = await beside(acme, Scope.READ)
-
-    page = await reader.open(KEYS)
-
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    assert row(page, issued.record.prefix)[1] == "read"
-    fields = (await browsing.open(KEYS)).form(KEYS).fields
-    for path in (KEYS, f"{KEYS}/{acme.record.prefix}/revoke"):
-        assert (await reader.post(path, fields)).status == 403
-    assert (await key_of(acme, acme.record.prefix)).revoked_at is None
-
-
-async def test_keys_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
-    other = await stranger(acme)
-    page = await other.open(KEYS)
-    csrf = page.form(KEYS).fields["csrf"]
-
-    assert acme.record.prefix not in page.text
-    for prefix in (acme.record.prefix, "csk_0000000000", "%20"):
-        assert (await other.post(f"{KEYS}/{prefix}/revoke", {"csrf": csrf})).status == 404
-    assert (await key_of(acme, acme.record.prefix)).revoked_at is None
 
 
 async def test_writing_does_not_issue_or_revoke_keys(acme: Caller, browsing: Browsing) -> None:

@@ -1,12 +1,12 @@
-"""What every page has in common: where ids are, how times are written, and the way back."""
+"""What every page has in common: where ids are, how times are written, faults of forms, and the way back."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
-from tests.dashboard.contents import posted
+from tests.dashboard.contents import branded, posted
 from tests.dashboard.tree import Node, tree
 
 _RAW_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\b(codehost:|d-)\d")
@@ -119,3 +119,166 @@ async def test_a_refused_form_leads_back_to_its_page(browsing: Browsing) -> None
     assert refused.links["Back to the form"] == too_large.links["Back to the form"] == f"{form}?page=1"
     assert "Sign out" in " ".join(form.buttons[0] for form in too_large.forms)
     assert elsewhere.links["To Triggers"] == "/dashboard/triggers"
+
+
+_TRIGGER: Final[dict[str, Any]] = {
+    "name": "Letters",
+    "output_type": "blog_post",
+    "auto_publish": "yes",
+    "enabled": [],
+    "events": "push",
+    "repositories": "codehost:1",
+}
+_SCHEDULE: Final[dict[str, Any]] = {
+    "name": "Mondays",
+    "repositories": "1",
+    "frequency": "weekly",
+    "hour": "9",
+    "minute": "30",
+    "day_of_week": "1",
+    "lookback": "yesterday",
+    "auto_publish": "yes",
+    "enabled": [],
+}
+_ENDPOINT: Final[dict[str, Any]] = {"url": "https://acme.example/hook", "event": ["run.failed"]}
+#: Where the form is, with its typed fields; then the typed fault, its field and its words.
+_FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, str]]]]] = {
+    "triggers/new": (
+        _TRIGGER,
+        [
+            ({"repositories": []}, "repositories", "A trigger needs a repository."),
+            ({"paths": "pkg/**\n!"}, "paths", "Changed files has an empty pattern."),
+            ({"branches": "refs/heads/main"}, "branches", "Branches has the pattern 'refs/heads/main'"),
+            ({"name": "x" * 101}, "name", "Name must have at most 100 characters."),
+            ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
+            ({"repositories": "codehost:7"}, "repositories", "Unknown repository: 7 is not connected at codehost."),
+            (
+                {"repositories": ["codehost:1", "github:2"]},
+                "repositories",
+                "The repositories are connected at different providers: a trigger is one provider's.",
+            ),
+        ],
+    ),
+    "schedules/new": (
+        _SCHEDULE,
+        [
+            ({"hour": "24"}, "times", "Hour must be from 0 to 23."),
+            ({"hour": "nine"}, "times", "Hour must be from 0 to 23."),
+            ({"minute": "9999999999999999999999"}, "times", "Minute must be from 0 to 59."),
+            ({"day_of_week": "7"}, "times", "The day of the week must be from 0 (Sunday) to 6."),
+            ({"frequency": "monthly", "day_of_month": ""}, "times", "The day of the month must be from 1 to 31."),
+            ({"name": ""}, "name", "A schedule needs a name."),
+            ({"name": "x" * 121}, "name", "Name must have at most 120 characters."),
+            ({"repositories": []}, "repositories", "A schedule needs a repository."),
+            ({"repositories": "7"}, "repositories", "Unknown repository: 7 is not connected."),
+            ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
+        ],
+    ),
+    "brands": (
+        {},
+        [
+            ({"websiteUrl": ""}, "websiteUrl", "The address must be 1 to 2000 characters long."),
+            ({"websiteUrl": "ftp://acme.example"}, "websiteUrl", "The address must begin with http:// or https://."),
+            ({"websiteUrl": "http://127.0.0.1/"}, "websiteUrl", "The address must be the address of a public site."),
+            ({"websiteUrl": "https://acme.example", "name": "n" * 121}, "name", "The name must be 1 to 120"),
+            ({"websiteUrl": "https://acme.example", "name": "KEEPER"}, "name", "Another brand identity has this name."),
+        ],
+    ),
+    "brands/{brand}": (
+        {"language": "German"},
+        [
+            ({"name": " "}, "name", "The name must be 1 to 120 characters long."),
+            ({"name": "lighthouse"}, "name", "Another brand identity has this name."),
+            ({"websiteUrl": "ftp://acme.example"}, "websiteUrl", "The address must begin with http:// or https://."),
+            ({"audience": "a" * 2001}, "audience", "The audience must be 1 to 2000 characters long."),
+            ({"customInstructions": "a" * 4001}, "customInstructions", "The instructions must be 1 to 4000"),
+            ({"toneProfile": "Rude"}, "toneProfile", "Choose a tone."),
+        ],
+    ),
+    "endpoints": (
+        _ENDPOINT,
+        [
+            ({"url": "http://acme.example/"}, "url", "The address must begin with https://."),
+            ({"url": "https://127.0.0.1/"}, "url", "The address must be the address of a public site."),
+            ({"url": ""}, "url", "The address must be 1 to"),
+            ({"description": "x" * 201}, "description", "The description must have at most 200 characters."),
+        ],
+    ),
+    "changelog": (
+        {"title": "Kept"},
+        [
+            ({"slug": "A b"}, "slug", "The address must be 1 to 63"),
+            ({"title": ""}, "title", "The title must have 1 to 100 characters."),
+            ({"description": "x" * 301}, "description", "The description must have at most 300 characters."),
+            ({"productUrl": "javascript:alert(1)"}, "productUrl", "The website must be an http or https address"),
+            ({"contentTypes": []}, "contentTypes", "The choice must name one type of content at least."),
+        ],
+    ),
+    "keys": (
+        {"name": "Mine"},
+        [
+            ({"scope": []}, "scope", "Tick what it may do"),
+            ({"scope": ["all"]}, "scope", "Tick what it may do"),
+            ({"expires": "2025-12-31"}, "expires", "This day is over"),
+            ({"expires": "31.12.2026"}, "expires", "This is no date"),
+            ({"expires": "9999-12-31"}, "expires", "This is no date"),
+        ],
+    ),
+    "posts/{post}/edit": (
+        {},
+        [
+            ({"title": "", "markdown": "x"}, "title", "The title"),
+            ({"title": "t" * 121, "markdown": "x"}, "title", "The title"),
+            ({"title": "a\u202eb", "markdown": "x"}, "title", "The title"),
+            ({"title": "t", "markdown": ""}, "markdown", "The text"),
+        ],
+    ),
+}
+
+
+async def _whole(acme: Caller) -> list[object]:
+    """Return what the forms would create or change."""
+    stores, own = acme.world.stores, acme.organization.id
+    return [
+        *await stores.directory.triggers(own),
+        *await stores.schedules.schedules(own),
+        *await stores.brands.identities(own),
+        *await stores.endpoints.endpoints(own),
+        await stores.changelogs.of(own),
+        [key.prefix for key in await stores.keys.keys(own)],
+        *await stores.posts.posts(own),
+        *await stores.ledger.runs(own),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "typed", "at_fault", "words"),
+    [(where, typed | fault, *told) for where, (typed, faults) in _FAULTS.items() for fault, *told in faults],
+)
+async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
+    acme: Caller, browsing: Browsing, where: str, typed: dict[str, Any], at_fault: str, words: str
+) -> None:
+    await branded(acme)
+    ids = {"brand": (await branded(acme, "Keeper")).id, "post": ""}
+    if "{post}" in where:
+        ids["post"] = (await posted(acme)).id
+    await acme.world.operator.connect(
+        acme.organization, full_name="acme/buoy", repository_id=2, provider="github", branch="main"
+    )
+    path = f"/dashboard/{where.format_map(ids)}"
+    before = await _whole(acme)
+
+    page = await browsing.send((await browsing.open(path)).form(path), **typed)
+
+    assert page.status == 422
+    (fault,) = [node for node in tree(page).all("p", class_="fault") if node["id"]]
+    assert fault["id"] == f"{at_fault}-fault"
+    assert fault.text.startswith(words)
+    (field,) = [attrs for _, attrs in page.elements if fault["id"] in attrs.get("aria-describedby", "").split()]
+    assert field.get("aria-invalid", "true") == "true"
+    sent = page.form(path).fields
+    # Neither a choice that does not exist nor one of another kind of day can be shown.
+    for name in typed.keys() - {"brand", "toneProfile", "day_of_week", "scope"}:
+        value = typed[name]
+        assert sent.get(name, []) == ([value] if isinstance(value, str) else value), name
+    assert await _whole(acme) == before

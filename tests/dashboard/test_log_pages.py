@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from tests.api.world import ApiWorld, Caller
+from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
 
-from contentsvc_core import Scope
-from contentsvc_core.access.sessions import csrf_token
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.testing import START, push_body, signed
+from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Address
 
 LOGS = "/dashboard/integrations/logs"
@@ -398,56 +395,6 @@ async def test_an_entry_that_cannot_be_replayed_shows_the_reason(acme: Caller, b
     other = await noted(acme)
     page = await browsing.post(f"{LOGS}/{other.id}/replay", form.fields)
     assert "Only a processed delivery can be replayed" in page.text
-
-
-async def test_a_key_that_may_only_read_replays_nothing(world: ApiWorld) -> None:
-    reader = await world.caller("Reader", Scope.READ)
-    await reader.push("d-1", "feat: a lamp")
-    (entry,) = await world.stores.journal.entries(reader.organization.id)
-    browsing = Browsing(world)
-    await browsing.sign_in(reader.key)
-
-    page = await browsing.open(f"{LOGS}/{entry.id}")
-
-    assert page.status == 200
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    (token,) = browsing.cookies.values()
-    page = await browsing.post(f"{LOGS}/{entry.id}/replay", {"csrf": csrf_token(token)})
-    assert page.status == 403
-    assert "may only read" in page.text
-    assert len(await world.stores.journal.entries(reader.organization.id)) == 1
-
-
-async def test_of_another_organization_nothing_is_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
-    other = await world.caller("Zenith")
-    await other.push("d-1", "feat: theirs")
-    (foreign,) = await world.stores.journal.entries(other.organization.id)
-    await noted(acme, detail=None)
-
-    assert titles(await browsing.open(LOGS)) == ["Webhook creation outgoing"]
-    for query in (f"integration={other.connection.integration.id}", "text=d-1"):
-        assert titles(await browsing.open(f"{LOGS}?{query}")) == []
-    for id_ in (foreign.id, "log_unknown", "%20", "a%00b", "x" * 65):
-        for path in (f"{LOGS}/{id_}", f"{LOGS}/{id_}/raw"):
-            page = await browsing.open(path)
-            assert page.status == 404, path
-    world.clock.advance(timedelta(seconds=1))
-    await acme.push("d-9", "feat: mine")
-    own = (await world.stores.journal.entries(acme.organization.id))[0]
-    fields = (await browsing.open(f"{LOGS}/{own.id}")).form(f"{LOGS}/{own.id}/replay").fields
-    assert (await browsing.post(f"{LOGS}/{foreign.id}/replay", fields)).status == 404
-    assert len(await world.stores.journal.entries(other.organization.id)) == 1
-
-
-@pytest.mark.parametrize("text", ["", "_", "1_", "_a", "1_a b", "-1_a", "1_a\n", "999999999999999_a", "\uff11_a"])
-def test_an_invalid_cursor_is_not_read(text: str) -> None:
-    assert read_cursor(text) is None
-
-
-def test_a_written_cursor_is_read_back() -> None:
-    place = Cursor(created_at=START + timedelta(milliseconds=7), id="log_7")
-
-    assert read_cursor(written_cursor(place)) == place
 
 
 async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(acme: Caller, browsing: Browsing) -> None:

@@ -5,10 +5,8 @@ from datetime import timedelta
 import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
-from tests.dashboard.contents import beside, branded, posted, stored, stranger
+from tests.dashboard.contents import branded, posted, stored
 from tests.dashboard.tree import tree
-
-from contentsvc_core import Scope
 
 EVIL = "<script>alert(1)</script>"
 POSTS = "/dashboard/posts"
@@ -164,51 +162,3 @@ async def test_an_action_on_a_changed_post_shows_the_change_first(
     assert "This post was changed" in tree(refused).one(role="alert").text
     assert (await stored(acme, post)).status.value == "draft"
     assert (await browsing.send(refused.form(f"{path}/{action}"))).status == 200
-
-
-async def test_a_read_key_sees_no_actions_and_can_do_none(acme: Caller, browsing: Browsing) -> None:
-    post = await posted(acme)
-    reader, _ = await beside(acme, Scope.READ)
-    path = f"{POSTS}/{post.id}"
-
-    page = await reader.open(path)
-
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    assert "Edit" not in page.links
-    assert "New post" not in (await reader.open(POSTS)).links
-    assert (await reader.open(f"{path}/edit")).path == path
-    assert (await reader.open(f"{POSTS}/write")).path == POSTS
-    token = (await browsing.open(path)).form(f"{path}/publish").fields
-    for action in ("publish", "unpublish", "delete", "edit"):
-        assert (await reader.post(f"{path}/{action}", token)).status == 403
-    for other in ("write", "preview"):
-        assert (await reader.post(f"{POSTS}/{other}", token)).status == 403
-    assert await stored(acme, post) == post
-
-
-async def test_posts_and_jobs_of_another_organization_are_not_found(acme: Caller, browsing: Browsing) -> None:
-    post = await posted(acme)
-    job = (await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})).json()["job"]["id"]
-    reading = await acme("POST", "/v1/brand-identities/generate", {"websiteUrl": "https://acme.example/"})
-    other = await stranger(acme)
-    fields = (await other.open(f"{POSTS}/write")).form(f"{POSTS}/write").fields
-    sent = {"csrf": fields["csrf"], "seen": "x", "title": "t", "markdown": "m", "post": post.id}
-
-    for path in (f"posts/{post.id}", f"posts/{post.id}/edit", f"posts/jobs/{job}", "posts/jobs/%20", "posts/%20"):
-        assert (await other.open(f"/dashboard/{path}")).status == 404
-    for action in ("publish", "unpublish", "delete", "edit"):
-        assert (await other.post(f"{POSTS}/{post.id}/{action}", sent)).status == 404
-    assert (await other.post(f"{POSTS}/preview", sent)).status == 404
-    # A job of another kind has another page.
-    assert (await browsing.open(f"{POSTS}/jobs/{reading.json()['job']['id']}")).status == 404
-    assert await stored(acme, post) == post
-
-
-async def test_a_form_without_its_token_is_refused(acme: Caller, browsing: Browsing) -> None:
-    post = await posted(acme)
-    path = f"{POSTS}/{post.id}"
-    form = (await browsing.open(path)).form(f"{path}/delete")
-
-    assert (await browsing.send(form, csrf="0" * 64)).status == 403
-    assert (await browsing.post(form.action, form.fields, headers={"Sec-Fetch-Site": "cross-site"})).status == 403
-    assert await stored(acme, post) == post

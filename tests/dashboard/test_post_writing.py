@@ -92,19 +92,3 @@ async def test_without_a_repository_the_page_links_to_connecting_one(acme: Calle
 
     assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
     assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-
-
-async def test_a_session_shares_the_limit_of_its_key(acme: Caller, browsing: Browsing) -> None:
-    form = (await browsing.open(WRITE)).form(WRITE)
-    for _ in range(4):
-        await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})
-    for _ in range(6):
-        assert (await browsing.send(form)).status == 200
-
-    page = await browsing.send(form, contentType="blog_post")
-
-    assert page.status == 429
-    assert "10 times in 60 seconds" in tree(page).one(role="alert").text
-    assert page.form(WRITE).fields["contentType"] == ["blog_post"]
-    acme.world.clock.advance(timedelta(seconds=60))
-    assert (await browsing.send(form)).status == 200

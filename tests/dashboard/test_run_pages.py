@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from tests.api.world import ApiWorld, Caller
+from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.tree import Node, tree
 
-from contentsvc_core import Scope
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
@@ -295,54 +294,6 @@ async def test_a_run_of_a_job_shows_the_events_of_the_job(acme: Caller, browsing
     assert page.heading == "Brand identity of https://acme.example/"
     assert "websites are not read here" in page.text
     assert "Failed" in page.text
-
-
-async def test_text_of_code_hosts_is_escaped(acme: Caller, browsing: Browsing) -> None:
-    await trigger(acme, HOSTILE)
-    await acme.push("d-1", f"feat: {HOSTILE}")
-    await acme.release("d-2", HOSTILE)
-
-    pages = [await browsing.open(f"{ROOT}/{run.id}") for run in await runs(acme)]
-
-    for page in (await browsing.open(ROOT), *pages):
-        assert HOSTILE in page.text
-        assert not [attrs for tag, attrs in page.elements if tag == "img"]
-
-
-async def test_a_key_that_may_only_read_sees_runs_and_changes_none(acme: Caller, browsing: Browsing) -> None:
-    await trigger(acme)
-    await acme.push("d-1", "feat: a lamp")
-    run = await one(acme)
-    fields = (await browsing.open(f"{ROOT}/{run.id}")).form(f"{ROOT}/{run.id}/cancel").fields
-    issued = await acme.world.operator.issue_key(acme.organization, scopes=(Scope.READ,))
-    reader = Browsing(acme.world)
-    await reader.sign_in(issued.key)  # type: ignore[union-attr]
-
-    page = await reader.open(f"{ROOT}/{run.id}")
-
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]
-    for what in ("cancel", "retry"):
-        assert (await reader.post(f"{ROOT}/{run.id}/{what}", fields)).status == 403
-    assert await one(acme) == run
-
-
-async def test_runs_of_another_organization_are_not_found(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
-    other = await world.caller("Other")
-    await trigger(other, "Theirs")
-    await other.push("d-1", "feat: theirs")
-    foreign = await one(other)
-    await trigger(acme)
-    await acme.push("d-1", "feat: a lamp")
-    own = await one(acme)
-    fields = (await browsing.open(f"{ROOT}/{own.id}")).form(f"{ROOT}/{own.id}/cancel").fields
-
-    assert len((await browsing.open(ROOT)).rows) == 2
-    for id_ in (foreign.id, "unknown", "a%20b"):
-        assert (await browsing.open(f"{ROOT}/{id_}")).status == 404
-        assert (await browsing.open(f"{ROOT}?before={id_}")).status == 404
-        for what in ("cancel", "retry"):
-            assert (await browsing.post(f"{ROOT}/{id_}/{what}", fields)).status == 404
-    assert await one(other) == foreign
 
 
 async def test_every_state_has_a_page(acme: Caller, browsing: Browsing) -> None:

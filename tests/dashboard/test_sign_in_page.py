@@ -16,13 +16,6 @@ from contentsvc_http.settings import Settings
 ROOT = "/dashboard"
 
 
-async def test_without_a_session_pages_redirect_to_the_sign_in(world: ApiWorld) -> None:
-    page = await Browsing(world).open(ROOT)
-
-    assert page.path == "/dashboard/sign-in"
-    assert page.heading == "Sign in"
-
-
 async def test_a_sign_in_leads_to_the_page_that_was_asked_for(world: ApiWorld, acme: Caller) -> None:
     browsing = Browsing(world)
     page = await browsing.open(f"{ROOT}/posts?status=draft")

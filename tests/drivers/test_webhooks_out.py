@@ -222,32 +222,6 @@ def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(sc
     assert 'contentsvc_webhook_attempts_total{outcome="retry"} 2.0' in counted
 
 
-def test_while_a_rotated_secret_overlaps_both_verify_and_then_the_new_one_alone(scene: Scene) -> None:
-    endpoint, _ = scene.endpoint()
-    rotated = scene.api("POST", f"/v1/webhook-endpoints/{endpoint}/rotate-secret", {"overlapHours": 1})
-    scene.receiver.secrets.append(rotated["secret"])
-    scene.test(endpoint)
-    scene.receiver.until(1)
-    scene.step(61 * _MINUTE_S)
-    scene.test(endpoint)
-
-    came = scene.receiver.until(2)
-
-    assert [each.verified for each in came] == [[True, True], [False, True]]
-
-
-def test_an_endpoint_answering_410_is_disabled(scene: Scene) -> None:
-    endpoint, _ = scene.endpoint()
-    scene.receiver.statuses.append(410)
-    scene.test(endpoint)
-
-    entry = scene.until_logged(endpoint, "failed")
-
-    assert (entry["statusCode"], entry["title"]) == (410, "Sent endpoint.test webhook")
-    standing = scene.api("GET", f"/v1/webhook-endpoints/{endpoint}")["webhookEndpoint"]
-    assert (standing["enabled"], standing["disabledReason"]) == (False, "it answered 410 Gone")
-
-
 def test_an_internal_address_is_refused_and_logged(scene: Scene) -> None:
     for url in (
         "https://169.254.169.254/latest/meta-data/",

@@ -10,15 +10,14 @@ from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import LogEntry, LogStatus, StoreUnavailable, Trigger
-from contentsvc_core.code_hosts import HookAccess, HostAnswer, HostRefusal
+from contentsvc_core import LogEntry, LogStatus, StoreUnavailable
+from contentsvc_core.code_hosts import HookAccess, HostRefusal
 from contentsvc_core.ports import Hooks, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.connect import UNKNOWN, Connected, HookEnd
+from contentsvc_core.usecases.connect import UNKNOWN, Connected
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
 from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled
-from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.fixture
@@ -47,16 +46,6 @@ async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office:
     assert await office.receive(created, office.server.hook.secret, "d-1") == 200
     for secret in (TOKEN, created.secret):
         assert secret not in repr((created, access, entry))
-
-
-async def test_with_an_id_and_no_token_the_code_host_is_not_called(office: Office) -> None:
-    created = await office.connected(None, number=7)
-
-    (repository,) = created.integration.repositories
-    assert (repository.id, repository.branch, created.created_at_host) == (7, None, False)
-    assert await office.receive(created, created.secret, "d-1") == 200
-    assert office.server.requests == []
-    assert await office.calls() == []
 
 
 async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
@@ -98,31 +87,6 @@ async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
     # Nothing is in the way of another try.
     office.server.fault = None
     await office.connected()
-
-
-async def test_a_repository_that_cannot_be_read_is_not_connected(office: Office) -> None:
-    refused = await office.connect("ghp_wrong")
-
-    assert isinstance(refused, Refusal)
-    assert (refused.kind, refused.field) == (RefusalKind.HOST_REFUSED, "token")
-    assert await office.is_left_alone()
-    assert await office.calls() == []
-
-
-async def test_an_invalid_connection_is_refused_before_anything_is_created(office: Office) -> None:
-    nowhere = office_of(office.world, office.server, None)
-    reasons = {
-        "by the id 4242, not 7": await office.connect(number=7),
-        "OWNER/NAME": await office.connect(name="acme/.."),
-        "the token must be": await office.connect("two words"),
-        "a branch's name": await office.connect(None, number=7, branch="a\nb"),
-        "set CONTENTSVC_GITHUB_API_URL, or give the repository's id": await nowhere.connect(None),
-        "and no token": await nowhere.connect(number=7),
-    }
-    for reason, refused in reasons.items():
-        assert isinstance(refused, Refusal), reason
-        assert reason in refused.message()
-    assert await office.is_left_alone()
 
 
 async def test_a_connected_repository_gets_no_second_hook(office: Office) -> None:
@@ -188,65 +152,6 @@ async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(wor
 
     assert office.server.hook.url == created.url
     assert [entry.status for entry in await office.calls()] == [LogStatus.PENDING]
-
-
-async def test_disconnecting_removes_the_hook_and_disables_its_users(office: Office) -> None:
-    created = await office.connected()
-    trigger = await office.world.triggers.create(
-        office.world.organization.id, CreateTrigger(repository_ids=[NUMBER], provider="github")
-    )
-    assert isinstance(trigger, Trigger)
-
-    gone = await office.disconnect(created)
-
-    assert gone.hook is HookEnd.REMOVED
-    assert [each.id for each in gone.removed.disabled_events] == [trigger.id]
-    assert await office.is_left_alone()
-    entry = (await office.calls())[-1]
-    assert (entry.title, entry.status, entry.status_code) == ("Webhook removal", LogStatus.SUCCESS, 204)
-    assert await office.receive(created, created.secret, "d-1") == 404
-    assert await office.connector.disconnect(office.world.organization.id, created.integration.id) is None
-
-
-async def test_a_hook_that_was_cut_off_before_it_was_noted_is_found_by_its_address(office: Office) -> None:
-    created = await office.connected()
-    world = office.world
-    hooks = world.stores.hooks
-    access = hooks.access
-
-    async def forgotten(organization_id: str, integration_id: str) -> HookAccess | None:
-        found = await access(organization_id, integration_id)
-        return None if found is None else HookAccess(hook_id=None, token=found.token)
-
-    hooks.access = forgotten  # pyright: ignore[reportAttributeAccessIssue]
-
-    assert isinstance((await office.rotate(created)).at_host, HostAnswer)
-    assert (await office.disconnect(created)).hook is HookEnd.REMOVED
-    assert office.server.hooks == {}
-
-
-async def test_a_hook_that_the_code_host_keeps_does_not_keep_the_integration(office: Office) -> None:
-    created = await office.connected()
-    office.server.fault = Fault(status=403, body=b'{"message": "Forbidden"}', method="DELETE")
-
-    gone = await office.disconnect(created)
-
-    assert gone.hook is HookEnd.LEFT
-    assert gone.refusal is not None
-    assert "answered 403 (Forbidden)" in gone.refusal.reason
-    assert len(office.server.hooks) == 1
-    assert len(await office.world.stores.directory.integrations(office.world.organization.id)) == 1
-    entry = (await office.calls())[-1]
-    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, 403, gone.refusal.reason)
-
-
-async def test_a_hook_that_was_entered_by_hand_is_left_to_hands(office: Office) -> None:
-    created = await office.connected(None, number=7)
-
-    assert (await office.rotate(created)).at_host is None
-    assert isinstance(await office.reconcile(created), Refusal)
-    assert (await office.disconnect(created)).hook is HookEnd.BY_HAND
-    assert office.server.requests == []
 
 
 async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends(office: Office) -> None:

@@ -202,6 +202,10 @@ async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothin
 async def test_the_facts_of_the_code_host_decide(world: World) -> None:
     host = ScriptedHost()
 
+    # With an id and no token, the code host is not called.
+    by_hand = await office(world, host).connect(None, name="acme/buoy", number=8)
+    assert isinstance(by_hand, Connected)
+    assert (by_hand.integration.repositories[0].branch, host.calls) == (None, [])
     other = await office(world, host).connect(_TOKEN, number=7)
     assert message_of(other) == f"the code host knows '{NAME}' by the id {NUMBER}, not 7"
     named = await office(world, host).connect(_TOKEN, number=NUMBER, branch="stable")

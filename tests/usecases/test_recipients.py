@@ -131,18 +131,6 @@ async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back() -
         assert (await statuses(office, again))[0] == "removed"
 
 
-async def test_an_unconfirmed_address_can_refuse_to_be_asked_again() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(_OPS)
-        await office.turn()
-        await office.consents.leave(token_of(mails.mails[0], "leave"))
-        office.clock.advance(timedelta(days=2))
-
-        assert (await asked(office, endpoint)).not_asked == {_OPS: WAS_REMOVED}
-        assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 0
-
-
 async def test_an_address_gets_one_confirmation_mail_an_hour_and_an_organization_sends_20_a_day() -> None:
     async with MailServer.running() as mails:
         office = await Office.opened("127.0.0.1:1", mails)

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from tests.usecases.conftest import World
-from tests.usecases.test_perform import FailingWriter, performer_with, pushed, taken
+from tests.usecases.test_perform import performer_with, pushed, taken
 
 from contentsvc_adapters.engine.execution import WorkerConfig
 from contentsvc_adapters.engine.inline import InlineExecution
@@ -17,7 +17,6 @@ from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
 from contentsvc_core.ports import RunLedger, Steps
 from contentsvc_core.usecases.perform import Performer
-from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS
 
 
 async def until(condition: Callable[[], Awaitable[bool]], *, within_s: float = 10.0) -> None:
@@ -71,21 +70,6 @@ async def engines(world: World) -> AsyncGenerator[Callable[[Performer], Worker]]
     assert faults == []
 
 
-async def test_runs_pending_before_the_start_are_performed(
-    world: World, engines: Callable[[Performer], Worker]
-) -> None:
-    for number in range(50):
-        await pushed(world, f"d-{number}", f"feat: lamp {number}")
-
-    await engines(world.performer).launch()
-
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED}
-
-    await until(done)
-    assert len(await world.stores.posts.posts(world.organization.id)) == 50
-
-
 async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once(
     world: World, engines: Callable[[Performer], Worker]
 ) -> None:
@@ -125,32 +109,6 @@ async def test_a_dead_executor_is_noted_with_the_number_of_its_runs(world: World
     assert faults == []
 
 
-async def test_a_run_that_kills_its_process_each_time_is_given_up(
-    world: World, engines: Callable[[Performer], Worker]
-) -> None:
-    await pushed(world, "d-1", "feat: lamp")
-    for _ in range(MAX_KILLS):
-        await taken(world)
-        await killed(world)
-
-    await engines(world.performer).launch()
-    (run,) = await world.stores.ledger.runs(world.organization.id)
-
-    assert (run.status, run.error) == (RunStatus.FAILED, "killed")
-
-
-async def test_a_failing_run_does_not_stop_the_others(world: World, engines: Callable[[Performer], Worker]) -> None:
-    await pushed(world, "d-1", "feat: lamp")
-    await pushed(world, "d-2", "feat: lamp")
-
-    await engines(performer_with(world, FailingWriter(times=1))).launch()
-
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED, RunStatus.PENDING}
-
-    await until(done)
-
-
 class SlowWriter:
     name = "slow"
     costly = False
@@ -163,21 +121,6 @@ class SlowWriter:
         self.writing.set()
         await self.may_end.wait()
         return Draft(title=brief.repository, markdown="done\n")
-
-
-async def test_a_stop_waits_for_the_current_run(world: World, engines: Callable[[Performer], Worker]) -> None:
-    writer = SlowWriter()
-    engine = engines(performer_with(world, writer))
-    await pushed(world, "d-1", "feat: lamp")
-    await engine.launch()
-    await asyncio.wait_for(writer.writing.wait(), 10)
-
-    closing = asyncio.create_task(engine.close(within_s=10))
-    writer.may_end.set()
-    await closing
-
-    assert await statuses(world) == {RunStatus.COMPLETED}
-    assert not engine.is_running
 
 
 async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_rest(
@@ -200,21 +143,6 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
 
     await until(done)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
-
-
-async def test_suspects_are_done_one_after_the_other(world: World, engines: Callable[[Performer], Worker]) -> None:
-    for number in range(6):
-        await pushed(world, f"d-{number}", f"feat: lamp {number}")
-    for _ in range(SUSPECT_KILLS):
-        await taken(world)
-        await killed(world)
-
-    await engines(world.performer).launch()
-
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED}
-
-    await until(done)
 
 
 class CancelledWriter(SlowWriter):
