@@ -3,39 +3,21 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, cast
-
-if TYPE_CHECKING:
-    from importlib.abc import SourceLoader
-
-#: An import of names in an indented block: its module, and its names, which may be in brackets.
-_IMPORT: Final = re.compile(r"^    from (\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
-#: A name, without the ``as`` that exports it under the same name.
-_NAME: Final = re.compile(r"(\w+)(?: as \w+)?")
+from typing import Any, cast
 
 
-def names_on_demand(package: str, homes: Mapping[str, str] | None = None) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package, which has the names that it imports under ``TYPE_CHECKING``.
+def names_on_demand(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+    """Return the ``__getattr__`` of a package; ``homes`` has names, separated by spaces, by their module.
 
-    A short command starts several times faster when a package imports only the modules that are used. ``homes`` has
-    names, separated by spaces, by their module, if they are not to be read from the source.
+    A short command starts several times faster when a package imports only the modules that are used.
     """
-
-    @cache
-    def home_of() -> Mapping[str, str]:
-        imports = (
-            _imports(package) if homes is None else [(f"{package}.{home}", names) for home, names in homes.items()]
-        )
-        return {name: home for home, names in imports for name in _NAME.findall(names)}
+    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> object:
-        if name == "__all__":
-            return sorted(home_of())
-        home = home_of().get(name)
+        home = home_of.get(name)
         if home is None:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message)
@@ -44,14 +26,9 @@ def names_on_demand(package: str, homes: Mapping[str, str] | None = None) -> Cal
         return value
 
     # For help() and completion.
-    vars(sys.modules[package])["__dir__"] = lambda: sorted({*vars(sys.modules[package]), *home_of()})
+    vars(sys.modules[package])["__dir__"] = lambda: sorted({*vars(sys.modules[package]), *home_of})
+    vars(sys.modules[package]).setdefault("__all__", sorted(home_of))
     return get
-
-
-def _imports(package: str) -> list[tuple[str, str]]:
-    loader = cast("SourceLoader", sys.modules[package].__loader__)
-    declared = (loader.get_source(package) or "").partition("\nif TYPE_CHECKING:\n")[2]
-    return _IMPORT.findall(declared)
 
 
 def module_on_demand(name: str) -> None:

@@ -4,7 +4,7 @@ Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`, and may 
 otherwise. Tenant-scoped methods take the organization's id first and see nothing of another one.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -55,6 +55,23 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.schedules import Schedules as Schedules
     from contentsvc_core.ports.stores import Stores as Stores
 
+_HOMES: Final = {
+    "access": "KeyedRequests RateLimitStore Sessions Transition",
+    "brands": "BrandIdentities SiteReader",
+    "changelogs": "Changelogs",
+    "code_hosts": "CodeHost Hooks",
+    "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
+    "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
+    "directory": "ApiKeys Directory SecretSealer",
+    "mailing": "Mailbox MailSender Subscribers",
+    "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
+    "outside": "Clock IdSource Offload Repeatable Share Shares",
+    "read_model": "ReadModel RunLists Search",
+    "runs": "Executors Jobs RunLedger RunStateStore Steps Workflow",
+    "schedules": "Schedules",
+    "stores": "Stores",
+}
+
 if not TYPE_CHECKING:
     # A type checker reads the imports above, and refuses every other name.
-    __getattr__ = names_on_demand(__name__)
+    __getattr__ = names_on_demand(__name__, _HOMES)

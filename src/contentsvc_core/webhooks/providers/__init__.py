@@ -1,6 +1,6 @@
 """The providers. Those of other packages are modules of the namespace package ``contentsvc_providers``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -15,4 +15,5 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_PROVIDER", "HOSTED_PROVIDER", "PROVIDERS", "Provider", "provider_named"]
 
-__getattr__ = names_on_demand(__name__)
+_HOMES: Final = {"provider": "Provider", "shipped": "DEFAULT_PROVIDER HOSTED_PROVIDER PROVIDERS provider_named"}
+__getattr__ = names_on_demand(__name__, _HOMES)
