@@ -1,4 +1,3 @@
-import ipaddress
 import json
 import os
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from urllib.parse import quote, urlsplit
 
 import click
 
+from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.values import Value
 
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
@@ -70,17 +70,16 @@ def checked_url(url: str) -> str:
     return url
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def local_port(base_url: str) -> int:
     """Return the port of this machine's server: that of a base URL of this machine, else ``DEFAULT_PORT``."""
     parts = urlsplit(base_url)
     return (is_loopback(parts.hostname or "") and parts.port) or DEFAULT_PORT
+
+
+def has_another_port(base_url: str, port: int) -> bool:
+    """Check whether a base URL of this machine has another port: its links lead nowhere. A proxy has the usual port."""
+    parts = urlsplit(base_url)
+    return is_loopback(parts.hostname or "") and parts.port not in {None, port}
 
 
 def serve_command(port: int) -> str:

@@ -74,3 +74,13 @@ def is_token(text: str) -> bool:
 def slugify(name: str) -> str:
     """Convert a name to a slug; empty: the name has no ASCII letter or digit."""
     return _NOT_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
+
+
+def is_loopback(host: str) -> bool:
+    """Check whether the host of a URL is this machine."""
+    from ipaddress import ip_address  # noqa: PLC0415  # most commands do not need it
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -19,7 +19,8 @@ from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
-from contentsvc_http.dashboard.routes import dashboard_routes, front_route
+from contentsvc_http.dashboard.routes import dashboard_routes, front_route, refuse_unrouted
+from contentsvc_http.dashboard.session import ROOT as DASHBOARD
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import Refused, refuse
 from contentsvc_http.heads import Heads
@@ -71,7 +72,7 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
             *health_routes(services.why_not_ready),
             *services.for_operators,
         ],
-        exception_handlers={Exception: refuse if front is None or front.public is None else _refuse},
+        exception_handlers={Exception: refuse if front is None else _refuse_of(front)},
         request_max_body_size=_MAX_API_BODY,
         openapi_config=None if front is None else openapi(running, hosted=front.hosted),
         logging_config=None,
@@ -82,8 +83,18 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
     return RateLimitHeaders(RequestLog(Heads(bodies), requests))
 
 
-def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
-    return (refuse_page if request.scope["path"].startswith(f"{ROOT}/") else refuse)(request, exc)
+def _refuse_of(front: Front) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:
+    """Return the handler for requests that no route takes: the pages' part of the addresses answers with pages."""
+
+    def refuse_unknown(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+        path: str = request.scope["path"]
+        if front.public is not None and path.startswith(f"{ROOT}/"):
+            return refuse_page(request, exc)
+        if front.dashboard is not None and path.startswith(f"{DASHBOARD}/"):
+            return refuse_unrouted(request, exc)
+        return refuse(request, exc)
+
+    return refuse_unknown
 
 
 def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:

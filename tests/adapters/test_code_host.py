@@ -281,8 +281,12 @@ async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
     away = RestCodeHost(address)
     absent = refused(await away.repository(REPOSITORY, token=None))
     await away.close()
+    unnamed = RestCodeHost("http://no-such-host.invalid")
+    unknown = refused(await unnamed.repository(REPOSITORY, token=None))
+    await unnamed.close()
 
-    assert (silent.fault, absent.fault) == (HostFault.UNREACHABLE, HostFault.UNREACHABLE)
+    assert {silent.fault, absent.fault, unknown.fault} == {HostFault.UNREACHABLE}
+    assert "Errno" not in unknown.reason
     assert "did not answer within 0.2 s" in silent.reason
     assert "cannot be reached" in absent.reason
 

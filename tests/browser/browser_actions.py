@@ -89,7 +89,7 @@ def test_an_endpoint_is_made_rotated_switched_off_and_deleted(looking: Looking) 
     page.get_by_label("A post was published").check()
     page.get_by_role("button", name="Create the endpoint").click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("The endpoint is there")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The endpoint is created")
     secret = page.locator("code.secret").inner_text()
     assert secret.startswith("whsec_")
     page.get_by_role("link", name="I have copied it").click()

@@ -52,7 +52,7 @@ async def created(browsing: Browsing, **fields: Any) -> Seen:
 async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller, browsing: Browsing) -> None:
     page = await created(browsing, description="<i>Deploys", event=["post.published", "nonsense"])
 
-    assert (page.status, page.heading) == (201, "The endpoint is there")
+    assert (page.status, page.heading) == (201, "The endpoint is created")
     secret = tree(page).one("code", class_="secret").text
     assert secret.startswith("whsec_")
     endpoint = await standing(acme)

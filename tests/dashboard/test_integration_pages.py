@@ -7,6 +7,7 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.code_host_server import REPOSITORY, TOKEN, CodeHostServer, Fault
 from tests.dashboard.browsing import Browsing, Seen
+from tests.dashboard.conftest import signed_in
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import TriggerEditor
@@ -109,6 +110,18 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     shown = await browsing.open(f"{LIST}/{integration.id}")
     assert shown.heading == "acme/buoy"
     assert secret not in shown.response.text
+
+
+@pytest.mark.parametrize("base", ["http://127.0.0.1:8000", "http://dev.localhost", BASE])
+async def test_a_payload_url_that_no_code_host_can_reach_is_marked(base: str) -> None:
+    world = ApiWorld(Settings(base_url=base))
+    acme = await world.caller()
+    browsing = await signed_in(world, acme)
+
+    connected = await connect(browsing, repository="acme/buoy", provider="codehost", repository_id="77")
+
+    for page in (connected, await browsing.open(path_of(acme))):
+        assert ("Only this machine can reach this URL" in page.text) is (base != BASE)
 
 
 @pytest.mark.parametrize(

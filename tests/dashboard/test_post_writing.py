@@ -22,7 +22,7 @@ async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller
     page = await browsing.send(form, contentType="blog_post", brandIdentityId=brand.id)
 
     assert world.nudged == 1
-    assert page.heading == "Writing: Blog post"
+    assert page.heading == "Blog post from commits"
     assert page.links["Reload"] == page.path
     poll = tree(page).one(id="now")
     assert poll["hx-trigger"] == "every 1s"

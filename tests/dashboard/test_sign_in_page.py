@@ -305,7 +305,17 @@ async def test_pages_load_only_own_resources_and_cannot_be_framed(browsing: Brow
     assert not [attrs for _, attrs in page.elements if "style" in attrs or any(name.startswith("on") for name in attrs)]
 
 
-@pytest.mark.parametrize("path", ["/dashboard/nowhere", "/dashboard/assets/../conftest.py", "/dashboard/assets/x.js"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/dashboard/nowhere",
+        "/dashboard/assets/../conftest.py",
+        "/dashboard/assets/x.js",
+        # Between the addresses of routes.
+        "/dashboard/keys/nowhere",
+        "/dashboard/posts/post_1/no/where",
+    ],
+)
 async def test_an_unknown_path_answers_with_a_page(browsing: Browsing, path: str) -> None:
     page = await browsing.open(path)
 

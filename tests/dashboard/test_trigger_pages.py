@@ -210,7 +210,7 @@ async def test_the_preview_follows_the_form(acme: Caller, browsing: Browsing, sc
     async def preview(**fields: Any) -> Seen:
         return await browsing.post(f"{ROOT}/preview", {**form.fields, "name": "Half typed", **fields}, headers=headers)
 
-    page = await preview()
+    page = await preview(repositories=[])
     assert "Choose a repository" in page.text
     page = await preview(repositories="codehost:1", events=["release"])
     assert "1 of 2 deliveries" in page.text
@@ -257,8 +257,17 @@ async def test_forged_form_values_are_refused(acme: Caller, browsing: Browsing) 
     assert await triggers(acme) == []
 
 
-async def test_a_new_form_proposes_releases_of_the_chosen_repositories(browsing: Browsing) -> None:
+async def test_a_new_form_proposes_releases_of_the_only_repository(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(f"{ROOT}/new")
+    schedule = await browsing.open("/dashboard/schedules/new")
+    await acme.world.operator.connect(
+        acme.organization, full_name="acme/buoy", repository_id=77, provider="codehost", branch=None
+    )
+    of_two = await browsing.open(f"{ROOT}/new")
+
+    assert checked(page, "repositories") == ["codehost:1"]
+    assert checked(schedule, "repositories") == ["1"]
+    assert checked(of_two, "repositories") == []
 
     assert (checked(page, "events"), checked(page, "every_event"), checked(page, "all_repositories")) == (
         ["release"],

@@ -28,7 +28,7 @@ from contentsvc_adapters.sql import HEAD
 from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
-from contentsvc_cli.servers import local_port
+from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
@@ -447,6 +447,20 @@ def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
 )
 def test_the_server_of_this_machine_has_the_port_of_a_base_url_of_this_machine(base_url: str, port: int) -> None:
     assert local_port(base_url) == port
+
+
+@pytest.mark.parametrize(
+    ("base_url", "other"),
+    [
+        ("http://127.0.0.1:9000", False),
+        ("http://localhost:8000/", True),
+        # A proxy on this machine, or elsewhere.
+        ("http://localhost", False),
+        ("https://hooks.example.org:8443", False),
+    ],
+)
+def test_a_base_url_of_this_machine_with_another_port_is_noticed(base_url: str, other: bool) -> None:
+    assert has_another_port(base_url, 9000) is other
 
 
 def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves_there_is_named(

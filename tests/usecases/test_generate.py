@@ -326,7 +326,7 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
             id=f"evt_{run.id}_queued",
             job_id=job.id,
             type=JobEventType.QUEUED,
-            message="A blog_post was requested: current_day",
+            message="Content was requested: blog post, current day",
             created_at=now,
         ),
         JobEvent(

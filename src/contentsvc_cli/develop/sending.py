@@ -10,7 +10,7 @@ import msgspec
 from attrs import field, frozen
 
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
-from contentsvc_cli.servers import is_loopback
+from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import click
 
-from contentsvc_cli.servers import local_port
+from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_cli.terminal.output import JSON, show
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.roles import Role
-from contentsvc_http.settings import Settings, load_settings, unknown_variables
+from contentsvc_http.settings import Settings, load_settings, unknown_variables, variable
 from contentsvc_http.sockets import listen, reserve
 
 
@@ -52,6 +52,9 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
     def ready() -> None:
         at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
         log.info("ready", url=at)
+        if has_another_port(settings.base_url, bound.getsockname()[1]):
+            advice = f"set {variable('base_url')} to {at}, for the server and for the commands"
+            log.warning("the base URL has another port", base_url=settings.base_url, advice=advice)
         if as_json:
             show({"url": at}, as_json=True)
 

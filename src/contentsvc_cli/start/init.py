@@ -14,7 +14,7 @@ from contentsvc_cli.connect.connecting import TOKEN_VARIABLE
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import hosted_repository
 from contentsvc_cli.environment import NAME, read_settings_file, write_settings_file
-from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, LOCAL_PORT, is_loopback, local_port, serve_command
+from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, LOCAL_PORT, local_port, serve_command
 from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
@@ -23,7 +23,7 @@ from contentsvc_cli.terminal.output import JSON, json_text, say
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_loopback
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_core.zones import read_zone

@@ -122,9 +122,8 @@ class Generator:
                 include_releases=command.include_releases,
             )
 
-        return await self._starter.start(
-            organization_id, cause_for, queued=f"A {command.content_type.value} was requested: {command.lookback.value}"
-        )
+        asked = f"{command.content_type.value}, {command.lookback.value}".replace("_", " ")
+        return await self._starter.start(organization_id, cause_for, queued=f"Content was requested: {asked}")
 
 
 def _chosen(integrations: Sequence[Integration], request: GeneratePost) -> list[Source] | Refusal:

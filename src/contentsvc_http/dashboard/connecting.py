@@ -1,13 +1,14 @@
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from litestar import Request, Response, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.identifiers import repository_id
+from contentsvc_core.identifiers import is_loopback, repository_id
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -50,6 +51,11 @@ def no_integration() -> Refused:
     return Refused(404, {"error": f"{UNKNOWN.message()}."})
 
 
+def serves_this_machine(dashboard: Dashboard) -> bool:
+    """Check whether payload URLs name this machine: code hosts elsewhere cannot reach them."""
+    return is_loopback(urlsplit(dashboard.app.base_url).hostname or "")
+
+
 def no_form() -> dict[str, Any]:
     return {
         "providers": _PROVIDERS,
@@ -82,6 +88,7 @@ def connecting_routes(
                 "provider": provider or DEFAULT_PROVIDER,
                 "repository": connected.integration.repositories[0],
                 "url": connected.url,
+                "is_local": serves_this_machine(dashboard),
                 "secret": None if connected.created_at_host else connected.secret,
             }
             return pages.page(

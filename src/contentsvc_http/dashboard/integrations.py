@@ -21,7 +21,13 @@ from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_http.dashboard.charts import Columns, columns, last_days, share, span_of
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
-from contentsvc_http.dashboard.connecting import connecting_routes, no_form, no_integration, shown_integration
+from contentsvc_http.dashboard.connecting import (
+    connecting_routes,
+    no_form,
+    no_integration,
+    serves_this_machine,
+    shown_integration,
+)
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import name_of, names_of
@@ -253,6 +259,7 @@ async def _page(
         "provider": provider_of(integration),
         "name": name_of(integration),
         "urls": urls_of(dashboard, integration),
+        "is_local": serves_this_machine(dashboard),
         "traffic": passed.get(integration.id) or no_traffic(dashboard, session.organization),
         "entries": entries,
         "names": names_of([integration]),

@@ -83,7 +83,7 @@ def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> li
             session,
             job,
             path=f"/posts/jobs/{job.id}",
-            title=f"Writing: {kind}",
+            title=f"{kind} from commits",
             section=_SECTION,
             facts=[
                 ("Type", kind),

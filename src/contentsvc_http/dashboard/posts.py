@@ -180,10 +180,10 @@ def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
             page = await dashboard.app.shares.lists(
                 organization_id, lambda: dashboard.app.stores.posts.page(organization_id, filters, page_request)
             )
-        link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value})
+        link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value} | {"page": ""})
         if isinstance(page, Refusal):
             # The posts of this page were deleted, or no longer match the filters.
-            return go(f"{link}&page={page.details['totalPages']}")
+            return go(f"{link}{page.details['totalPages']}")
         context = {
             "posts": page[0] if page else (),
             "pagination": page[1].body if page else None,

@@ -58,6 +58,7 @@ _TEXTS: Final = {
     405: "This address only takes forms. Open the page from the menu of the dashboard.",
     413: "What you sent is larger than this page takes. Go back to the form, and shorten it.",
 }
+_UNKNOWN: Final = "There is no such page."
 _READING: Final = frozenset({"GET", "HEAD"})
 _BACK: Final = "Back to the form"
 #: The maximum size of a form without a post, in bytes: some hundred times the usual size.
@@ -77,7 +78,7 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
         del rest
         with contextlib.suppress(NotSignedIn):
             await visit(dashboard, request)
-        raise Refused(404, {"error": "There is no such page."})
+        raise Refused(404, {"error": _UNKNOWN})
 
     handlers = [
         asset_route(),
@@ -147,7 +148,15 @@ def _refusal_of(pages: Pages) -> Callable[[Request[Any, Any, Any], Exception], R
     return refuse
 
 
-def _error_page(pages: Pages, request: Request[Any, Any, Any], status: int, text: str) -> Template:
+def refuse_unrouted(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+    """Return the page for a request that no route takes. Its visit is unknown, so the page has no menu."""
+    refused = refusal(exc)
+    page = _error_page(None, request, refused.status, _TEXTS.get(refused.status, _UNKNOWN))
+    page.headers.update(refused.headers)
+    return page
+
+
+def _error_page(pages: Pages | None, request: Request[Any, Any, Any], status: int, text: str) -> Template:
     """Return a page with the menu and a way back; visitors who are not signed in have no menu."""
     session = visit_of(request)
     sent = request.method not in _READING
@@ -168,7 +177,7 @@ def _error_page(pages: Pages, request: Request[Any, Any, Any], status: int, text
         # A key that may not read: only another one leads on.
         "may_sign_out": session is None and status == _FORBIDDEN and token_of(request) is not None,
     }
-    if session is None:
+    if pages is None or session is None:
         return outside_page("error.html", context, status=status)
     return pages.page(session, "error.html", context, title=title, section=section, status=status)
 

@@ -73,8 +73,9 @@ def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
         record, text = await dashboard.app.shares.heavy(
             session.organization_id, lambda: _record(dashboard, session.organization_id, record_id)
         )
+        title = f"{record.repository}: {record.event.type}"
         context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
-        return pages.page(session, "record.html", context, title=record.custom_id, section=_SECTION)
+        return pages.page(session, "record.html", context, title=title, section=_SECTION)
 
     return [search, show]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -125,7 +125,12 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
     async def show(self, session: DashboardSession, id_: str | None) -> Response[Any]:
         stored = await self._stored(session, id_)
-        return await self._form(session, stored, self.read(None, stored))
+        typed = self.read(None, stored)
+        if stored is None:
+            offered = self.choices(typed, await connected(self.dashboard, session.organization_id))["repositories"]
+            if len(offered) == 1:
+                typed = evolve(typed, repositories=[offered[0].value])
+        return await self._form(session, stored, typed)
 
     async def save(self, session: DashboardSession, form: Form, id_: str | None) -> Response[Any]:
         stored = await self._stored(session, id_)

@@ -9,7 +9,8 @@ from attrs import field, frozen
 
 from contentsvc_cli.operate.doctor.fetching import HttpAnswer, Unanswered, fetch
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
-from contentsvc_cli.servers import is_loopback, serve_command
+from contentsvc_cli.servers import serve_command
+from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
