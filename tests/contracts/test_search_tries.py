@@ -14,7 +14,7 @@ from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.sql.searching import indexing
 from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
 from contentsvc_adapters.sql.searching.search import SqlSearch
-from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import record_words
 from contentsvc_core.search.questions import ContextSearch
@@ -80,6 +80,25 @@ async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(
     await _expire(sql)
     assert await sql.search.catch_up(limit=99) == 0
     assert len(given_up) == 1
+
+
+@pytest.mark.parametrize("sql", ["postgresql"], indirect=True)
+async def test_an_attempt_with_a_full_disk_does_not_count(acme: Tenant, sql: SqlStores) -> None:
+    await _execute(sql, "UPDATE events SET data = substr(data, 2) WHERE delivery_id = 'D-1'")
+    await _execute(
+        sql,
+        "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RAISE EXCEPTION USING ERRCODE = ''disk_full''; END'",
+    )
+    await _execute(sql, "CREATE TRIGGER fill BEFORE INSERT ON search_documents FOR EACH ROW EXECUTE FUNCTION fill()")
+
+    for _ in range(TRIES + 1):
+        with pytest.raises(StoreUnavailable):
+            await sql.search.catch_up(limit=99)
+
+    assert [begun for _, begun in await _pending(sql)] == [0, 0, 0]
+    await _execute(sql, "DROP TRIGGER fill ON search_documents")
+    assert await _found(acme, sql) == (["D-2", "D-1", "D-0"], 0)
 
 
 def test_the_log_names_the_document() -> None:

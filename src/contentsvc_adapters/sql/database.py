@@ -240,7 +240,13 @@ class Database:
                 raise Unstorable(self.dialect.explain(exc)) from exc
             case DatabaseFault.STATEMENT:
                 raise ContentServiceError(self.dialect.explain(exc)) from exc
-            case DatabaseFault.LOCKED | DatabaseFault.CONFLICT | DatabaseFault.LOST | DatabaseFault.AWAY:
+            case (
+                DatabaseFault.LOCKED
+                | DatabaseFault.CONFLICT
+                | DatabaseFault.LOST
+                | DatabaseFault.FULL
+                | DatabaseFault.AWAY
+            ):
                 raise StoreUnavailable(self.dialect.explain(exc)) from exc
             case None:
                 _raise_for_any_database(exc)

@@ -38,6 +38,8 @@ class DatabaseFault(Enum):
     LOST = auto()
     #: Another process has held the write lock for too long.
     LOCKED = auto()
+    #: The database's disk is full. The transaction was rolled back; its values are not at fault.
+    FULL = auto()
     #: The database cannot be reached or cannot work; waiting may help.
     AWAY = auto()
 

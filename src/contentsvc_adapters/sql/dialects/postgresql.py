@@ -228,6 +228,8 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
     # 42: access rule.
     if state in _LOST or state.startswith("08"):
         return DatabaseFault.LOST
+    if state == asyncpg.DiskFullError.sqlstate:
+        return DatabaseFault.FULL
     if state in _UNSTORABLE or state.startswith(("22", "23")):
         return DatabaseFault.VALUE
     return DatabaseFault.STATEMENT if state.startswith(("21", "42")) else DatabaseFault.AWAY

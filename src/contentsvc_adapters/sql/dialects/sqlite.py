@@ -186,6 +186,8 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return DatabaseFault.STATEMENT
             case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
                 return DatabaseFault.STATEMENT
+            case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_FULL:
+                return DatabaseFault.FULL
             case sqlite3.Error():
                 return DatabaseFault.LOCKED if _is_locked(cause) else DatabaseFault.AWAY
             case _:

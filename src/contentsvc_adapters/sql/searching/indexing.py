@@ -20,12 +20,14 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, 
 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects import DatabaseFault
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.schema.deliveries import context_records, events
 from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
 from contentsvc_core.content.posts import Post
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.read_model import folded
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
@@ -41,6 +43,7 @@ TRIES: Final = 3
 #: In milliseconds. A younger attempt may still finish, on any node. A batch takes a second of processor time.
 _LEASE_MS: Final = 10_000
 _KEY: Final = (search_pending.c.organization_id, search_pending.c.kind, search_pending.c.document_id)
+_VERSION: Final = (*_KEY, search_pending.c.version)
 _DOCUMENT_KEY: Final = ("organization_id", "kind", "document_id")
 
 #: The waiting batches that one transaction replaces: 2,000 documents take some 10 ms.
@@ -49,12 +52,12 @@ _BATCHES: Final = select(search_batches).order_by(search_batches.c.number).limit
 _VERSION_BITS: Final = 53
 
 #: One statement for all documents: SQLAlchemy does not compare it again for each.
-_TAKING: Final = delete(search_pending).where(
-    *(column == bindparam(column.name) for column in (*_KEY, search_pending.c.version))
-)
+_TAKING: Final = delete(search_pending).where(*(column == bindparam(column.name) for column in _VERSION))
 
+_THE_VERSION: Final = tuple(column == bindparam(f"the_{column.name}") for column in _VERSION)
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
+_GIVING_BACK: Final = update(search_pending).where(*_THE_VERSION).values(begun=search_pending.c.begun - 1, begun_at=0)
 
 _Key: TypeAlias = tuple[str, str, str]
 
@@ -111,7 +114,14 @@ class SearchIndexer:
             own = begun if organization_id is None else pending
             if own:
                 tasks = await asyncio.to_thread(_tasks, own, records, written)
-                await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
+                try:
+                    await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
+                except StoreUnavailable as exc:
+                    cause = exc.__cause__
+                    if isinstance(cause, Exception) and self._database.dialect.fault(cause) is DatabaseFault.FULL:
+                        # The documents are not at fault: the attempt does not count.
+                        await self._database.write(lambda connection, begun=begun: self._give_back(connection, begun))
+                    raise
         return done
 
     async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
@@ -173,25 +183,17 @@ class SearchIndexer:
         beginning = (
             update(search_pending)
             .where(
-                *(column == bindparam(f"the_{column.name}") for column in (*_KEY, search_pending.c.version)),
+                *_THE_VERSION,
                 or_(_BEGUN == 0, search_pending.c.begun_at <= self._expired()),
             )
             .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
         )
         # One by one in the order of keys, the same order as when they are removed.
-        return [
-            row
-            for row in pending
-            if connection.execute(
-                beginning,
-                {
-                    "the_organization_id": row.organization_id,
-                    "the_kind": row.kind,
-                    "the_document_id": row.document_id,
-                    "the_version": row.version,
-                },
-            ).rowcount
-        ]
+        return [row for row in pending if connection.execute(beginning, _version_of(row)).rowcount]
+
+    def _give_back(self, connection: Connection, begun: Sequence[rows.AnyRow]) -> None:
+        for row in begun:
+            connection.execute(_GIVING_BACK, _version_of(row))
 
     def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
         sizes = dict[tuple[str, str], int]()
@@ -227,6 +229,10 @@ class SearchIndexer:
         ).returning(search_documents.c.id)
         documents = [(connection.execute(keeping, task.row).scalar_one(), task.words) for task in taken if task.row]
         self._words.keep(connection, documents)
+
+
+def _version_of(row: rows.AnyRow) -> dict[str, Any]:
+    return {f"the_{column.name}": getattr(row, column.name) for column in _VERSION}
 
 
 def _tasks(
