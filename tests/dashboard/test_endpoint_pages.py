@@ -1,5 +1,6 @@
 """The pages of webhook endpoints, and of sent messages."""
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -108,7 +109,8 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
 
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
     listed = await browsing.open(PATH)
-    assert "1 attempt in a row failed" in listed.response.text
+    assert "The last attempt failed" in listed.response.text
+    assert re.search(r'class="state bad">.*failing</span>', listed.response.text)
     log = await browsing.open("/dashboard/integrations/logs")
     assert "Sent endpoint.test webhook" in log.response.text
     assert f'href="{own}">Deploys' in log.response.text
