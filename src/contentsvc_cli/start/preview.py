@@ -5,13 +5,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, Final, final
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 from attrs import evolve
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Heading, Markdown, MarkdownElement
-from rich.text import Text
 
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
@@ -174,7 +171,7 @@ def _print_on_terminal(hosted: "HostedRepository", shown: Sequence[Preview]) -> 
     from rich.rule import Rule  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from contentsvc_cli.start.preview import PlainMarkdown  # noqa: PLC0415
+    from contentsvc_cli.terminal.markdown import PlainMarkdown  # noqa: PLC0415
     from contentsvc_cli.terminal.output import printable  # noqa: PLC0415
 
     console = Console()
@@ -211,14 +208,3 @@ def _write_page(page: Path | None, hosted: "HostedRepository", shown: Sequence[P
     if opens and click.launch(page.resolve().as_uri()):
         message = f"no browser could be opened: open {page.resolve()} yourself"
         raise click.ClickException(message)
-
-
-class _PlainHeading(Heading):
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        _ = console, options
-        yield Text.assemble(self.text, style="bold")
-
-
-@final
-class PlainMarkdown(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _PlainHeading}
