@@ -1,4 +1,5 @@
 import re
+import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,6 +18,8 @@ _SQLITE: Final = "sqlite+aiosqlite"
 _POSTGRESQL: Final = "postgresql+asyncpg"
 _POSTGRESQL_EXAMPLE: Final = f"{_POSTGRESQL}://USER:PASSWORD@HOST/DATABASE"
 _MODEL_LENGTH: Final = 200
+#: On SQLite, DBOS reads the time with ``unixepoch('subsec')`` if Python is 3.12 or newer.
+ENGINE_NEEDS_SUBSEC: Final = sys.version_info[:2] >= (3, 12)
 _POSTGRESQL_OPTIONS: Final = frozenset({"host", "port", "ssl", "sslmode"})
 
 
@@ -26,6 +29,9 @@ class _Settings(Protocol):
 
     @property
     def writer_url(self) -> str: ...
+
+    @property
+    def database_url(self) -> str: ...
 
     @property
     def engine_in_force(self) -> str: ...
@@ -214,8 +220,17 @@ def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
 
 
 def engine(settings: _Settings, _attribute: object, value: str) -> None:
-    """Check that the packages of the engine in force are installed."""
-    if value not in {"auto", "dbos"} or settings.engine_in_force != "dbos" or _is_installed("dbos"):
+    """Check that the packages of the engine in force are installed, and that they work with this SQLite."""
+    if value not in {"auto", "dbos"} or settings.engine_in_force != "dbos":
+        return
+    if _is_installed("dbos"):
+        import sqlite3  # noqa: PLC0415  # few installations get here
+
+        is_old = ENGINE_NEEDS_SUBSEC and sqlite3.sqlite_version_info < (3, 42)
+        if is_old and settings.database_url.startswith(_SQLITE):
+            has = f"needs SQLite 3.42 or newer, and this Python has {sqlite3.sqlite_version}"
+            message = f"CONTENTSVC_ENGINE=dbos with SQLite {has}: use CONTENTSVC_ENGINE=inline"
+            raise InvalidSetting(message)
         return
     named = "CONTENTSVC_ENGINE is 'dbos'" if value == "dbos" else "CONTENTSVC_DATABASE_URL names PostgreSQL"
     message = f"{named}, which needs packages that are not installed: pip install 'contentsvc[postgresql]'"

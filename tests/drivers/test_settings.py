@@ -1,8 +1,10 @@
+import sqlite3
 import sys
 from urllib.parse import unquote
 
 import pytest
 
+from contentsvc_http import settings_checks
 from contentsvc_http.settings import InvalidSetting, Settings, examine_settings, load_settings
 
 
@@ -145,6 +147,17 @@ def test_an_extra_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPat
 
     assert Settings().engine_in_force == "inline"
     assert Settings(database_url=postgresql, engine="inline").engine_in_force == "inline"
+
+
+def test_an_engine_that_does_not_work_with_this_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_checks, "ENGINE_NEEDS_SUBSEC", True)
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 41, 9))
+
+    with pytest.raises(InvalidSetting, match=r"needs SQLite 3\.42 or newer, .*: use CONTENTSVC_ENGINE=inline$"):
+        Settings(engine="dbos")
+    assert Settings(database_url="postgresql+asyncpg://u@db/one").engine_in_force == "dbos"
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 42, 0))
+    assert Settings(engine="dbos").engine_in_force == "dbos"
 
 
 def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
