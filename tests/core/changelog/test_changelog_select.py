@@ -112,6 +112,32 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
     assert draft.markdown.endswith("@ada, @zoe\n")
 
 
+@pytest.mark.parametrize(
+    ("subject", "entry"),
+    [
+        ("fix(lens): empty value error", "**lens:** Fix empty value error"),
+        ("fix: Lens not turning in fog", "Fix lens not turning in fog"),
+        ("fix: LensError when fog comes", "Fix LensError when fog comes"),
+        ("fix: Docker error in fog", "Fix Docker error in fog"),
+        ("fix: lamp colour", "Fix lamp colour"),
+        ("fix: lens is not turning", "Lens is not turning"),
+        ("fix: raise error in fog", "Raise error in fog"),
+        ("fix: properly turning lens not shown", "Properly turning lens not shown"),
+        ("feat: lamp colour", "Lamp colour"),
+    ],
+)
+def test_a_fix_that_only_names_the_fault_is_a_deed(subject: str, entry: str) -> None:
+    assert entries(draft_of(subject).markdown) == [entry]
+
+
+def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
+    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
+    assert entries(draft.markdown) == ["Fix the lamp of #15"]
+    assert "Also 2 smaller changes" in draft.markdown
+    branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")
+    assert entries(draft_of(*branch).markdown) == ["Dim the lamp in fog"]
+
+
 def test_several_commits_with_one_number_are_one_entry() -> None:
     assert entries(draft_of("Ring (#7)", "Ring louder (#7)", "Sing (#8)").markdown) == ["Ring", "Sing"]
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.paths import Touched, touched
-from contentsvc_core.content.changelog.patterns import EMPTY
+from contentsvc_core.content.changelog.patterns import EMPTY, REFERENCE_ALONE
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS, words_in
@@ -229,7 +229,8 @@ def _message(group: Sequence[Read]) -> CommitMessage:
 def _tells(message: CommitMessage) -> bool:
     words = message.description.split()
     is_title = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
-    return bool(message.kind or is_title) and not EMPTY.search(message.description)
+    says_nothing = EMPTY.search(message.description) or REFERENCE_ALONE.fullmatch(message.description)
+    return bool(message.kind or is_title) and not says_nothing
 
 
 def _asked(

@@ -225,6 +225,10 @@ EMPTY: Final = Table(r"""
     (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
     (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
+#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
+REFERENCE_ALONE: Final = late(
+    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
+)
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
+from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
@@ -172,6 +173,8 @@ IMPERATIVES: Final[Mapping[str, str]] = _table({
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
 """}))  # fmt: skip
+#: Verbs that are no parts of the code, where they are read as scopes: "chore(optimize): the lens".
+VERBS_IN_SCOPES: Final = frozenset(IMPERATIVES.values()) - {"change", "document", "move", "port", "switch", "upgrade"}
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
     deduplicate delint durr format formatting gofmt hoist lint linting misc modernize oops pin pinned pins rebuild
@@ -180,7 +183,7 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
     tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
 #: Names that begin subjects, beside platforms: they keep their capital.
-NAMES: Final = """
+_NAMES: Final = """
     amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana
     helm italian japanese jenkins jira jupyter kafka korean linux markdown microsoft nginx prometheus russian slack
     spanish sphinx stripe terraform unicode vim zsh
@@ -188,6 +191,12 @@ NAMES: Final = """
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
+#: First words of deeds. Those in the list decide no section.
+_BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
+    await bind bypass declare defer delay drain fail forward inject invoke isolate link map mask mount omit pad populate
+    push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
+    truncate unescape unlock unset unwrap wake yield
+"""}).keys()  # fmt: skip
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",
@@ -202,6 +211,20 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip
 
+_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
+#: A name of several words, and words that only German texts have: their nouns have capitals.
+_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
+_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
+#: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
+_FAULTY: Final = late(
+    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|exception|failure|leak|mismatch|overflow|panic|race condition|regression"
+    r"|detection|handling|parsing|rendering|resolution|validation|\w*error|\w+Exception)"
+    r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
+    r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
+    r"|(?:[^ ,;]+ ){1,2}(?:alignment|colou?rs?|example|icons?|indentation|layout|margins?|padding|scripts?|spacing"
+    r"|styles?|tests?|tooltips?|typings?|ui|workflow)",
+    re.IGNORECASE,
+)
 _WORD: Final = late(r"[^\W_]+")
 #: Lower-case letters and digits, and spaces for other characters: for ASCII, this is the faster way.
 _LETTERS: Final = bytes(
@@ -250,6 +273,23 @@ def imperative(text: str) -> str:
         text[first.end() :],
     )
     return f"{_like(first[0], verb)}{rest}"
+
+
+def mended(text: str) -> str:
+    """Return a fix that only names a fault as a deed: ``Empty value error`` as ``Fix empty value error``."""
+    first = text.partition(" ")[0].casefold()
+    if first in _BEGIN_DEEDS or first.endswith(("ing", "ly")) or not _FAULTY.fullmatch(text) or _FINITE.search(text):
+        return text
+    return f"Fix {continued(text)}"
+
+
+def continued(text: str) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
+    first, _, rest = text.partition(" ")
+    if not rest or not (first[1:].islower() or first == "A"):
+        return text
+    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
+    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
 
 
 def _like(written: str, verb: str | None) -> str:
