@@ -64,6 +64,16 @@ INTERNAL: Final = Table(r"""
     ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere
     ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
+#: Upkeep, although the type of the subject says that there is news.
+MISTYPED: Final = words_of(r"""
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:docs?|documentation) (?:build|deploy|deployment|link|page|preview|site|workflow)s?
+    (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
+    (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
+    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?lint(?:ing|er)? (?:change|complaint|error|fixe|issue|warning)s?
+    ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|release|tests?) (?:job|pipeline|workflow)s?\Z
+""")
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused

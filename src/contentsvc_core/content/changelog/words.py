@@ -157,17 +157,18 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 #: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
 #: ``Supported``, and nouns in the plural, such as ``Changes``.
 IMPERATIVES: Final[Mapping[str, str]] = _table({
-    "add": "added adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
-    "avoid": "avoids", "bump": "bumped", "change": "changed", "clarify": "clarified clarifies",
+    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
     "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
     "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
     "expose": "exposes", "fix": "fixed fixes", "implement": "implemented implements",
     "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
-    "migrate": "migrated", "move": "moved", "optimize": "optimized optimizes", "prevent": "prevented prevents",
-    "port": "ported", "refactor": "refactored", "remove": "removed removes", "rename": "renamed renames",
-    "replace": "replaced replaces", "resolve": "resolved resolves", "restore": "restored restores",
+    "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes", "prevent": "prevented prevents",
+    "port": "ported", "refactor": "refactored", "remove": "removed removes removing", "rename": "renamed renames",
+    "replace": "replaced replaces replacing", "resolve": "resolved resolves", "restore": "restored restores",
     "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies", "silence": "silenced",
-    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
+    "upgrade": "upgraded upgrading",
 })  # fmt: skip
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
@@ -242,7 +243,7 @@ _SIZES: Final = late(
 _CLAUSE: Final = late(r" (?:after|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
 _FINITE: Final = late(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|will|should|must|no longer|now|fails|works|causes"
-    r"|crashes|breaks|gets|stays|remains|leads)\b|n't\b",
+    r"|crashes|breaks|gets|stays|remains|leads|drops|hangs|leaves|loses|produces|raises|returns|shows|throws)\b|n't\b",
     re.IGNORECASE,
 )
 #: Further words that may be verbs of the same form.
