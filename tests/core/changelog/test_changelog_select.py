@@ -194,6 +194,11 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
     assert entries(markdown) == ["Fix the lid that drips"]
     others = of("Ring the bell when hot (#7)", "src/lid.py"), of("Ring the bell when not hot"), of("Ring the bell")
     assert len(entries(draft_of(of("Ring bell when hot"), *others).markdown)) == 1 + len(others)
+    pulled = "Ring a small bell if the kettle is hot and full"
+    branch = of("For now, ring a small bell when the kettle is hot and full")
+    assert entries(draft_of(branch, of(f"{pulled} (#7)")).markdown) == [pulled]
+    for turned in ("Do not ring", "Ring 2 times", "Add", "Ring without"):
+        assert len(entries(draft_of(branch, of(f"{pulled.replace('Ring', turned)} (#7)")).markdown)) == 2
 
 
 @pytest.mark.parametrize(
@@ -206,6 +211,11 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
         (["feat!: require oil 2\n\nBREAKING CHANGE: warm it", "feat!: require oil 3"], 2 * ["Require oil"]),
         (["feat(lid)!: require oil 2", "feat(pot)!: require oil 3"], ["**lid:** Require oil", "**pot:** Require oil"]),
         (["Drop support for Python 3.8", "Drop support for Python 3.9"], 2 * ["Drop support for Python"]),
+        (
+            ["Raise upper limit of oil to 7 (#1)", "Raise upper limit of oil to 8 (#2)"],
+            ["Raise upper limit of oil to 8"],
+        ),
+        (["Raise the limit of oil to 7", "Lower the limit of tea to 8"], ["Raise the limit", "Lower the limit"]),
     ],
 )
 def test_of_several_requirements_of_the_same_thing_the_last_one_holds(messages: list[str], told: list[str]) -> None:

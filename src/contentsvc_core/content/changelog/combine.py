@@ -279,6 +279,11 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
 #: Words that a text about the same change may lack, and the fewest others that identify it.
 _MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
 _WORDS_OF_A_CHANGE: Final = 2
+#: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
+_WORDS_ALIKE: Final = 6
+_TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
+#: More changes of the same files are not compared in pairs.
+_COMPARED: Final = 8
 _MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
@@ -353,6 +358,7 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
                         is_same = other <= own if is_numbered else other == own
                     if is_same and _may_be_of_one_kind(told[at].message, message):
                         alike.append(at)
+        alike = alike or _nearly_alike(place, words, firsts, told)
         at = min(alike, default=place)
         if at == place:
             kept.append(place)
@@ -364,6 +370,31 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
         words[at] = own
         for word in shared:
             insort(filed[word], at)
+
+
+def _nearly_alike(
+    place: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], told: Mapping[int, Entry]
+) -> list[int]:
+    """Return the earlier commits that a pull request repeats in other words, or the pull request that repeats one."""
+    if len(words) > _COMPARED:
+        return []
+    return [
+        at
+        for at, other in words.items()
+        if at < place
+        and at in told
+        and (at in firsts) is not (place in firsts)
+        and _say_nearly_the_same(words[place], other)
+        and _may_be_of_one_kind(told[at].message, told[place].message)
+    ]
+
+
+def _say_nearly_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Check that texts differ in few words, and in none that turns the meaning: no verb, number or negation."""
+    shared = one & other
+    if len(shared) < _WORDS_ALIKE or 4 * len(shared) < 3 * min(len(one), len(other)):
+        return False
+    return not any(word in VERBS or word in _TURNING or not word.isalpha() for word in one ^ other)
 
 
 def _words_of(message: CommitMessage) -> frozenset[str]:

@@ -12,7 +12,7 @@ from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
-from contentsvc_core.content.changelog.grave import RAISED
+from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
@@ -161,6 +161,8 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
         entry, kind = kept[place] = reported[place]
         message = entry.message
         raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
+        if kind.section is Section.CHANGED and message.description[-1:].isdecimal():
+            raised = MOVED_LIMIT.match(message.description)
         if raised is None:
             continue
         what, scope = raised["what"].casefold(), (message.scope or "").casefold()
