@@ -145,6 +145,8 @@ def test_several_commits_with_one_number_are_one_entry() -> None:
 def test_a_number_stands_in_one_entry_alone() -> None:
     markdown = draft_of("[Fix #1] Ring (#2)", "[Fix #1] Sing (#3)").markdown
     assert markdown.count("[#1]") == 1
+    markdown = draft_of("Ring (#4)", "Revert the bell (#4)").markdown
+    assert (entries(markdown), markdown.count("[#4]")) == (["Revert the bell", "Ring"], 1)
 
 
 def test_a_breaking_commit_of_a_branch_makes_its_pull_request_breaking() -> None:

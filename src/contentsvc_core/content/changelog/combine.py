@@ -307,8 +307,11 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     once = _told_once([*same.values()])
     reported = {entry.message.numbers[-1] for entry in once if entry.message.numbers}
     unique: list[Entry] = []
+    owned: set[str] = set()
     for entry in once:
-        own = entry.message.numbers[-1:]
+        # A revert may bear the number of what it undoes.
+        own = tuple(number for number in entry.message.numbers[-1:] if number not in owned)
+        owned.update(own)
         if entry.numbers != own:
             numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
             reported.update(numbers)
