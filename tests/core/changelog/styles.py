@@ -219,6 +219,8 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Turn the mirror by hand", f"{_CODE} UPGRADING.md", _S.BREAKING),
         ("Announce the port of call", f"{_CODE} +newsfragments/84.significant.rst", _S.BREAKING),
         ("Fix a breaking change of the mirror", _CODE, _S.FIXED),
+        ("fix: remove the misleading `MirrorProtocol` mapping", _CODE, _S.FIXED),
+        ("fix: drop support for Python 3.9", _CODE, _S.BREAKING),
         ("Allow non-breaking spaces in names", _CODE, _S.ADDED),
         ("Ensure that `light()` is removed after the night", _CODE, _S.FIXED),
         ("Remove unused `light_twice()` helper function", _CODE, _S.INTERNAL),

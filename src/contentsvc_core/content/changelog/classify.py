@@ -244,6 +244,9 @@ def _broken(seen: _Evidence) -> Kind | None:
         return _SURE[Section.BREAKING]
     if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
+    if seen.typed is Section.FIXED:
+        # Authors of types mark what breaks. What a fix removes was the fault.
+        return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
     gone = grave.REMOVED.match(seen.text) or (not seen.kind and (seen.says(grave.GONE) or guided))
