@@ -309,8 +309,10 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     unique: list[Entry] = []
     owned: set[str] = set()
     for entry in once:
-        # A revert may bear the number of what it undoes.
-        own = tuple(number for number in entry.message.numbers[-1:] if number not in owned)
+        own = entry.message.numbers[-1:]
+        if own and own[0] in owned:
+            # A revert may bear the number of what it undoes.
+            own = ()
         owned.update(own)
         if entry.numbers != own:
             numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
@@ -379,7 +381,7 @@ def _nearly_alike(
     place: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], told: Mapping[int, Entry]
 ) -> list[int]:
     """Return the earlier commits that a pull request repeats in other words, or the pull request that repeats one."""
-    if len(words) > _COMPARED:
+    if not 0 < len(firsts) < len(words) <= _COMPARED:
         return []
     return [
         at

@@ -264,7 +264,7 @@ def _prefixes(subject: str) -> "_Head":
         # `fix(#481): …` names an issue, not a part of the code.
         head.scope = None
         head.numbers.insert(0, reference[1])
-    if (head.scope or "").casefold() in VERBS_IN_SCOPES and head.rest.startswith(_ARTICLES):
+    if head.scope and head.rest.startswith(_ARTICLES) and head.scope.casefold() in VERBS_IN_SCOPES:
         head.scope, head.rest = None, f"{head.scope} {head.rest}"
     return head
 
