@@ -124,6 +124,7 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("fix: raise error in fog", "Raise error in fog"),
         ("fix: properly turning lens not shown", "Properly turning lens not shown"),
         ("feat: lamp colour", "Lamp colour"),
+        ("fix: Crash in der Laterne", "Crash in der Laterne"),
     ],
 )
 def test_a_fix_that_only_names_the_fault_is_a_deed(subject: str, entry: str) -> None:

@@ -118,7 +118,7 @@ _SAYS: Final = {
     Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
     Section.FIXED: late(
-        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
+        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|\bbehoben\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
         re.IGNORECASE,
     ),
     Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),

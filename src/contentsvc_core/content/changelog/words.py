@@ -279,9 +279,9 @@ def imperative(text: str) -> str:
 def mended(text: str) -> str:
     """Return a fix that only names a fault as a deed: ``Empty value error`` as ``Fix empty value error``."""
     first = text.partition(" ")[0].casefold()
-    if first in _BEGIN_DEEDS or first.endswith(("ing", "ly")) or not _FAULTY.fullmatch(text) or _FINITE.search(text):
+    if first in _BEGIN_DEEDS or first.endswith(("ing", "ly")) or not _FAULTY.fullmatch(text):
         return text
-    return f"Fix {continued(text)}"
+    return text if _FINITE.search(text) or _GERMAN.search(text) else f"Fix {continued(text)}"
 
 
 def continued(text: str) -> str:
