@@ -311,7 +311,7 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     for entry in once:
         own = entry.message.numbers[-1:]
         if own and own[0] in owned:
-            # A revert may bear the number of what it undoes.
+            # A revert may bear the number of the undone change.
             own = ()
         owned.update(own)
         if entry.numbers != own:
