@@ -12,7 +12,7 @@ from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 from tests.golden_text import check_text
 
 from contentsvc_core.content.changelog.classify import UPKEEP, classify
-from contentsvc_core.content.changelog.combine import merge_of
+from contentsvc_core.content.changelog.merges import merge_of
 from contentsvc_core.content.changelog.paths import touched
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes

@@ -1,6 +1,5 @@
 """Commits into entries: one entry for each pull request, without duplicates and undone changes."""
 
-import re
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,57 +9,16 @@ from typing import TYPE_CHECKING, Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from contentsvc_core.content.changelog.merges import MERGE, MERGE_BEGINNINGS, merge_of
 from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY, REFERENCE_ALONE
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS, words_in
 from contentsvc_core.events.normalized import Commit, Push
-from contentsvc_core.on_demand import late
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
-
-_MERGES: Final = tuple(
-    late(pattern, re.IGNORECASE)
-    for pattern in (
-        r"Merge pull request '(?P<title>.+)' \(#(?P<number>\d{1,10})\) from .*",
-        r"Merge pull request #(?P<number>\d{1,10})(?:: (?P<title>\S.*)| (?:from|in) \S+.*|\b.*)",
-        r"(?:Merged? PR|Merge) #?(?P<number>\d{1,10}): (?P<title>\S.*)",
-        r"Merged in \S+ \(pull request #(?P<number>\d{1,10})\)",
-        r"(?:Auto merge|Rollup merge|Unrolled build|Merge) (?:of |for )?#(?P<number>\d{1,10})\b.*",
-        r"Merge branch '[^']*'(?: of \S+)? into '?[^']*'?",
-        r"Merge [\w.-]+/[\w./-]+ into \S+",
-    )
-)
-_MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
-_GITLAB_NUMBER: Final = late(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
-_MERGE: Final = late(
-    r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
-    r"|Merge (?:pull request|PR)\b|Merged in \S+ \(pull request|Merged? PR #?\d|(?:Auto merge|Rollup merge) of #"
-    r"|Merge [\"\u201c]|Merge #\d|Merge (?:branch |remote |upstream |latest )?[\w./-]+ (?:in)?to [\w./-]+\Z"
-    r"|Merge (?:upstream|master|main|develop|trunk|origin)(?:/\w+)?\Z"
-)
-
-
-def merge_of(message: CommitMessage) -> tuple[str, str] | None:
-    """Return title and number of the pull request that a merge commit brings; ``None`` for any other commit."""
-    if not message.subject.startswith(_MERGE_BEGINNINGS):
-        return None
-    cut = message.numbers and "#" not in message.subject and "PR " not in message.subject
-    subject = f"{message.subject} (#{message.numbers[-1]})" if cut else message.subject
-    match = next(filter(None, (pattern.fullmatch(subject) for pattern in _MERGES)), None)
-    said: dict[str, str | None] = match.groupdict() if match else {}
-    gitlab = _GITLAB_NUMBER.search(message.body) if match else None
-    number = said.get("number") or (gitlab[1] if gitlab else None)
-    if number is None:
-        return None
-    lines = (line.strip() for line in message.body.split("\n", 8)[:8])
-    title = said.get("title") or next(filter(None, lines), "")
-    title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
-    trailer = _GITLAB_NUMBER.match(title) or title.startswith(("Co-authored-by", "Signed-off-by"))
-    return "" if trailer else title, number
-
 
 #: The search of a merge for the commits of its branch: so many earlier commits without a merge.
 _LOOK_BACK: Final = 64
@@ -102,7 +60,7 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
                 message = parse(commit.message)
-                merging = merging or message.subject.startswith(_MERGE_BEGINNINGS)
+                merging = merging or message.subject.startswith(MERGE_BEGINNINGS)
                 new.append(Read(commit, message))
         if not merging:
             groups += [[read] for read in new]
@@ -142,7 +100,7 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     bare: list[Read] = []
     for read, merge in zip(new, merges, strict=True):
         if merge is None:
-            if _MERGE.match(read.message.subject):
+            if MERGE.match(read.message.subject):
                 bare.append(read)
             else:
                 waiting.append(len(groups))
