@@ -112,6 +112,33 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
     assert draft.markdown.endswith("@ada, @zoe\n")
 
 
+@pytest.mark.parametrize(
+    ("subject", "entry"),
+    [
+        ("fix(lens): empty value error", "**lens:** Fix empty value error"),
+        ("fix: Lens not turning in fog", "Fix lens not turning in fog"),
+        ("fix: LensError when fog comes", "Fix LensError when fog comes"),
+        ("fix: Docker error in fog", "Fix Docker error in fog"),
+        ("fix: lamp colour", "Fix lamp colour"),
+        ("fix: lens is not turning", "Lens is not turning"),
+        ("fix: raise error in fog", "Raise error in fog"),
+        ("fix: properly turning lens not shown", "Properly turning lens not shown"),
+        ("feat: lamp colour", "Lamp colour"),
+        ("fix: Crash in der Laterne", "Crash in der Laterne"),
+    ],
+)
+def test_a_fix_that_only_names_the_fault_is_a_deed(subject: str, entry: str) -> None:
+    assert entries(draft_of(subject).markdown) == [entry]
+
+
+def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
+    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
+    assert entries(draft.markdown) == ["Fix the lamp of #15"]
+    assert "Also 2 smaller changes" in draft.markdown
+    branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")
+    assert entries(draft_of(*branch).markdown) == ["Dim the lamp in fog"]
+
+
 def test_several_commits_with_one_number_are_one_entry() -> None:
     assert entries(draft_of("Ring (#7)", "Ring louder (#7)", "Sing (#8)").markdown) == ["Ring", "Sing"]
 
@@ -119,6 +146,8 @@ def test_several_commits_with_one_number_are_one_entry() -> None:
 def test_a_number_stands_in_one_entry_alone() -> None:
     markdown = draft_of("[Fix #1] Ring (#2)", "[Fix #1] Sing (#3)").markdown
     assert markdown.count("[#1]") == 1
+    markdown = draft_of("Ring (#4)", "Revert the bell (#4)").markdown
+    assert (entries(markdown), markdown.count("[#4]")) == (["Revert the bell", "Ring"], 1)
 
 
 def test_a_breaking_commit_of_a_branch_makes_its_pull_request_breaking() -> None:
@@ -168,6 +197,11 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
     assert entries(markdown) == ["Fix the lid that drips"]
     others = of("Ring the bell when hot (#7)", "src/lid.py"), of("Ring the bell when not hot"), of("Ring the bell")
     assert len(entries(draft_of(of("Ring bell when hot"), *others).markdown)) == 1 + len(others)
+    pulled = "Ring a small bell if the kettle is hot and full"
+    branch = of("For now, ring a small bell when the kettle is hot and full")
+    assert entries(draft_of(branch, of(f"{pulled} (#7)")).markdown) == [pulled]
+    for turned in ("Do not ring", "Ring 2 times", "Add", "Ring without"):
+        assert len(entries(draft_of(branch, of(f"{pulled.replace('Ring', turned)} (#7)")).markdown)) == 2
 
 
 @pytest.mark.parametrize(
@@ -180,6 +214,11 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
         (["feat!: require oil 2\n\nBREAKING CHANGE: warm it", "feat!: require oil 3"], 2 * ["Require oil"]),
         (["feat(lid)!: require oil 2", "feat(pot)!: require oil 3"], ["**lid:** Require oil", "**pot:** Require oil"]),
         (["Drop support for Python 3.8", "Drop support for Python 3.9"], 2 * ["Drop support for Python"]),
+        (
+            ["Raise upper limit of oil to 7 (#1)", "Raise upper limit of oil to 8 (#2)"],
+            ["Raise upper limit of oil to 8"],
+        ),
+        (["Raise the limit of oil to 7", "Lower the limit of tea to 8"], ["Raise the limit", "Lower the limit"]),
     ],
 )
 def test_of_several_requirements_of_the_same_thing_the_last_one_holds(messages: list[str], told: list[str]) -> None:

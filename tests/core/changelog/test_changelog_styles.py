@@ -12,7 +12,7 @@ from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 from tests.golden_text import check_text
 
 from contentsvc_core.content.changelog.classify import UPKEEP, classify
-from contentsvc_core.content.changelog.combine import merge_of
+from contentsvc_core.content.changelog.merges import merge_of
 from contentsvc_core.content.changelog.paths import touched
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes
@@ -63,6 +63,9 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("✨ feat(bell): ring [skip ci]", "bell", "ring", ()),
         ("Fix acme/lid#24", None, "Fix acme/lid#24", ()),
         ("net: phy: add a horn", "net: phy", "add a horn", ()),
+        ("chore(optimize): the lens", None, "optimize the lens", ()),
+        ("Fix(Simplify): a lens, #27", None, "Simplify a lens", ("27",)),
+        ("fix(cache): the lens turns", "cache", "the lens turns", ()),
         ("breaking: ring at noon", None, "ring at noon", ()),
         ("Ring at noon and…\n\n… at one (#26)", None, "Ring at noon and at one", ("26",)),
         ("https://lamp.example: explain", None, "https://lamp.example: explain", ()),

@@ -21,6 +21,8 @@ from hypothesis import strategies as st
         ("feat: makes the pot whistle", "Make the pot whistle"),
         ("fix: fixed a lid that is open", "Fix a lid that is open"),
         ("fix: removed lids are shown again", "Removed lids are shown again"),
+        ("Adding a lid and removing the spout", "Add a lid and remove the spout"),
+        ("fix: adding a lid shows the spout", "Fix: adding a lid shows the spout"),
         ("fix: fixes for lids", "Fixes for lids"),
         ("fix: fixed width of lids", "Fixed width of lids"),
         ("security: close the spout", "Security: close the spout"),

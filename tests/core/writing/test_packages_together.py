@@ -78,7 +78,7 @@ def test_a_scope_that_names_the_package_is_not_said_below_its_heading() -> None:
     draft = together(CLI, API, pushes=(push("feat(cli): a bell", "feat(lid): a hinge", "fix(api): a leak"),))
 
     assert "- A bell" in draft.markdown
-    assert "- A leak" in draft.markdown
+    assert "- Fix a leak" in draft.markdown
     assert "**lid:** A hinge" in draft.markdown
 
 

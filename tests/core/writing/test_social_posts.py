@@ -175,6 +175,13 @@ def test_a_post_for_x_names_up_to_two_other_changes_as_far_as_they_fit_and_count
     assert _counted(markdown) <= TWEET_LIMIT
 
 
+@pytest.mark.parametrize("content_type", [_LINKEDIN, _TWITTER])
+def test_a_title_names_no_change_that_the_text_leaves_out(content_type: ContentType) -> None:
+    draft = written(content_type, "feat: ring at noon sharp", "feat: add honey", "fix: stop the slow drip")
+    assert "honey" not in draft.markdown
+    assert draft.title == "What's new in kettle: ring at noon sharp, stop the slow drip"
+
+
 @pytest.mark.parametrize(
     ("sign", "weighs"),
     [

@@ -93,6 +93,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
         ("security: patch CVE-2030-1", "Patched CVE-2030-1"),
         ("fix(deps): update ladle to v2 [security]", "Security: updated ladle to v2 (deps)"),
         ("Behebe den Absturz", "Behebe den Absturz"),
+        ("fix: Absturz der Lampe behoben", "Absturz der Lampe behoben"),
         ("Supprime la prise", "Supprime la prise"),
     ],
 )

@@ -244,12 +244,21 @@ def _broken(seen: _Evidence) -> Kind | None:
         return _SURE[Section.BREAKING]
     if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
+    if seen.typed is Section.FIXED:
+        # Authors of types mark what breaks. What a fix removes was the fault.
+        return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
     gone = grave.REMOVED.match(seen.text) or (not seen.kind and (seen.says(grave.GONE) or guided))
     if not gone or grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed:
         return None
     return _WORDED[Section.BREAKING]
+
+
+def _mistyped(seen: _Evidence) -> Kind | None:
+    if not seen.says(patterns.MISTYPED):
+        return None
+    return _WORDED[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
 
 
 def _documentation(seen: _Evidence) -> Kind | None:
@@ -381,6 +390,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (_ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
         (_REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
         (_DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (patterns.MISTYPED.bit if news and not touched.noted else 0, _mistyped),
         (_ANY, _SURE[typed_] if typed_ else None),
         (0 if noted else _ANY if scope.startswith("_") else _PRIVATE | _IN_UPKEEP, _worded_upkeep),
         (_IN_WORDS, _worded),

@@ -1,6 +1,5 @@
 """Commits into entries: one entry for each pull request, without duplicates and undone changes."""
 
-import re
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,57 +9,16 @@ from typing import TYPE_CHECKING, Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from contentsvc_core.content.changelog.merges import MERGE, MERGE_BEGINNINGS, merge_of
 from contentsvc_core.content.changelog.paths import Touched, touched
-from contentsvc_core.content.changelog.patterns import EMPTY
+from contentsvc_core.content.changelog.patterns import EMPTY, REFERENCE_ALONE
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS, words_in
 from contentsvc_core.events.normalized import Commit, Push
-from contentsvc_core.on_demand import late
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
-
-_MERGES: Final = tuple(
-    late(pattern, re.IGNORECASE)
-    for pattern in (
-        r"Merge pull request '(?P<title>.+)' \(#(?P<number>\d{1,10})\) from .*",
-        r"Merge pull request #(?P<number>\d{1,10})(?:: (?P<title>\S.*)| (?:from|in) \S+.*|\b.*)",
-        r"(?:Merged? PR|Merge) #?(?P<number>\d{1,10}): (?P<title>\S.*)",
-        r"Merged in \S+ \(pull request #(?P<number>\d{1,10})\)",
-        r"(?:Auto merge|Rollup merge|Unrolled build|Merge) (?:of |for )?#(?P<number>\d{1,10})\b.*",
-        r"Merge branch '[^']*'(?: of \S+)? into '?[^']*'?",
-        r"Merge [\w.-]+/[\w./-]+ into \S+",
-    )
-)
-_MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
-_GITLAB_NUMBER: Final = late(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
-_MERGE: Final = late(
-    r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
-    r"|Merge (?:pull request|PR)\b|Merged in \S+ \(pull request|Merged? PR #?\d|(?:Auto merge|Rollup merge) of #"
-    r"|Merge [\"\u201c]|Merge #\d|Merge (?:branch |remote |upstream |latest )?[\w./-]+ (?:in)?to [\w./-]+\Z"
-    r"|Merge (?:upstream|master|main|develop|trunk|origin)(?:/\w+)?\Z"
-)
-
-
-def merge_of(message: CommitMessage) -> tuple[str, str] | None:
-    """Return title and number of the pull request that a merge commit brings; ``None`` for any other commit."""
-    if not message.subject.startswith(_MERGE_BEGINNINGS):
-        return None
-    cut = message.numbers and "#" not in message.subject and "PR " not in message.subject
-    subject = f"{message.subject} (#{message.numbers[-1]})" if cut else message.subject
-    match = next(filter(None, (pattern.fullmatch(subject) for pattern in _MERGES)), None)
-    said: dict[str, str | None] = match.groupdict() if match else {}
-    gitlab = _GITLAB_NUMBER.search(message.body) if match else None
-    number = said.get("number") or (gitlab[1] if gitlab else None)
-    if number is None:
-        return None
-    lines = (line.strip() for line in message.body.split("\n", 8)[:8])
-    title = said.get("title") or next(filter(None, lines), "")
-    title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
-    trailer = _GITLAB_NUMBER.match(title) or title.startswith(("Co-authored-by", "Signed-off-by"))
-    return "" if trailer else title, number
-
 
 #: The search of a merge for the commits of its branch: so many earlier commits without a merge.
 _LOOK_BACK: Final = 64
@@ -102,7 +60,7 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
             if commit.distinct and (not sha or sha not in seen):
                 seen.add(sha)
                 message = parse(commit.message)
-                merging = merging or message.subject.startswith(_MERGE_BEGINNINGS)
+                merging = merging or message.subject.startswith(MERGE_BEGINNINGS)
                 new.append(Read(commit, message))
         if not merging:
             groups += [[read] for read in new]
@@ -142,7 +100,7 @@ def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
     bare: list[Read] = []
     for read, merge in zip(new, merges, strict=True):
         if merge is None:
-            if _MERGE.match(read.message.subject):
+            if MERGE.match(read.message.subject):
                 bare.append(read)
             else:
                 waiting.append(len(groups))
@@ -229,7 +187,8 @@ def _message(group: Sequence[Read]) -> CommitMessage:
 def _tells(message: CommitMessage) -> bool:
     words = message.description.split()
     is_title = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
-    return bool(message.kind or is_title) and not EMPTY.search(message.description)
+    says_nothing = EMPTY.search(message.description) or REFERENCE_ALONE.fullmatch(message.description)
+    return bool(message.kind or is_title) and not says_nothing
 
 
 def _asked(
@@ -278,6 +237,11 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
 #: Words that a text about the same change may lack, and the fewest others that identify it.
 _MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
 _WORDS_OF_A_CHANGE: Final = 2
+#: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
+_WORDS_ALIKE: Final = 6
+_TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
+#: More changes of the same files are not compared in pairs.
+_COMPARED: Final = 8
 _MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
@@ -301,8 +265,13 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     once = _told_once([*same.values()])
     reported = {entry.message.numbers[-1] for entry in once if entry.message.numbers}
     unique: list[Entry] = []
+    owned: set[str] = set()
     for entry in once:
         own = entry.message.numbers[-1:]
+        if own and own[0] in owned:
+            # A revert may bear the number of the undone change.
+            own = ()
+        owned.update(own)
         if entry.numbers != own:
             numbers = tuple(number for number in entry.numbers if number in own or number not in reported)
             reported.update(numbers)
@@ -352,6 +321,7 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
                         is_same = other <= own if is_numbered else other == own
                     if is_same and _may_be_of_one_kind(told[at].message, message):
                         alike.append(at)
+        alike = alike or _nearly_alike(place, words, firsts, told)
         at = min(alike, default=place)
         if at == place:
             kept.append(place)
@@ -363,6 +333,31 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
         words[at] = own
         for word in shared:
             insort(filed[word], at)
+
+
+def _nearly_alike(
+    place: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], told: Mapping[int, Entry]
+) -> list[int]:
+    """Return the earlier commits that a pull request repeats in other words, or the pull request that repeats one."""
+    if not 0 < len(firsts) < len(words) <= _COMPARED:
+        return []
+    return [
+        at
+        for at, other in words.items()
+        if at < place
+        and at in told
+        and (at in firsts) is not (place in firsts)
+        and _say_nearly_the_same(words[place], other)
+        and _may_be_of_one_kind(told[at].message, told[place].message)
+    ]
+
+
+def _say_nearly_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Check that texts differ in few words, and in none that turns the meaning: no verb, number or negation."""
+    shared = one & other
+    if len(shared) < _WORDS_ALIKE or 4 * len(shared) < 3 * min(len(one), len(other)):
+        return False
+    return not any(word in VERBS or word in _TURNING or not word.isalpha() for word in one ^ other)
 
 
 def _words_of(message: CommitMessage) -> frozenset[str]:

@@ -153,6 +153,12 @@ RAISED: Final = late(
     rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*(?P<more>.*)",
     re.IGNORECASE,
 )
+#: The same of a limit that breaks nothing: "Increase upper limit of oil to 8".
+MOVED_LIMIT: Final = late(
+    r"(?:bump|increase|lower|raise|reduce|set)(?:s|d|ed)? (?P<what>.*\b(?:bound|ceiling|floor|limit|max|maximum|min"
+    r"|minimum|timeout)\b.*) to v?\d[\w.]*(?P<more>)\Z",
+    re.IGNORECASE,
+)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
 NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE

@@ -5,11 +5,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
-from contentsvc_core.content.changelog.words import INTERNAL_VERBS, NAMES, VERBS, VERBS_ABROAD, WORDS_WITHOUT_SPACES
+from contentsvc_core.content.changelog.words import (
+    INTERNAL_VERBS,
+    VERBS,
+    VERBS_ABROAD,
+    WORDS_WITHOUT_SPACES,
+    continued,
+)
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import Section
@@ -113,7 +118,7 @@ _SAYS: Final = {
     Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
     Section.FIXED: late(
-        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
+        rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|\bbehoben\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
         re.IGNORECASE,
     ),
     Section.REVERTED: late(r"revert|restor|reinstat", re.IGNORECASE),
@@ -125,10 +130,6 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
-_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
-#: A name of several words, and words that only German texts have: their nouns have capitals.
-_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
-_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
 _LAY: Final = late(
@@ -262,7 +263,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     if change.section is Section.FIXED and (is_narrated or first in _DOES):
         return text
     # A narrated text begins with its verb, which is no name.
-    said = f"{text[0].lower()}{text[1:]}" if is_narrated else _continued(plain(change.continuation))
+    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(plain(change.continuation))
     return phrases.title_leads[change.section].format(text=said)
 
 
@@ -282,7 +283,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
     """
-    small = _REFERENCE.sub("", plain(_continued(change.continuation)))
+    small = _REFERENCE.sub("", plain(continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in {Section.BREAKING, Section.SECURITY}:
@@ -299,15 +300,6 @@ def _states_fault(text: str) -> bool:
     """Check that a fix only names its fault, which a title would announce."""
     first = text.partition(" ")[0].casefold()
     return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
-
-
-def _continued(text: str) -> str:
-    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
-    first, _, rest = text.partition(" ")
-    if not rest or not (first[1:].islower() or first == "A"):
-        return text
-    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
-    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
 
 
 def plain(text: str) -> str:

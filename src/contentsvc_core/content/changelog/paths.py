@@ -83,10 +83,10 @@ PATHS: Final = {
     \.?editorconfig | \.?gitignore | \.?gitattributes | \.?git_archival | \.?dockerignore | \.?npmrc | \.?nvmrc
     \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc | \.?markdownlint | \.?cspell | typos
     _typos | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs
-    book
+    book | cloudbuild
     """, patterns=r"""
     ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
-        |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton)\b
+        |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton|changeset)\b
     """),
     PathClass.EXAMPLE: _found(folders=r"""
     examples? | samples? | demos? | playground | benchmarks? | benches | bench | perf | cookbook | tutorials?

@@ -64,6 +64,16 @@ INTERNAL: Final = Table(r"""
     ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere
     ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
+#: Upkeep, although the type of the subject says that there is news.
+MISTYPED: Final = words_of(r"""
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:docs?|documentation) (?:build|deploy|deployment|link|page|preview|site|workflow)s?
+    (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
+    (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
+    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?lint(?:ing|er)? (?:change|complaint|error|fixe|issue|warning)s?
+    ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|release|tests?) (?:job|pipeline|workflow)s?\Z
+""")
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
@@ -225,6 +235,10 @@ EMPTY: Final = Table(r"""
     (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
     (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
+#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
+REFERENCE_ALONE: Final = late(
+    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
+)
 ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)

@@ -7,7 +7,15 @@ from msgspec import Struct
 
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
-from contentsvc_core.content.changelog.words import GITMOJI, INTERNAL_VERBS, RELEASE_SIGN, SHORTCODES, TYPES, VERBS
+from contentsvc_core.content.changelog.words import (
+    GITMOJI,
+    INTERNAL_VERBS,
+    RELEASE_SIGN,
+    SHORTCODES,
+    TYPES,
+    VERBS,
+    VERBS_IN_SCOPES,
+)
 from contentsvc_core.on_demand import late
 
 SUBJECT_LIMIT: Final = 400
@@ -109,6 +117,7 @@ _USUAL: Final = re.compile(
     re.ASCII,
 )
 #: In the words of a subject that is not usual.
+_ARTICLES: Final = ("a ", "all ", "an ", "the ")
 _UNUSUAL: Final = late(r"-(?![a-z])")
 _SIGN: Final = late(
     rf"(?:(?P<sign>[{''.join(GITMOJI)}{RELEASE_SIGN}]|[\U0001F300-\U0001FAFF\u2600-\u27BF\u2B00-\u2BFF\u23E9-\u23FA])"
@@ -164,6 +173,8 @@ def parse(message: str) -> CommitMessage:
         kind, scope, mark, words, number = usual.groups()
         known = kind is None or (kind in TYPES and kind != "breaking")
         if known and not (words[:2].isupper() or "  " in words or ("-" in words and _UNUSUAL.search(words))):
+            if scope in VERBS_IN_SCOPES and words.startswith(_ARTICLES):
+                scope, words = None, f"{scope} {words}"
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
@@ -253,6 +264,8 @@ def _prefixes(subject: str) -> "_Head":
         # `fix(#481): …` names an issue, not a part of the code.
         head.scope = None
         head.numbers.insert(0, reference[1])
+    if head.scope and head.rest.startswith(_ARTICLES) and head.scope.casefold() in VERBS_IN_SCOPES:
+        head.scope, head.rest = None, f"{head.scope} {head.rest}"
     return head
 
 

@@ -12,9 +12,9 @@ from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
-from contentsvc_core.content.changelog.grave import RAISED
+from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
-from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, SUBORDINATE, UPKEEP_TOO
+from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
@@ -161,6 +161,8 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
         entry, kind = kept[place] = reported[place]
         message = entry.message
         raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
+        if kind.section is Section.CHANGED and message.description[-1:].isdecimal():
+            raised = MOVED_LIMIT.match(message.description)
         if raised is None:
             continue
         what, scope = raised["what"].casefold(), (message.scope or "").casefold()
@@ -213,7 +215,11 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
         return True
     message = entry.message
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
-    if entry.touched.noted or not (typed is None or typed in UPKEEP):
+    if entry.touched.noted:
+        return True
+    if message.description[-1:].isdecimal() and REFERENCE_ALONE.fullmatch(message.description):
+        return False
+    if not (typed is None or typed in UPKEEP):
         return True
     of_fragments, some_news, of_requests = habits
     if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
@@ -246,6 +252,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = text[: more.start()]
     if undone is None:
         text = words.imperative(text)
+        if kind.section is Section.FIXED:
+            text = words.mended(text)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope

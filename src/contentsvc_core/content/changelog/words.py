@@ -4,6 +4,7 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
+from contentsvc_core.content.changelog.grave import PLATFORM
 from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
@@ -156,22 +157,25 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 #: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
 #: ``Supported``, and nouns in the plural, such as ``Changes``.
 IMPERATIVES: Final[Mapping[str, str]] = _table({
-    "add": "added adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
-    "avoid": "avoids", "bump": "bumped", "change": "changed", "clarify": "clarified clarifies",
+    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
     "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
     "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
     "expose": "exposes", "fix": "fixed fixes", "implement": "implemented implements",
     "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
-    "migrate": "migrated", "move": "moved", "optimize": "optimized optimizes", "prevent": "prevented prevents",
-    "port": "ported", "refactor": "refactored", "remove": "removed removes", "rename": "renamed renames",
-    "replace": "replaced replaces", "resolve": "resolved resolves", "restore": "restored restores",
+    "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes", "prevent": "prevented prevents",
+    "port": "ported", "refactor": "refactored", "remove": "removed removes removing", "rename": "renamed renames",
+    "replace": "replaced replaces replacing", "resolve": "resolved resolves", "restore": "restored restores",
     "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies", "silence": "silenced",
-    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated", "upgrade": "upgraded",
+    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
+    "upgrade": "upgraded upgrading",
 })  # fmt: skip
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
 """}))  # fmt: skip
+#: Verbs that are no parts of the code, where they are read as scopes: "chore(optimize): the lens".
+VERBS_IN_SCOPES: Final = frozenset(IMPERATIVES.values()) - {"change", "document", "move", "port", "switch", "upgrade"}
 INTERNAL_VERBS: Final = frozenset(_table({None: """
     appease bless bootstrap centralize clang-format clean cleaned cleaning cleans cleanup consolidate dedupe derive
     deduplicate delint durr format formatting gofmt hoist lint linting misc modernize oops pin pinned pins rebuild
@@ -180,7 +184,7 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
     tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
 #: Names that begin subjects, beside platforms: they keep their capital.
-NAMES: Final = """
+_NAMES: Final = """
     amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana
     helm italian japanese jenkins jira jupyter kafka korean linux markdown microsoft nginx prometheus russian slack
     spanish sphinx stripe terraform unicode vim zsh
@@ -188,6 +192,12 @@ NAMES: Final = """
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
+#: First words of deeds. Those in the list decide no section.
+_BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
+    await bind bypass declare defer delay drain fail forward inject invoke isolate link map mask mount omit pad populate
+    push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
+    truncate unescape unlock unset unwrap wake yield
+"""}).keys()  # fmt: skip
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",
@@ -202,6 +212,20 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip
 
+_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
+#: A name of several words, and words that only German texts have: their nouns have capitals.
+_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
+_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
+#: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
+_FAULTY: Final = late(
+    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|exception|failure|leak|mismatch|overflow|panic|race condition|regression"
+    r"|detection|handling|parsing|rendering|resolution|validation|\w*error|\w+Exception)"
+    r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
+    r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
+    r"|(?:[^ ,;]+ ){1,2}(?:alignment|colou?rs?|example|icons?|indentation|layout|margins?|padding|scripts?|spacing"
+    r"|styles?|tests?|tooltips?|typings?|ui|workflow)",
+    re.IGNORECASE,
+)
 _WORD: Final = late(r"[^\W_]+")
 #: Lower-case letters and digits, and spaces for other characters: for ASCII, this is the faster way.
 _LETTERS: Final = bytes(
@@ -219,7 +243,7 @@ _SIZES: Final = late(
 _CLAUSE: Final = late(r" (?:after|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
 _FINITE: Final = late(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|will|should|must|no longer|now|fails|works|causes"
-    r"|crashes|breaks|gets|stays|remains|leads)\b|n't\b",
+    r"|crashes|breaks|gets|stays|remains|leads|drops|hangs|leaves|loses|produces|raises|returns|shows|throws)\b|n't\b",
     re.IGNORECASE,
 )
 #: Further words that may be verbs of the same form.
@@ -250,6 +274,23 @@ def imperative(text: str) -> str:
         text[first.end() :],
     )
     return f"{_like(first[0], verb)}{rest}"
+
+
+def mended(text: str) -> str:
+    """Return a fix that only names a fault as a deed: ``Empty value error`` as ``Fix empty value error``."""
+    first = text.partition(" ")[0].casefold()
+    if first in _BEGIN_DEEDS or first.endswith(("ing", "ly")) or not _FAULTY.fullmatch(text):
+        return text
+    return text if _FINITE.search(text) or _GERMAN.search(text) else f"Fix {continued(text)}"
+
+
+def continued(text: str) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
+    first, _, rest = text.partition(" ")
+    if not rest or not (first[1:].islower() or first == "A"):
+        return text
+    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
+    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
 
 
 def _like(written: str, verb: str | None) -> str:

@@ -174,11 +174,13 @@ def page(news: News) -> tuple[bool, str] | None:
     return (False, bases[0]) if bases else None
 
 
-def post_title(news: News) -> str:
+def post_title(news: News, told: Sequence[Item] | None = None) -> str:
+    """Return the title of a post; ``told``: the changes that its text names, if it leaves out others."""
     phrases = news.phrases
     start = phrases.say(phrases.news_title, subject=projects_named(news.active, phrases))
     said = first_sentence(news.lead)[0].rstrip(".")
-    return title_of(news.items, news.active, phrases, start, said)
+    items = news.items if told is None or not (told or said) else told
+    return title_of(items, news.active, phrases, start, said)
 
 
 def alike(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -67,7 +67,7 @@ def write_linkedin_post(news: News) -> Draft:
         paragraphs = [_hook(news, lead), inert(told), _listed(points, news), inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
         if len(markdown) <= LINKEDIN_LIMIT or not points:
-            return Draft(title=wording.post_title(news), markdown=markdown)
+            return Draft(title=wording.post_title(news, named), markdown=markdown)
         points = points[:-1]
 
 
@@ -121,9 +121,9 @@ def write_twitter_post(news: News) -> Draft:
     target = wording.page(news)
     room = TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0)
     text, told = _fitting(news, room)
-    more = _more(news, told, room - weight(text) - len(_GAP))
+    more, named = _more(news, told, room - weight(text) - len(_GAP))
     blocks = [*map(inline, filter(None, [text, more])), *([plain_url(target[1])] if target else [])]
-    return Draft(title=wording.post_title(news), markdown=f"{_GAP.join(blocks)}\n")
+    return Draft(title=wording.post_title(news, [*told, *named]), markdown=f"{_GAP.join(blocks)}\n")
 
 
 def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
@@ -146,8 +146,11 @@ def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
     return next(cut for cut in cuts if weight(cut) <= room), told
 
 
-def _more(news: News, told: list[Item], room: int) -> str:
-    """Return what else is new, as far as a post for X has room: the first changes, and the numbers of the rest."""
+def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
+    """Return what else is new, as far as a post for X has room, and the changes that it names.
+
+    The text has the first changes, and the numbers of the rest.
+    """
     others = [item for item in news.announced if item not in told]
     named = [item for item in others if not is_minor(item.change)]
     if any(item.change.section is Section.BREAKING for item in told):
@@ -156,8 +159,8 @@ def _more(news: News, told: list[Item], room: int) -> str:
         lines = [with_period(wording.line_of(item, news)) for item in named[:count]]
         text = inactive(" ".join([*lines, *wording.also(news, [*told, *named[:count]])]))
         if text and weight(text) <= room:
-            return text
-    return ""
+            return text, named[:count]
+    return "", []
 
 
 def inert(text: str) -> str:
