@@ -44,6 +44,8 @@ _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
+#: Filters that leave all events of other types alone, with the event type that they need.
+_NEEDED: Final = {"branches": "push", "tags": "release"}
 _BOTH: Final = "use either --event or --every-event"
 _EVERY_EVENT: Final = click.option("--every-event", is_flag=True, help="All event types start a run.")
 
@@ -69,6 +71,13 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     if every_event and fields["event_types"]:
         raise click.UsageError(_BOTH)
     events = () if every_event else fields.pop("event_types") or _USUAL
+    if not (fields["repository_ids"] or fields["all_repositories"]):
+        message = "a trigger needs a repository: add --repository-id, or --all-repositories"
+        raise click.UsageError(message)
+    for name, event in _NEEDED.items():
+        if fields[name] and events and event not in events:
+            message = f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}"
+            raise click.UsageError(message)
     command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
