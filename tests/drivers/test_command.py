@@ -223,6 +223,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     every = command(*create, "--all-repositories", "--every-event", "--path", "pkg/a/**", "--path", "!**/*.md")
     assert (every["allRepositories"], every["sourceConfig"]) == (True, {"eventTypes": []})
     assert every["paths"] == ["pkg/a/**", "!**/*.md"]
+    assert (next(iter(every)), list(every)[-2:]) == ("id", ["allRepositories", "paths"])
     changes = ("--branch", "release/*", "--scope", "api", "--tag", "a@*", "--batch", "daily", "--no-pre-releases")
     changed = command("trigger", "edit", every["id"], *changes, "--without", "path")
     assert [changed.get(name) for name in ("branches", "scopes", "tags", "batch", "preReleases", "paths")] == [

@@ -197,7 +197,7 @@ def test_a_delivery_is_replayed() -> None:
 
 
 def test_posts_are_searched(post: dict[str, Any]) -> None:
-    (found,) = command("post", "search", "lam*", "--organization", "acme", "--status", "draft")
+    (found,) = command("post", "search", "lam*", "--organization", "acme", "--status", "draft", "--wide")
 
     assert (found["id"], found["title"]) == (post["id"], post["title"])
     assert set(found) == {"id", "title", "contentType", "status", "excerpts", "createdAt", "updatedAt"}

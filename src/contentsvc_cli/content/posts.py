@@ -42,7 +42,6 @@ _FILTERS: Final = {
     "contentType": "Only these content types, separated by commas.",
     "label": "Only posts with one of these labels, separated by commas.",
     "repository": "Only posts about these repositories, separated by commas.",
-    "until": "Only posts before this date or time.",
 }
 _PAGE: Final = 100
 
@@ -53,7 +52,8 @@ def post() -> None:
 
 
 def _filtered(function: Callable[..., None]) -> Callable[..., None]:
-    function = SINCE(function)
+    until = "Only posts before this date or time."
+    function = SINCE(click.option("--until", default="", metavar="TIME", help=until)(function))
     for name, text in reversed(_FILTERS.items()):
         option = "--content-type" if name == "contentType" else f"--{name}"
         function = click.option(option, name, default="", metavar="TEXT", help=text)(function)
@@ -193,7 +193,7 @@ def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
 @click.option("--content-type", default="", metavar="LIST", help="Only these content types, separated by commas.")
 @SINCE
 @HITS
-@JSON
+@list_output
 def search_posts(
     words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
 ) -> None:
