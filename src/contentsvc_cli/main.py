@@ -1,3 +1,4 @@
+import errno
 import importlib
 import os
 import sys
@@ -71,6 +72,8 @@ _WIDEST: Final = max(map(len, COMMANDS))
 
 #: Commands that never work on another server: they use the database, the files and the processes of this machine.
 _HERE: Final = frozenset({"init", "serve", "doctor", "migrate", "mcp"})
+#: Faults of the disk below standard output.
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 _HELP: Final = frozenset({"-h", "--help"})
 _ASKS_FOR_HELP: Final = "contentsvc.asks_for_help"
 
@@ -139,6 +142,11 @@ class _OnDemand(click.Group):
             raise
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
+        except OSError as exc:
+            if exc.errno not in _FULL:
+                raise
+            message = f"the output cannot be written: {exc.strerror}"
+            raise click.ClickException(message) from exc
 
 
 def _longer(exc: click.NoSuchOption) -> click.UsageError:

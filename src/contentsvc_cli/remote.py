@@ -156,7 +156,7 @@ class Api:
             case 401:
                 fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
             case 403:
-                fault = f"refuses: {error}; issue a key with this scope ('contentsvc key issue --scope write')"
+                fault = f"refuses: {error}; issue a key that may read and write ('contentsvc key issue' on the server)"
             case 429:
                 wait = answer.headers.get("Retry-After", "")
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"

@@ -10,6 +10,7 @@ from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.on_demand import late
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.timestamps import iso_ms
 
@@ -25,7 +26,10 @@ _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def _since(_: click.Context, __: click.Parameter, value: str) -> str:
     ago = _AGO.fullmatch(value.strip())
     if ago is None:
-        accepted(read_time("since", value))
+        at = read_time("since", value)
+        if isinstance(at, Refusal):
+            message = f"{at.message()}, and no age, such as 30m, 2h, 3d or 1w"
+            raise click.UsageError(message)
         return value
     return iso_ms(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
 

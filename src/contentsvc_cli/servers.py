@@ -110,14 +110,25 @@ def read_logins() -> Mapping[str, str]:
 def write_logins(logins: Mapping[str, str]) -> None:
     """Replace the file with the keys of servers. Only its owner may read the file."""
     path = logins_file()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    # Created with its final mode, so that other users can never read it.
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(dict(logins), file, indent=2)
-    new.replace(path)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new.unlink(missing_ok=True)
+        # Created with its final mode, so that other users can never read it.
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump(dict(logins), file, indent=2)
+        new.replace(path)
+    except OSError as exc:
+        message = (
+            f"{path} cannot be written: {exc.strerror}; set {SERVER_VARIABLE} and {KEY_VARIABLE} instead, or "
+            "XDG_CONFIG_HOME to a folder that you may write"
+        )
+        raise click.ClickException(message) from exc
 
 
 def part(text: str) -> str:
+    """Return an id as one part of a path; a text that no server takes for an id raises ``ClickException``."""
+    if not text or text in {".", ".."} or "/" in text:
+        message = f"'{text}' is no id: the 'list' commands print the ids"
+        raise click.ClickException(message)
     return quote(text, safe="")

@@ -3,7 +3,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.journal import LogLine, LogOutcome, LogStatus
+from contentsvc_core.journal import Direction, LogLine, LogOutcome, LogStatus
 from contentsvc_core.text import storable
 from contentsvc_core.values import Value
 
@@ -22,6 +22,8 @@ class LogSearch:
     integration_ids: tuple[str, ...] = field(converter=tuple[str, ...], default=())
     statuses: tuple[LogStatus, ...] = field(converter=tuple[LogStatus, ...], default=())
     outcomes: tuple[LogOutcome, ...] = field(converter=tuple[LogOutcome, ...], default=())
+    #: ``None``: deliveries, and the calls and messages of the service.
+    direction: Direction | None = None
     since: datetime | None = None
     #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")
@@ -42,6 +44,7 @@ class LogSearch:
             (not self.integration_ids or entry.integration_id in self.integration_ids)
             and (not self.statuses or entry.status in self.statuses)
             and (not self.outcomes or entry.outcome in self.outcomes)
+            and self.direction in {None, entry.direction}
             and (self.since is None or entry.created_at >= self.since)
             and self.event_word in entry.title
             and any(self.folded_text in folded(text) for text in texts if text is not None)

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post
-from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.journal import Direction, ListedEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.search.excerpts import record_hit_body
@@ -122,7 +122,12 @@ class DeliveryTrail(TypedDict):
 
 
 async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> ToolAnswer:
-    search = LogSearch(statuses=arguments.statuses, event=arguments.event, text=arguments.text.strip())
+    search = LogSearch(
+        statuses=arguments.statuses,
+        direction=Direction.INCOMING,
+        event=arguments.event,
+        text=arguments.text.strip(),
+    )
     organization_id, before = key.organization_id, read_before(arguments.before)
     entries = await app.shares.lists(
         organization_id,

@@ -1,6 +1,6 @@
 """The MCP server on top of the SDK. Imported only when an agent calls, because the SDK is an optional extra."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -21,18 +21,22 @@ from contentsvc_mcp.untrusted import structured, texts
 
 def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
 
+    async def open_tools() -> Sequence[Tool]:
+        key = await caller()
+        return open_to(() if key is None else key.scopes)
+
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        key = await caller()
-        return types.ListToolsResult(tools=[described(tool) for tool in open_to(() if key is None else key.scopes)])
+        return types.ListToolsResult(tools=[described(tool) for tool in await open_tools()])
 
     async def call_tool(
         _context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         tool = BY_NAME.get(params.name)
         if tool is None:
-            return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {', '.join(BY_NAME)}")
+            names = ", ".join(each.name for each in await open_tools())
+            return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {names}")
         try:
             answer = await call(app, caller, tool, params.arguments)
         except ToolRefused as exc:

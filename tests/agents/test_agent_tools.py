@@ -4,9 +4,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 import pytest
+from attrs import evolve
 from tests.agents.agent import agent_of
 from tests.api.world import ApiWorld, Caller
 
+from contentsvc_core import Scope
+from contentsvc_core.journal import Direction
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.untrusted import SLICE
 
@@ -153,7 +156,13 @@ async def test_a_record_is_read_whole_in_parts(acme: Caller) -> None:
 
 
 async def test_deliveries_are_listed_and_found_by_how_they_ended(busy: Caller) -> None:
+    # The log also has the messages and calls of the service, which are no deliveries.
+    (line,) = await busy.world.stores.journal.entries(busy.organization.id, limit=1)
+    sent = evolve(line, id="log_sent", reference_id="msg_1", direction=Direction.OUTGOING)
+    await busy.world.stores.journal.append(sent)
     async with agent_of(busy) as agent:
+        listed = (await agent("list_deliveries"))["untrusted"]["deliveries"]
+        assert [each["deliveryId"] for each in listed] == ["d-3", "d-2", "d-1"]
         assert len((await agent("list_deliveries", event="push"))["untrusted"]["deliveries"]) == 2
         assert (await agent("list_deliveries", statuses=["failed"]))["untrusted"]["deliveries"] == []
         (entry,) = (await agent("list_deliveries", text="D-3"))["untrusted"]["deliveries"]
@@ -302,7 +311,10 @@ async def test_refusals_are_one_sentence(acme: Caller) -> None:
             assert await agent.refusal(tool, **arguments) == message
 
 
-async def test_an_unknown_tool_is_refused_with_the_available_ones(acme: Caller) -> None:
-    async with agent_of(acme) as agent:
-        message = await agent.refusal("delete_everything")
-    assert message.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")
+async def test_an_unknown_tool_is_refused_with_the_available_ones(world: ApiWorld, acme: Caller) -> None:
+    reader = await world.caller("Reader", Scope.READ)
+    for caller, last in ((acme, "unpublish_post"), (reader, "read_job")):
+        async with agent_of(caller) as agent:
+            message = await agent.refusal("delete_everything")
+        assert message.startswith("Unknown tool 'delete_everything'. Available tools: search_context, read_context,")
+        assert message.endswith(f", {last}")

@@ -10,7 +10,15 @@ from contract_values import CHECKING, IDS, Tenant, a_post, later, push, release,
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contentsvc_core.journal import ListedEntry, LogEntry, LogOutcome, LogStatus, ResultingPost, listed_entry
+from contentsvc_core.journal import (
+    Direction,
+    ListedEntry,
+    LogEntry,
+    LogOutcome,
+    LogStatus,
+    ResultingPost,
+    listed_entry,
+)
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.timestamps import to_ms
@@ -43,6 +51,7 @@ def _entry(organization_id: str, number: int) -> LogEntry:
         reference_id=f"D-{number}" if number % 2 else None,
         title=_TITLES[number % 8],
         integration_type="codehost",
+        direction=Direction.OUTGOING if number % 11 == 0 else Direction.INCOMING,
         status=list(LogStatus)[number // 2 % 3],
         status_code=None,
         error_message="Connection REFUSED by ÉCOLE" if number % 5 == 0 else None,
@@ -71,6 +80,7 @@ def _plainly(search: LogSearch, entry: LogEntry) -> bool:
         (not search.integration_ids or entry.integration_id in search.integration_ids)
         and (not search.statuses or entry.status in search.statuses)
         and (not search.outcomes or entry.outcome in search.outcomes)
+        and (search.direction is None or entry.direction is search.direction)
         and (search.since is None or entry.created_at >= search.since)
         and (not search.event or f" {search.event} " in entry.title)
         and any(text.search(each) for each in texts)
@@ -82,6 +92,7 @@ _SEARCHES = st.builds(
     integration_ids=st.lists(st.sampled_from(["int_0", "int_1", "int_2", "int_unknown"]), unique=True, max_size=2),
     statuses=st.lists(st.sampled_from(LogStatus), unique=True),
     outcomes=st.one_of(st.just([]), st.lists(st.sampled_from(LogOutcome), unique=True)),
+    direction=st.sampled_from([None, *Direction]),
     since=st.one_of(st.none(), st.integers(0, 300).map(lambda hours: later(hours=hours))),
     event=st.sampled_from(["", "", "", "push", "release", "PUSH", "ping", "pus", "push_release", " "]),
     text=st.one_of(

@@ -13,6 +13,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import (
     DESCRIBED,
     FACTS_COST,
+    Direction,
     FailureBudget,
     LogQuery,
     left_out,
@@ -135,6 +136,8 @@ def test_an_unknown_value_of_a_query_is_named(parameters: dict[str, str], error:
         (LogSearch(integration_ids=["int_1", "int_2"], statuses=[LogStatus.SUCCESS]), True),
         (LogSearch(integration_ids=["int_2"]), False),
         (LogSearch(statuses=[LogStatus.FAILED, LogStatus.PENDING]), False),
+        (LogSearch(direction=Direction.INCOMING), True),
+        (LogSearch(direction=Direction.OUTGOING), False),
         (LogSearch(event="push"), True),
         (LogSearch(event="pus"), False),
         (LogSearch(event="Processed"), False),

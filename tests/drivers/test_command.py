@@ -6,6 +6,8 @@ import os
 import socket
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import click
 import pytest
 from tests.drivers.commands import command, error, invoke
+from tests.server_process import PATIENCE_S
 
 from contentsvc_adapters.sql import HEAD
 from contentsvc_cli.main import main
@@ -220,6 +223,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     every = command(*create, "--all-repositories", "--every-event", "--path", "pkg/a/**", "--path", "!**/*.md")
     assert (every["allRepositories"], every["sourceConfig"]) == (True, {"eventTypes": []})
     assert every["paths"] == ["pkg/a/**", "!**/*.md"]
+    assert (next(iter(every)), list(every)[-2:]) == ("id", ["allRepositories", "paths"])
     changes = ("--branch", "release/*", "--scope", "api", "--tag", "a@*", "--batch", "daily", "--no-pre-releases")
     changed = command("trigger", "edit", every["id"], *changes, "--without", "path")
     assert [changed.get(name) for name in ("branches", "scopes", "tags", "batch", "preReleases", "paths")] == [
@@ -230,7 +234,13 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
         False,
         None,
     ]
-    assert error(*create) == "a trigger needs a repository"
+    repository = "a trigger needs a repository: add --repository-id, or --all-repositories"
+    assert error(*create, code=2) == repository
+    # A filter of events that the trigger does not take would leave nothing out, and start no run.
+    pushes = "--branch filters only events of the type 'push': add --event push"
+    assert error(*create, "--all-repositories", "--branch", "next", code=2) == pushes
+    releases = "--tag filters only events of the type 'release': add --event release"
+    assert error(*create, "--all-repositories", "--event", "push", "--tag", "v*", code=2) == releases
     assert "--path has the pattern '/src'" in error(*create, "--all-repositories", "--path", "/src")
     assert invoke(*create, "--all-repositories", "--every-event", "--event", "push").exit_code == 2
 
@@ -320,7 +330,9 @@ def test_lists_are_limited_filtered_and_mention_further_rows(folder: Path) -> No
     assert command("log", "list", "--since", "2999-01-01") == []
     assert len(command("run", "list", "--status", "pending", "--limit", "2")) == 2
     assert command("run", "list", "--status", "completed") == []
-    assert "is no date and no time" in invoke("log", "list", "--since", "yesterday").stderr
+    since = error("log", "list", "--since", "yesterday", code=2)
+    assert "'yesterday' is no date and no time" in since
+    assert since.endswith("and no age, such as 30m, 2h, 3d or 1w")
     entry = command("log", "list", "--limit", "1")[0]
     assert command("log", "show", entry["id"]).items() >= entry.items()
     assert error("log", "show", "log_none") == "there is no log entry 'log_none'"
@@ -470,3 +482,19 @@ def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> No
         ("contentsvc.db", "contentsvc.db-wal", "contentsvc.db-shm", "contentsvc.db.key"), 0o600
     )
     assert restored == 0o022, "a command in this process keeps its umask to itself"
+
+
+@pytest.mark.usefixtures("acme")
+@pytest.mark.parametrize("how", [(), ("--json",)])
+def test_an_output_that_cannot_be_written_is_one_line(how: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "contentsvc_cli", "organization", "list", *how],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+
+    assert (done.returncode, done.stderr) == (1, "Error: the output cannot be written: No space left on device\n")

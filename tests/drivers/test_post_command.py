@@ -197,7 +197,7 @@ def test_a_delivery_is_replayed() -> None:
 
 
 def test_posts_are_searched(post: dict[str, Any]) -> None:
-    (found,) = command("post", "search", "lam*", "--organization", "acme", "--status", "draft")
+    (found,) = command("post", "search", "lam*", "--organization", "acme", "--status", "draft", "--wide")
 
     assert (found["id"], found["title"]) == (post["id"], post["title"])
     assert set(found) == {"id", "title", "contentType", "status", "excerpts", "createdAt", "updatedAt"}
@@ -231,7 +231,10 @@ def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
         (1, "command"),
     ]
     assert command("post", "restore", id_, "1")["title"] == "A lamp"
-    assert error("post", "restore", id_, "9") == f"there is no post '{id_}'"
+    assert error("post", "restore", id_, "9") == f"the post has no version 9: see 'contentsvc post versions {id_}'"
+    assert error("post", "restore", "post_x", "1") == "there is no post 'post_x'"
+    both = (*create, "--markdown", "post.md", "--publish", "--publish-at", "2999-01-01")
+    assert error(*both, code=2) == "use either --publish or --publish-at"
     assert error(*create, "--markdown", "post.md", "--publish-at", "soon").startswith("publishAt 'soon' is no time")
 
 

@@ -143,7 +143,13 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
 ) -> None:
     created = machine.json("integration", "connect", "acme/lens", "--repository-id", "7")
     assert machine.json("integration", "show", created["integrationId"])["repository"] == "acme/lens"
-    assert len(machine.json("integration", "list")) == 2
+    listed = machine.json("integration", "list")
+    assert [each["repositoryId"] for each in listed][-1:] == ["7"]
+    # The names are those of the server's machine, and `/v1` does not tell all values.
+    assert list(listed[-1]) == [
+        *("id", "organizationId", "provider", "repository", "repositoryId", "branch", "enabled", "webhookUrl"),
+        "createdAt",
+    ]
     assert machine.json("integration", "disable", created["integrationId"])["enabled"] is False
     assert machine.json("integration", "enable", created["integrationId"])["enabled"] is True
     rotated = machine.json("integration", "rotate-secret", created["integrationId"], "--overlap-hours", "0")
@@ -229,6 +235,12 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
     assert stat.S_IMODE(os.stat(told["file"]).st_mode) == 0o600  # noqa: PTH116
     assert machine.json("organization", "show")["slug"] == "acme"
     assert "belongs to the organization 'acme', not to 'beta'" in machine.run("post", "list", "-o", "beta").stderr
+    (blocked := Path(told["file"]).with_name("logins.json.new")).mkdir()
+    unwritable = CliRunner().invoke(main, ["login", machine.url], input=f"{key}\n")
+    assert (unwritable.exit_code, unwritable.stdout) == (1, "")
+    assert "cannot be written: " in unwritable.stderr
+    assert "set CONTENTSVC_SERVER and CONTENTSVC_API_KEY instead" in unwritable.stderr
+    blocked.rmdir()
     # A database in the folder comes first.
     assert machine.run("organization", "create", "Here").exit_code == 0
     assert [each["slug"] for each in machine.json("organization", "list")] == ["here"]
@@ -344,7 +356,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ("answer", "code", "message"),
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
-        ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key with this scope"),
+        ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key that may read and write"),
         ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
         ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
         ((404, NO_HEADERS, '{"error": "Not Found"}'), 1, "'worker' processes do not"),
@@ -365,6 +377,18 @@ def test_a_refusal_has_its_advice(
     assert done.exit_code == code
     assert message in done.stderr
     assert "csk_x" not in done.output
+
+
+@pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
+def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[type[Scripted], Any], wrong: str) -> None:
+    server, run = scripted
+
+    for command in (("post", "show", wrong), ("post", "edit", wrong, "--title", "x"), ("run", "show", wrong)):
+        done = run(*command)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr == f"Error: '{wrong}' is no id: the 'list' commands print the ids\n"
+
+    assert server.seen == []
 
 
 def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[type[Scripted], Any]) -> None:

@@ -88,7 +88,7 @@ def test_secrets_that_are_shown_once_are_whole_at_any_width(acme: Installation, 
 
 
 @pytest.mark.slow("starts a command on a terminal")
-@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize(
     "listed",
     [
@@ -102,6 +102,9 @@ def test_a_list_fits_the_terminal_and_its_ids_can_be_used(
 ) -> None:
     done = CliRunner(env=acme.environment).invoke(main, [*listed, "--json"])
     rows = json.loads(done.stdout)
+    if listed[0] == "context":
+        # A narrower terminal breaks the lines of custom ids.
+        width = max(width, 60)
 
     lines = on_terminal(width, *listed, environment=acme.environment).splitlines()
 
@@ -109,6 +112,7 @@ def test_a_list_fits_the_terminal_and_its_ids_can_be_used(
     assert not [line for line in lines if len(line) > width and not line.startswith("  customId")]
     assert not {character for line in lines for character in line if not character.isprintable()}
     words = {word for line in lines for word in line.split()}
+    assert {row["status"] for row in rows if "status" in row} <= words
     for row in rows:
         id_ = row.get("id") or row.get("customId") or row["prefix"]
         (shown,) = {word for word in words if id_.startswith(word) and len(word) > len("csk_00000")}

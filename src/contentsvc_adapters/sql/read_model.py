@@ -59,6 +59,7 @@ class SqlReadModel:
             log_entries.c.organization_id == organization_id,
             *(log_entries.c[name].in_(values) for name, values in filters.items() if values),
             *_with_outcomes(search),
+            *([] if search.direction is None else [log_entries.c.direction == search.direction.value]),
             *([] if search.since is None else [log_entries.c.created_at >= to_ms(search.since)]),
             *_holding(self._database.dialect, search),
             *between(log_entries, before, after),

@@ -75,8 +75,19 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
 
 
 def _on_server(api: Api) -> list[dict[str, Any]]:
+    # `/v1` does not tell the other fields.
     return [
-        {**row, "provider": provider, "repository": row["displayName"], "enabled": None, "webhookUrl": None}
+        {
+            "id": row["id"],
+            "organizationId": None,
+            "provider": provider,
+            "repository": row["displayName"],
+            "repositoryId": row["repositoryId"],
+            "branch": row["defaultBranch"],
+            "enabled": None,
+            "webhookUrl": None,
+            "createdAt": None,
+        }
         for provider, rows in api.get("/v1/integrations").items()
         for row in rows
     ]

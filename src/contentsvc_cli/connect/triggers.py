@@ -3,7 +3,7 @@ from typing import Any, Final
 
 import click
 import msgspec
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from contentsvc_cli.connect.trying import try_trigger
 from contentsvc_cli.servers import part
@@ -16,7 +16,7 @@ from contentsvc_core.commands import read_command
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.filters import PATTERN_FIELDS
+from contentsvc_core.workflows.filters import PATTERN_FIELDS, TriggerOptions
 from contentsvc_core.workflows.triggers import ChangeTrigger, CreateTrigger, Trigger
 
 _PATH: Final = "/v1/event-triggers"
@@ -34,6 +34,7 @@ _NAMES: Final = {
 #: The event types of a trigger that is created without any: one post for each push is too much for readers.
 _USUAL: Final = ("release",)
 _WITHOUT: Final = ("enabled", "house_style")
+_OPTIONS: Final = frozenset(info.encode_name for info in structs.fields(TriggerOptions))
 _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "repository_ids": {"shell_complete": connected_repository_ids},
     "brand_identity_id": {"metavar": "ID"},
@@ -41,6 +42,8 @@ _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
+#: Filters that leave all events of other types alone, with the event type that they need.
+_NEEDED: Final = {"branches": "push", "tags": "release"}
 _BOTH: Final = "use either --event or --every-event"
 _EVERY_EVENT: Final = click.option("--every-event", is_flag=True, help="All event types start a run.")
 
@@ -55,7 +58,7 @@ trigger.add_command(try_trigger)
 
 @trigger.command()
 @ORGANIZATION
-@options(CreateTrigger, _NAMES, _MORE, without=_WITHOUT)
+@options(CreateTrigger, _NAMES, _MORE, without=_WITHOUT, last=TriggerOptions.__struct_fields__)
 @_EVERY_EVENT
 @JSON
 def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
@@ -66,6 +69,13 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     if every_event and fields["event_types"]:
         raise click.UsageError(_BOTH)
     events = () if every_event else fields.pop("event_types") or _USUAL
+    if not (fields["repository_ids"] or fields["all_repositories"]):
+        message = "a trigger needs a repository: add --repository-id, or --all-repositories"
+        raise click.UsageError(message)
+    for name, event in _NEEDED.items():
+        if fields[name] and events and event not in events:
+            message = f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}"
+            raise click.UsageError(message)
     command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
@@ -75,7 +85,7 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, _request(command))["eventTrigger"]
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    show(_ordered(with_app(work, remote=remote)), as_json=as_json)
     hint("contentsvc trigger list", as_json=as_json)
 
 
@@ -89,7 +99,7 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
         owner = await organization_named(app, organization)
         return [_body(trigger) for trigger in await app.stores.directory.triggers(owner.id)]
 
-    bodies = with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])
+    bodies = [_ordered(body) for body in with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])]
     rows = bodies if as_json else [_for_people(row) for row in bodies]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")
@@ -105,12 +115,13 @@ def show_trigger(trigger_id: str, *, as_json: bool) -> None:
     async def work(app: Application) -> dict[str, Any]:
         return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
 
-    show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"]), as_json=as_json)
+    body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
+    show(_ordered(body), as_json=as_json)
 
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
-@options(ChangeTrigger, _NAMES, _MORE, without=_WITHOUT)
+@options(ChangeTrigger, _NAMES, _MORE, without=_WITHOUT, last=TriggerOptions.__struct_fields__)
 @_EVERY_EVENT
 @click.option(
     "--without",
@@ -134,7 +145,7 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_jso
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     check_changes(changes)
-    show(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes))), as_json=as_json)
+    show(_ordered(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))), as_json=as_json)
 
 
 @trigger.command()
@@ -198,6 +209,11 @@ def _request(command: Struct) -> dict[str, Any]:
     if provider := body.pop("provider", None):
         body["sourceType"] = source_type(provider)
     return body
+
+
+def _ordered(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trigger with its options last, as in the help."""
+    return dict(sorted(body.items(), key=lambda item: item[0] in _OPTIONS))
 
 
 def _for_people(body: Mapping[str, Any]) -> dict[str, object]:

@@ -50,7 +50,7 @@ def _field_options(command: _Command) -> _Command:
                 more = {"multiple": True, "metavar": "SECTION=TEXT"}
             case _:
                 more = {"type": int}
-        about = f"{style_field.about} May be repeated." if more.get("multiple") else style_field.about
+        about = f"{style_field.about} Repeat for several." if more.get("multiple") else style_field.about
         command = click.option(f"--{dashed}", style_field.name, help=about, **more)(command)
     return command
 

@@ -12,10 +12,11 @@ from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, h
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
-from contentsvc_core.content.editing import ChangePost, CreatePost
+from contentsvc_core.content.editing import UNKNOWN_VERSION, ChangePost, CreatePost
 from contentsvc_core.content.posts import Label, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery, read_post_query
 from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import storable
 
 _SHORT: Final = ("id", "title", "contentType", "status", "updatedAt", "publishAt")
@@ -38,7 +39,6 @@ _FILTERS: Final = {
     "contentType": "Only these content types, separated by commas.",
     "label": "Only posts with one of these labels, separated by commas.",
     "repository": "Only posts about these repositories, separated by commas.",
-    "until": "Only posts before this date or time.",
 }
 _PAGE: Final = 100
 
@@ -49,7 +49,8 @@ def post() -> None:
 
 
 def _filtered(function: Callable[..., None]) -> Callable[..., None]:
-    function = SINCE(function)
+    until = "Only posts before this date or time."
+    function = SINCE(click.option("--until", default="", metavar="TIME", help=until)(function))
     for name, text in reversed(_FILTERS.items()):
         option = "--content-type" if name == "contentType" else f"--{name}"
         function = click.option(option, name, default="", metavar="TEXT", help=text)(function)
@@ -71,6 +72,9 @@ def create(
     **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Create a post with your own text, as a draft."""
+    if publish and fields["publish_at"] is not None:
+        message = "use either --publish or --publish-at"
+        raise click.UsageError(message)
     status = PostStatus.PUBLISHED if publish else PostStatus.DRAFT
     typed = {**given(fields), "markdown": _text(markdown), "status": status.value}
     command = accepted(read_command(CreatePost, typed))
@@ -186,7 +190,7 @@ def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
 @click.option("--content-type", default="", metavar="LIST", help="Only these content types, separated by commas.")
 @SINCE
 @HITS
-@JSON
+@list_output
 def search_posts(
     words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
 ) -> None:
@@ -278,10 +282,14 @@ def restore(post_id: str, number: int, *, as_json: bool) -> None:
     """Restore version NUMBER of a post, as a new version."""
 
     async def work(app: Application) -> dict[str, Any]:
-        restore = app.post_editor.restore
-        return post_body(
-            await owned(app, "post", post_id, lambda owner, id_: restore(owner, id_, number, author=_AUTHOR))
-        )
+        async def restored(owner: str, id_: str) -> Post | Refusal:
+            post = await app.post_editor.restore(owner, id_, number, author=_AUTHOR)
+            if post == UNKNOWN_VERSION:
+                message = f"the post has no version {number}: see 'contentsvc post versions {id_}'"
+                raise click.ClickException(message)
+            return post
+
+        return post_body(await owned(app, "post", post_id, restored))
 
     path = f"/v1/posts/{part(post_id)}/versions/{number}/restore"
     _show(with_app(work, remote=lambda api: api.send("POST", path)["post"]), as_json=as_json)

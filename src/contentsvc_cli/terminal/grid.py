@@ -29,7 +29,8 @@ class Grid:
         """Fit the table to ``room`` cells.
 
         Empty columns are omitted first, then optional ids. Other ids move beneath their rows. Then other ``optional``
-        columns are omitted in the given order, and last the rightmost ones. Remaining texts are cut.
+        columns are omitted in the given order. Last, a short id moves beneath its row, and the rightmost columns are
+        omitted. Remaining texts are cut.
         """
         if self._needed() <= room:
             return
@@ -40,6 +41,10 @@ class Grid:
             self._beneath = [column for column in self._columns if column in words]
             self._columns = [column for column in self._columns if column not in words]
         self._leave_out(optional, room)
+        if "id" in self._columns[:-1] and self._needed(_LEAST) > room:
+            # A state tells more than an id.
+            self._columns.remove("id")
+            self._beneath.insert(0, "id")
         while len(self._columns) > 1 and self._needed(_LEAST) > room:
             self._columns.pop()
         while self._needed() > room:

@@ -17,15 +17,18 @@ def options(
     more: Mapping[str, Mapping[str, Any]],
     *,
     without: Collection[str] = (),
+    last: Collection[str] = (),
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that adds an option for each field.
 
     ``names`` has the options whose names differ from their fields, ``more`` further settings of options, by field.
+    Options of the fields in ``last`` come after the others.
     """
     described = describe(command)
 
     def decorate(function: _Function) -> _Function:
-        for info in reversed(structs.fields(command)):
+        fields = sorted(structs.fields(command), key=lambda info: info.name in last)
+        for info in reversed(fields):
             if info.name not in without:
                 meta = described.get(info.name)
                 settings: dict[str, Any] = {

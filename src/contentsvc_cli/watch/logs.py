@@ -87,7 +87,7 @@ def list_log(  # noqa: PLR0917  # its options
             message = "--event and --text work on the machine of the service"
             raise click.UsageError(message)
         logs = api.list("/v1/webhook-logs", "logs", at_most, status=statuses, integrationId=integrations)
-        return logs if as_json else [remote_row(entry) for entry in logs]
+        return [{**entry, "reason": None} if as_json else remote_row(entry) for entry in logs]
 
     columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
     show_list(
