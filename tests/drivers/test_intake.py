@@ -22,7 +22,9 @@ class Sender:
         self.parts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def send(self, size: int, *, more: bool = True) -> None:
-        self.parts.put_nowait({"type": "http.request", "body": bytes(size), "more_body": more})
+        # What is not there is empty, and the end.
+        content = {"body": bytes(size)} if size else {}
+        self.parts.put_nowait({"type": "http.request", **content, **({"more_body": True} if more else {})})
 
     async def receive(self) -> Any:
         return await self.parts.get()
@@ -74,9 +76,35 @@ async def test_one_owner_holds_at_most_half() -> None:
         with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
             others.grow(2 * UNIT)
             others_small.grow(50)
-    # All of it is free again.
+    # All of it is free again, and what is left of one body is not free for another.
+    with budget.reserve(owner="one") as first:
+        first.grow(UNIT)
+        with budget.reserve(owner="one") as second:
+            second.grow(UNIT)
+        with budget.reserve(owner="one") as third:
+            third.grow(UNIT)
+            with pytest.raises(Refused):
+                third.grow(UNIT + 1)
     with budget.reserve(owner="one") as reservation:
         reservation.grow(2 * UNIT)
+
+
+async def test_a_body_is_refused_by_its_announcement_only_if_its_beginning_does_not_fit() -> None:
+    least = LARGE_BODY + 1
+    budget = BodyBudget(4 * least - 1)
+    with budget.reserve(owner="one") as one, budget.reserve(owner="two") as two, budget.reserve(owner="three") as three:
+        one.grow(2 * least - 1)
+        two.grow(least)
+        budget.reserve(MAX_BODY, "three")
+        three.grow(least)
+        # A small body has another budget.
+        budget.reserve(LARGE_BODY, "four")
+        with pytest.raises(Refused):
+            budget.reserve(least, "four")
+        three.leave()
+        two.grow(least + 1)
+        with pytest.raises(Refused):
+            budget.reserve(least, "four")
 
 
 async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
@@ -94,12 +122,13 @@ async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_th
     assert (await oldest, await middle) == (200, 200)
 
 
-async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
+@pytest.mark.parametrize("more", [True, False])
+async def test_the_newest_body_that_asks_for_more_is_refused_itself(more: bool) -> None:
     budget = BodyBudget(4 * UNIT)
     (oldest, first), (newest, second) = (begin(budget, name, 2 * UNIT) for name in "ab")
     await settled()
 
-    second.send(1)
+    second.send(1, more=more)
     assert await newest == 503
     first.send(0, more=False)
     assert await oldest == 200
@@ -146,17 +175,37 @@ async def test_a_body_that_grows_large_leaves_the_budget_of_small_ones() -> None
 
 
 async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
-    silent = BodyBudget(step_s=0.01)
-    task, _ = begin(silent, "a", 1)
-    assert await task == 408
+    with MadeUpTime() as clock:
+        silent, _ = begin(BodyBudget(step_s=0.05, within_s=60), "a", 1)
+        # It keeps the pace, and does not end.
+        endless, sender = begin(BodyBudget(step_s=0.02, within_s=0.08), "a", LARGE_BODY)
+        ends: list[tuple[bool, bool]] = []
+        for _ in range(8):
+            sender.send(LARGE_BODY)
+            await clock.passes(0.015)
+            await settled()
+            ends.append((silent.done(), endless.done()))
 
-    # It keeps the pace, and does not end.
-    endless = BodyBudget(step_s=60, within_s=0.05)
-    task, sender = begin(endless, "a", LARGE_BODY)
-    while not task.done():
-        sender.send(LARGE_BODY)
-        await asyncio.sleep(0.005)
-    assert await task in {408, 413}
+        assert ends == [(False, False)] * 3 + [(True, False)] * 2 + [(True, True)] * 3
+        assert (await silent, await endless) == (408, 408)
+
+
+@pytest.mark.parametrize("arrives", ["before", "at once", "later"])
+async def test_a_body_that_was_ended_between_two_parts_is_refused(arrives: str) -> None:
+    budget = BodyBudget()
+    reservation, sender = budget.reserve(), Sender()
+    sender.send(1)
+    await reservation.part(cast("Any", sender.receive))
+    if arrives == "before":
+        sender.send(1, more=False)
+        reservation.end()
+    task = asyncio.create_task(reading(reservation, sender))
+    await settled()
+    if arrives == "at once":
+        sender.send(1, more=False)
+    reservation.end()
+
+    assert await task == 503
 
 
 @pytest.mark.parametrize("turns", range(4))
@@ -184,7 +233,7 @@ async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> N
         await reservation.part(cast("Any", sender.receive))
         # Longer than the sender may take.
         await clock.passes(0.1)
-        assert not (await reservation.part(cast("Any", sender.receive)))["more_body"]
+        assert "more_body" not in await reservation.part(cast("Any", sender.receive))
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
