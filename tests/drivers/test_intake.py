@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import weakref
 from typing import Any, cast
 
 import pytest
@@ -136,14 +137,45 @@ async def test_the_newest_body_that_asks_for_more_is_refused_itself(more: bool) 
 
 async def test_a_complete_body_is_never_ended_and_precedes_arriving_ones() -> None:
     budget = BodyBudget(4 * UNIT)
+    sender = Sender()
+    sender.send(2 * UNIT, more=False)
     with budget.reserve(owner="a") as whole:
-        whole.grow(2 * UNIT)
+        await whole.part(cast("Any", sender.receive))
         arriving, _ = begin(budget, "b", 2 * UNIT)
         await settled()
         with budget.reserve(owner="c") as another:
             another.grow(2 * UNIT)
+            with pytest.raises(Refused), budget.reserve(owner="d") as late:
+                late.grow(UNIT)
         assert await arriving == 503
         whole.grow(2 * UNIT)
+
+
+async def test_a_body_that_was_cut_off_leaves_its_room() -> None:
+    budget = BodyBudget(4 * UNIT)
+    cut, sender = begin(budget, "a", UNIT)
+    sender.parts.put_nowait({"type": "http.disconnect"})
+    assert await cut == 400
+
+    with budget.reserve(owner="b") as one, budget.reserve(owner="c") as other, budget.reserve(owner="d") as late:
+        one.grow(2 * UNIT)
+        other.grow(2 * UNIT)
+        with pytest.raises(Refused):
+            late.grow(UNIT)
+
+
+@pytest.mark.parametrize("size", [0, 1, UNIT])
+async def test_nothing_is_kept_of_an_owner_without_bodies(size: int) -> None:
+    class Owner:
+        pass
+
+    budget, owner = BodyBudget(), Owner()
+    alive = weakref.ref(owner)
+    with budget.reserve(owner=owner) as reservation:
+        reservation.grow(size)
+    del owner, reservation
+
+    assert alive() is None
 
 
 async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
@@ -177,17 +209,19 @@ async def test_a_body_that_grows_large_leaves_the_budget_of_small_ones() -> None
 async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
     with MadeUpTime() as clock:
         silent, _ = begin(BodyBudget(step_s=0.05, within_s=60), "a", 1)
+        slow, dripping = begin(BodyBudget(step_s=0.02, within_s=60), "a", LARGE_BODY)
         # It keeps the pace, and does not end.
-        endless, sender = begin(BodyBudget(step_s=0.02, within_s=0.08), "a", LARGE_BODY)
-        ends: list[tuple[bool, bool]] = []
-        for _ in range(8):
-            sender.send(LARGE_BODY)
+        endless, streaming = begin(BodyBudget(step_s=0.02, within_s=0.08), "a", LARGE_BODY)
+        ends: list[tuple[bool, ...]] = []
+        for _ in range(7):
             await clock.passes(0.015)
+            dripping.send(1)
+            streaming.send(LARGE_BODY)
             await settled()
-            ends.append((silent.done(), endless.done()))
+            ends.append((slow.done(), silent.done(), endless.done()))
 
-        assert ends == [(False, False)] * 3 + [(True, False)] * 2 + [(True, True)] * 3
-        assert (await silent, await endless) == (408, 408)
+        assert ends == [(False,) * 3] + [(True, False, False)] * 2 + [(True, True, False)] * 2 + [(True,) * 3] * 2
+        assert (await slow, await silent, await endless) == (408, 408, 408)
 
 
 @pytest.mark.parametrize("arrives", ["before", "at once", "later"])
@@ -248,14 +282,14 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
         assert (await receive())["type"] == "http.disconnect"
 
     messages = [
-        {"type": "http.request", "body": bytes(50), "more_body": False},
+        {"type": "http.request", "body": bytes(50)},
         {"type": "http.disconnect"},
     ]
 
     async def receive() -> Any:
         return messages.pop(0)
 
-    scope = {"type": "http", "method": method, "headers": [(b"authorization", b"mine")]}
+    scope = {"type": "http", "method": method, "headers": [(b"host", b"api"), (b"authorization", b"mine")]}
     app = Bodies(cast("Any", route), budget)
     await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
 
