@@ -74,6 +74,23 @@ async def test_an_exchange_is_answered_as_the_server_would_answer(
         protocol.connection_lost(None)
 
     assert found[0] == found[1]
+    answer, closed = found[0]
+    head, _, body = answer.partition(b"\r\n\r\n")
+    line, *fields = head.split(b"\r\n")
+    assert closed == (version == b"1.0" or b"close" in asked or status == 413)
+    expected = [b"date: Thu, 01 Jan 2026 00:00:00 GMT", b"content-length: 4", b"content-type: application/json"]
+    expected += [b"x-request-id: r-1", *([b"connection: close"] if closed else [])]
+    assert (line[:13], sorted(fields), body) == (b"HTTP/1.1 %d " % status, sorted(expected), b"1234")
+
+
+async def test_an_answer_to_head_has_no_body() -> None:
+    protocol, connection = connected(echo)
+    await served(protocol, b"HEAD / HTTP/1.1\r\nHost: test\r\n\r\n" + REQUEST % 1)
+
+    answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"", b"app:"]
+    assert b"content-length: 4\r\n" in answers[0]
+    protocol.connection_lost(None)
 
 
 async def test_deliveries_and_requests_on_one_connection_are_answered_in_order() -> None:
@@ -162,6 +179,17 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     protocol.resume_writing()
     taken.answer()
     assert [each[-4:] for each in connection.written] == [b"1234"] * 2
+
+    # An answer of the application, too.
+    protocol.pause_writing()
+    protocol.data_received(REQUEST % 1)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert len(connection.written) == 2
+    protocol.resume_writing()
+    while protocol.tasks:
+        await asyncio.sleep(0)
+    assert b"".join(connection.written).endswith(b"app:")
     protocol.connection_lost(None)
 
 
