@@ -23,7 +23,7 @@ class Sender:
         self.parts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def send(self, size: int, *, more: bool = True) -> None:
-        # What is not there is empty, and the end.
+        # An absent body is empty, and without `more_body` the part is the last one.
         content = {"body": bytes(size)} if size else {}
         self.parts.put_nowait({"type": "http.request", **content, **({"more_body": True} if more else {})})
 
@@ -77,7 +77,7 @@ async def test_one_owner_holds_at_most_half() -> None:
         with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
             others.grow(2 * UNIT)
             others_small.grow(50)
-    # All of it is free again, and what is left of one body is not free for another.
+    # All of it is free again. A body that leaves frees its own room alone.
     with budget.reserve(owner="one") as first:
         first.grow(UNIT)
         with budget.reserve(owner="one") as second:
