@@ -97,6 +97,7 @@ class Deliveries:
         try:
             refused = await self._receiver.preflight(delivery)
         except Exception as exc:
+            self._unread(exc)
             self._end(passage, exc)
             raise
         if refused is not None:
@@ -145,12 +146,15 @@ class Deliveries:
         except Exception as exc:  # noqa: BLE001  # the steps handle every exception
             met = exc
             if isinstance(need, Lookup):
-                for observer in self._observers:
-                    observer.unread(exc)
+                self._unread(exc)
         if isinstance(need, Settlement):
             self._settled(passage, cast("Settled | Exception", met))
         else:
             self.go(passage, met)
+
+    def _unread(self, exc: Exception) -> None:
+        for observer in self._observers:
+            observer.unread(exc)
 
     def _settled(self, passage: Passage, answer: Settled | Exception) -> None:
         self.settling -= 1

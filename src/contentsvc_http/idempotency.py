@@ -87,7 +87,7 @@ class IdempotencyKeys:
         """Return the request as it begins; ``None``: it has no idempotency key, or its API key may not write."""
         request = Request[Any, Any, Any](scope, receive)
         names = request.headers.getall(HEADER, [])
-        if not names or request.method != "POST":
+        if not names:
             return None
         key = await presented_key(request, self._authenticator)
         if key is None or KeyScope.WRITE not in key.scopes:

@@ -182,7 +182,7 @@ async def test_but_not_for_ever() -> None:
 async def test_a_batch_is_bounded_by_items_and_by_size() -> None:
     lane = ScriptedLane()
     of = queue(lane, batch_items=4, batch_size=100)
-    sizes = [0, *[10] * 6, 60, 60, 500, 30]
+    sizes = [0, *[10] * 6, 80, 60, 500, 30]
 
     await outcomes(asked(of, *(settling(note="x" * size) for size in sizes)))
 
@@ -258,6 +258,25 @@ async def test_checks_of_one_claim_do_not_wait_for_each_other() -> None:
     assert lane.sizes == [1, 5]
 
 
+async def test_the_end_of_a_check_releases_no_copy_of_a_take_in_another_lane() -> None:
+    lanes = ScriptedLane(), ScriptedLane()
+    for lane in lanes:
+        lane.open.clear()
+    of = queue(*lanes)
+    checks = asked(of, settling("d", Claim.CHECK))
+    await turns()
+    copies = asked(of, settling("d"), settling("d"))
+    await turns()
+
+    lanes[0].open.set()
+    assert await outcomes(checks) == [Settled.AS_DECIDED]
+    await turns()
+    assert [lane.sizes for lane in lanes] == [[1], [1]]
+
+    lanes[1].open.set()
+    assert await outcomes(copies) == [Settled.AS_DECIDED, Settled.ALREADY_CLAIMED]
+
+
 @pytest.mark.parametrize("end", ["stale", "poison"])
 async def test_when_the_leader_writes_nothing_the_next_one_leads(end: str) -> None:
     leader = settling("d")
@@ -301,7 +320,8 @@ async def test_a_follower_is_a_duplicate_for_a_day(after: timedelta, answer: Set
 async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_others() -> None:
     """The time of the take is unknown: for the last of these the claim is free again."""
     lane = ScriptedLane()
-    copies = [settling("d", at=START + timedelta(milliseconds=number)) for number in range(10)]
+    # Two at the same time, and each of the others later than the one before.
+    copies = [settling("d", at=START + timedelta(milliseconds=number)) for number in (0, *range(9))]
     lane.store.claims[copies[0].key] = copies[-1].at - DEDUPE_WINDOW
     lane.open.clear()
 
@@ -313,8 +333,8 @@ async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_o
 
     assert answers == [Settled.ALREADY_CLAIMED] * 9 + [Settled.AS_DECIDED]
     assert lane.written[1:3] == [copies[0].id, copies[-1].id]
-    # The earlier one, the leader, the next one, and all the others in one batch.
-    assert lane.sizes == [1, 1, 1, 8]
+    # The earlier one, the leader, the latest one with the leader's duplicate, and all the others in one batch.
+    assert lane.sizes == [1, 1, 2, 7]
 
 
 @pytest.mark.parametrize("claim", Claim)
@@ -347,6 +367,11 @@ async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
             assert str(told) == settlements[number].id
         else:
             assert told is Settled.AS_DECIDED
+    # In the order in which they were accepted.
+    whole = [batch for batch in lane.batches if bad.isdisjoint(item.settlement.id for item in batch)]
+    assert [item.settlement.id for batch in whole for item in batch] == [
+        each.id for each in settlements if each.id not in bad
+    ]
     # By halves, not one by one.
     assert len(lane.batches) < 50
 

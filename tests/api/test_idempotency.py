@@ -149,9 +149,10 @@ async def test_a_refused_request_leaves_its_key_free(acme: Caller) -> None:
     assert (await acme("POST", "/v1/posts", POST, headers=keyed())).status_code == 201
 
 
-@pytest.mark.parametrize("name", ["", "a b", "ä".encode(), "x" * 256])
+@pytest.mark.parametrize("name", ["", "a b", "ä".encode(), "x" * 256, "two"])
 async def test_a_malformed_key_is_400(acme: Caller, name: Any) -> None:
-    answer = await acme("POST", "/v1/posts", POST, headers={"Idempotency-Key": name})
+    second = {"idempotency-key": "k"} if name == "two" else {}
+    answer = await acme("POST", "/v1/posts", POST, headers={"Idempotency-Key": name, **second})
 
     error = "Malformed Idempotency-Key header: send one key of 1 to 255 visible ASCII characters"
     assert (answer.status_code, answer.json()) == (400, {"error": error})

@@ -15,6 +15,7 @@ from contentsvc_core.access.rates import (
     RATES,
     SHARED_RATES,
     SUBSCRIBING,
+    SUBSCRIBING_ADDRESS,
     SUBSCRIBING_TOGETHER,
     WINDOW_MS,
     Bucket,
@@ -296,6 +297,7 @@ def test_limits_of_mails_and_failures_count_what_is_not_a_request_of_the_api() -
     limits = {
         SUBSCRIBING: (("POST", "/changelog/{slug}/subscribe"), 6, 60_000, False),
         SUBSCRIBING_TOGETHER: (("POST", "/changelog/{slug}/subscribe"), 60, 60_000, True),
+        SUBSCRIBING_ADDRESS: (("POST", "/changelog/{slug}/subscribe"), 10, 86_400_000, True),
         CONFIRMING: (confirmations, 1, 3_600_000, False),
         CONFIRMING_TOGETHER: (confirmations, 20, 86_400_000, True),
         FAILED_SIGN_INS: (("POST", "/dashboard/sign-in"), 20, 60_000, False),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final, Self, cast, final
 
 from uvicorn import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import Bounds, Counting, uncounted
@@ -19,7 +20,7 @@ class Connection(asyncio.Transport):
     """Notes each write."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__({"peername": ("192.0.2.7", 40_000)})
         self.written: list[bytes] = []
         self.closed = False
         self.aborted = False
@@ -101,7 +102,7 @@ def connected(
     return protocol, connection
 
 
-async def served(protocol: BoundedHttp, requests: bytes) -> None:
+async def served(protocol: HttpToolsProtocol, requests: bytes) -> None:
     protocol.data_received(requests)
     while protocol.tasks:
         await asyncio.sleep(0)

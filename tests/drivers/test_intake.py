@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import weakref
 from typing import Any, cast
 
 import pytest
@@ -22,7 +23,9 @@ class Sender:
         self.parts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def send(self, size: int, *, more: bool = True) -> None:
-        self.parts.put_nowait({"type": "http.request", "body": bytes(size), "more_body": more})
+        # An absent body is empty, and without `more_body` the part is the last one.
+        content = {"body": bytes(size)} if size else {}
+        self.parts.put_nowait({"type": "http.request", **content, **({"more_body": True} if more else {})})
 
     async def receive(self) -> Any:
         return await self.parts.get()
@@ -74,9 +77,35 @@ async def test_one_owner_holds_at_most_half() -> None:
         with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
             others.grow(2 * UNIT)
             others_small.grow(50)
-    # All of it is free again.
+    # All of it is free again. A body that leaves frees its own room alone.
+    with budget.reserve(owner="one") as first:
+        first.grow(UNIT)
+        with budget.reserve(owner="one") as second:
+            second.grow(UNIT)
+        with budget.reserve(owner="one") as third:
+            third.grow(UNIT)
+            with pytest.raises(Refused):
+                third.grow(UNIT + 1)
     with budget.reserve(owner="one") as reservation:
         reservation.grow(2 * UNIT)
+
+
+async def test_a_body_is_refused_by_its_announcement_only_if_its_beginning_does_not_fit() -> None:
+    least = LARGE_BODY + 1
+    budget = BodyBudget(4 * least - 1)
+    with budget.reserve(owner="one") as one, budget.reserve(owner="two") as two, budget.reserve(owner="three") as three:
+        one.grow(2 * least - 1)
+        two.grow(least)
+        budget.reserve(MAX_BODY, "three")
+        three.grow(least)
+        # A small body has another budget.
+        budget.reserve(LARGE_BODY, "four")
+        with pytest.raises(Refused):
+            budget.reserve(least, "four")
+        three.leave()
+        two.grow(least + 1)
+        with pytest.raises(Refused):
+            budget.reserve(least, "four")
 
 
 async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
@@ -94,12 +123,13 @@ async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_th
     assert (await oldest, await middle) == (200, 200)
 
 
-async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
+@pytest.mark.parametrize("more", [True, False])
+async def test_the_newest_body_that_asks_for_more_is_refused_itself(more: bool) -> None:
     budget = BodyBudget(4 * UNIT)
     (oldest, first), (newest, second) = (begin(budget, name, 2 * UNIT) for name in "ab")
     await settled()
 
-    second.send(1)
+    second.send(1, more=more)
     assert await newest == 503
     first.send(0, more=False)
     assert await oldest == 200
@@ -107,14 +137,45 @@ async def test_the_newest_body_that_asks_for_more_is_refused_itself() -> None:
 
 async def test_a_complete_body_is_never_ended_and_precedes_arriving_ones() -> None:
     budget = BodyBudget(4 * UNIT)
+    sender = Sender()
+    sender.send(2 * UNIT, more=False)
     with budget.reserve(owner="a") as whole:
-        whole.grow(2 * UNIT)
+        await whole.part(cast("Any", sender.receive))
         arriving, _ = begin(budget, "b", 2 * UNIT)
         await settled()
         with budget.reserve(owner="c") as another:
             another.grow(2 * UNIT)
+            with pytest.raises(Refused), budget.reserve(owner="d") as late:
+                late.grow(UNIT)
         assert await arriving == 503
         whole.grow(2 * UNIT)
+
+
+async def test_a_body_that_was_cut_off_leaves_its_room() -> None:
+    budget = BodyBudget(4 * UNIT)
+    cut, sender = begin(budget, "a", UNIT)
+    sender.parts.put_nowait({"type": "http.disconnect"})
+    assert await cut == 400
+
+    with budget.reserve(owner="b") as one, budget.reserve(owner="c") as other, budget.reserve(owner="d") as late:
+        one.grow(2 * UNIT)
+        other.grow(2 * UNIT)
+        with pytest.raises(Refused):
+            late.grow(UNIT)
+
+
+@pytest.mark.parametrize("size", [0, 1, UNIT])
+async def test_nothing_is_kept_of_an_owner_without_bodies(size: int) -> None:
+    class Owner:
+        pass
+
+    budget, owner = BodyBudget(), Owner()
+    alive = weakref.ref(owner)
+    with budget.reserve(owner=owner) as reservation:
+        reservation.grow(size)
+    del owner, reservation
+
+    assert alive() is None
 
 
 async def test_over_its_share_an_owner_loses_its_own_newest_body() -> None:
@@ -146,17 +207,39 @@ async def test_a_body_that_grows_large_leaves_the_budget_of_small_ones() -> None
 
 
 async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
-    silent = BodyBudget(step_s=0.01)
-    task, _ = begin(silent, "a", 1)
-    assert await task == 408
+    with MadeUpTime() as clock:
+        silent, _ = begin(BodyBudget(step_s=0.05, within_s=60), "a", 1)
+        slow, dripping = begin(BodyBudget(step_s=0.02, within_s=60), "a", LARGE_BODY)
+        # It keeps the pace, and does not end.
+        endless, streaming = begin(BodyBudget(step_s=0.02, within_s=0.08), "a", LARGE_BODY)
+        ends: list[tuple[bool, ...]] = []
+        for _ in range(7):
+            await clock.passes(0.015)
+            dripping.send(1)
+            streaming.send(LARGE_BODY)
+            await settled()
+            ends.append((slow.done(), silent.done(), endless.done()))
 
-    # It keeps the pace, and does not end.
-    endless = BodyBudget(step_s=60, within_s=0.05)
-    task, sender = begin(endless, "a", LARGE_BODY)
-    while not task.done():
-        sender.send(LARGE_BODY)
-        await asyncio.sleep(0.005)
-    assert await task in {408, 413}
+        assert ends == [(False,) * 3] + [(True, False, False)] * 2 + [(True, True, False)] * 2 + [(True,) * 3] * 2
+        assert (await slow, await silent, await endless) == (408, 408, 408)
+
+
+@pytest.mark.parametrize("arrives", ["before", "at once", "later"])
+async def test_a_body_that_was_ended_between_two_parts_is_refused(arrives: str) -> None:
+    budget = BodyBudget()
+    reservation, sender = budget.reserve(), Sender()
+    sender.send(1)
+    await reservation.part(cast("Any", sender.receive))
+    if arrives == "before":
+        sender.send(1, more=False)
+        reservation.end()
+    task = asyncio.create_task(reading(reservation, sender))
+    await settled()
+    if arrives == "at once":
+        sender.send(1, more=False)
+    reservation.end()
+
+    assert await task == 503
 
 
 @pytest.mark.parametrize("turns", range(4))
@@ -184,7 +267,7 @@ async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> N
         await reservation.part(cast("Any", sender.receive))
         # Longer than the sender may take.
         await clock.passes(0.1)
-        assert not (await reservation.part(cast("Any", sender.receive)))["more_body"]
+        assert "more_body" not in await reservation.part(cast("Any", sender.receive))
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
@@ -199,14 +282,14 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
         assert (await receive())["type"] == "http.disconnect"
 
     messages = [
-        {"type": "http.request", "body": bytes(50), "more_body": False},
+        {"type": "http.request", "body": bytes(50)},
         {"type": "http.disconnect"},
     ]
 
     async def receive() -> Any:
         return messages.pop(0)
 
-    scope = {"type": "http", "method": method, "headers": [(b"authorization", b"mine")]}
+    scope = {"type": "http", "method": method, "headers": [(b"host", b"api"), (b"authorization", b"mine")]}
     app = Bodies(cast("Any", route), budget)
     await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
 

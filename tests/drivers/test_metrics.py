@@ -33,6 +33,7 @@ from contentsvc_core import (
     Address,
     Connection,
     Delivery,
+    Headers,
     HookConfiguration,
     Operator,
     Organization,
@@ -74,10 +75,13 @@ class FailingStore:
     def __init__(self, stores: MemoryStores) -> None:
         self.stores = stores
         self.fails: Exception | None = None
+        self.is_unread = False
 
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:
+        if self.is_unread:
+            raise StoreUnavailable
         return await self.stores.deliveries.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
@@ -206,6 +210,8 @@ async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
     assert await world.deliver(world.delivery("a kind that somebody made up")) == 200
     forged = Delivery(address=first.address, headers=first.headers, body=first.body + b" ")
     assert await world.deliver(forged) == 401
+    packed = Headers.of((*first.headers, (b"content-encoding", b"gzip")))
+    assert await world.deliver(Delivery(address=first.address, headers=packed, body=first.body)) == 415
 
     numbers = await world.numbers()
 
@@ -217,7 +223,9 @@ async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
     assert count(outcome="pong", event="ping", status="200") == 1
     assert count(outcome="ignored", event="other", status="200") == 1
     assert count(outcome="rejected", event="push", status="401") == 1
-    assert count() == 5
+    assert count(outcome="rejected", status="415") == 1
+    assert count() == 6
+    # Not received: it was refused before its body.
     assert numbers.get("contentsvc_receive_seconds_count") == 5
     assert numbers.get("contentsvc_settle_seconds_count") == 5
     assert numbers.get("contentsvc_settles_in_progress") == 0
@@ -234,11 +242,14 @@ async def test_a_store_that_is_away_and_a_fault_of_our_own_are_counted_apart(wor
     assert await world.deliver(world.delivery()) == 503
     world.store.fails = ZeroDivisionError("the lamp went out")
     assert await world.deliver(world.delivery()) == 500
+    world.store.fails, world.store.is_unread = None, True
+    assert await world.deliver(world.delivery()) == 503
 
     numbers = await world.numbers()
-    assert numbers.get("contentsvc_deliveries_total", outcome="unavailable", status="503") == 1
+    assert numbers.get("contentsvc_deliveries_total", outcome="unavailable", status="503") == 2
     assert numbers.get("contentsvc_deliveries_total", outcome="failed", status="500") == 1
     assert numbers.get("contentsvc_store_unavailable_total", operation="settle") == 1
+    assert numbers.get("contentsvc_store_unavailable_total", operation="endpoint") == 1
     assert numbers.get("contentsvc_settles_in_progress") == 0
 
 

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import pytest
 from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
+from uvicorn import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from contentsvc_core import Address, Headers
@@ -49,7 +51,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await send_answer(scope, send, 200, HEADERS, "r-1", b"app:" + body)
 
 
-@pytest.mark.parametrize("asked", [b"", b"Connection: close\r\n"])
+@pytest.mark.parametrize("asked", [b"", b"Connection: close\r\n", b"Connection: keep-alive\r\n"])
 @pytest.mark.parametrize(("status", "headers"), [(200, HEADERS), (413, (*HEADERS, (b"connection", b"close")))])
 @pytest.mark.parametrize("version", [b"1.1", b"1.0"])
 async def test_an_exchange_is_answered_as_the_server_would_answer(
@@ -72,6 +74,23 @@ async def test_an_exchange_is_answered_as_the_server_would_answer(
         protocol.connection_lost(None)
 
     assert found[0] == found[1]
+    answer, closed = found[0]
+    head, _, body = answer.partition(b"\r\n\r\n")
+    line, *fields = head.split(b"\r\n")
+    assert closed == (version == b"1.0" or b"close" in asked or status == 413)
+    expected = [b"date: Thu, 01 Jan 2026 00:00:00 GMT", b"content-length: 4", b"content-type: application/json"]
+    expected += [b"x-request-id: r-1", *([b"connection: close"] if closed else [])]
+    assert (line[:13], sorted(fields), body) == (b"HTTP/1.1 %d " % status, sorted(expected), b"1234")
+
+
+async def test_an_answer_to_head_has_no_body() -> None:
+    protocol, connection = connected(echo)
+    await served(protocol, b"HEAD / HTTP/1.1\r\nHost: test\r\n\r\n" + REQUEST % 1)
+
+    answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"", b"app:"]
+    assert b"content-length: 4\r\n" in answers[0]
+    protocol.connection_lost(None)
 
 
 async def test_deliveries_and_requests_on_one_connection_are_answered_in_order() -> None:
@@ -80,11 +99,15 @@ async def test_deliveries_and_requests_on_one_connection_are_answered_in_order()
     protocol.data_received(DELIVERY % b"" + b"1111" + REQUEST % 1 + DELIVERY % b"" + b"2222" + DELIVERY % b"" + b"3333")
     await asyncio.sleep(0)
     assert (len(taken.exchanges), connection.written) == (1, [])
+    # The client is not read further while it waits for its answers.
+    assert protocol.flow.read_paused
+    assert taken.exchanges[0].delivery.peer == "192.0.2.7"
     taken.answer()
     while protocol.tasks:
         await asyncio.sleep(0)
     for _ in range(2):
         taken.answer()
+    assert not protocol.flow.read_paused
     # One more, once all are answered.
     protocol.data_received(DELIVERY % b"" + b"4444")
     taken.answer()
@@ -105,11 +128,33 @@ async def test_a_delivery_that_does_not_arrive_whole_is_the_applications() -> No
     protocol.data_received(DELIVERY % b"Expect: 100-continue\r\n")
     await asyncio.sleep(0)
     await served(protocol, b"5678")
+    # Neither of these does.
+    for field in (b"Expect: an answer\r\n", b"Note: 100-continue\r\n"):
+        protocol.data_received(DELIVERY % field)
+        await asyncio.sleep(0)
+        await served(protocol, b"9012")
 
     assert taken.exchanges == []
     written = b"".join(connection.written)
     assert (written.count(b"app:1234"), written.count(b"app:5678"), written.count(b"HTTP/1.1 100")) == (1, 1, 1)
     protocol.connection_lost(None)
+
+
+async def test_the_application_gets_the_scope_that_the_server_would_make() -> None:
+    scopes: list[Any] = []
+
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        scopes.append(scope)
+        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
+
+    protocol, _ = connected(app)
+    plain = HttpToolsProtocol(Config(cast("Any", app), lifespan="off", log_config=None), ServerState(), {})
+    plain.connection_made(Connection())
+    for each in (protocol, plain):
+        await served(each, REQUEST.replace(b"/%d", b"/a%%20b?c=d"))
+        each.connection_lost(None)
+
+    assert scopes[0] == scopes[1]
 
 
 async def test_nothing_is_written_to_a_sender_that_went_away() -> None:
@@ -134,17 +179,31 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     protocol.resume_writing()
     taken.answer()
     assert [each[-4:] for each in connection.written] == [b"1234"] * 2
+
+    # An answer of the application, too.
+    protocol.pause_writing()
+    protocol.data_received(REQUEST % 1)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert len(connection.written) == 2
+    protocol.resume_writing()
+    while protocol.tasks:
+        await asyncio.sleep(0)
+    assert b"".join(connection.written).endswith(b"app:")
     protocol.connection_lost(None)
 
 
-async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503() -> None:
+@pytest.mark.parametrize("answered", [0, 1])
+async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503(answered: int) -> None:
     taken = Taken()
     protocol, connection = connected(echo, webhooks=taken)
     protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+    for _ in range(answered):
+        taken.answer()
     protocol.shutdown()
     protocol.stop()
 
-    assert [each[:12] for each in connection.written][:1] == [b"HTTP/1.1 503"]
+    assert [each[:12] for each in connection.written] == [b"HTTP/1.1 200"] * answered + [b"HTTP/1.1 503"]
     assert connection.closed
     protocol.connection_lost(None)
 
@@ -347,14 +406,16 @@ async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_serve
         each.connection_lost(None)
 
 
-@pytest.mark.parametrize("answered", [0, 1, 2])
-async def test_a_connection_that_is_lost_is_no_garbage_for_the_collector(answered: int) -> None:
+@pytest.mark.parametrize(("answered", "is_read"), [(0, True), (1, True), (1, False), (2, True)])
+async def test_a_connection_that_is_lost_is_no_garbage_for_the_collector(answered: int, is_read: bool) -> None:
     taken = Taken()
     protocol, connection = connected(echo, webhooks=taken)
     alive = weakref.ref(protocol)
     gc.disable()
     try:
         protocol.data_received((DELIVERY % b"" + b"1234") * 2)
+        if not is_read:
+            protocol.pause_writing()
         for _ in range(answered):
             taken.answer()
         protocol.connection_lost(None)

@@ -78,6 +78,83 @@ class AcceptingOlder(AcceptingNewer):
         return max(version, current)
 
 
+class AcceptingOlderAfterAChange(AcceptingNewer):
+    """Breaks its guarantee only after a change of the configuration."""
+
+    is_changed = False
+
+    async def change(self) -> None:
+        await super().change()
+        self.is_changed = True
+
+    def accepted(self, version: int, current: int) -> int:
+        return current if self.is_changed else version
+
+
+class AcceptingNothingAfterAChange(AcceptingOlderAfterAChange):
+    def accepted(self, version: int, current: int) -> int:
+        return version - 1 if self.is_changed and version == current else version
+
+
+class LosingTheHookAfterAChange(AcceptingOlderAfterAChange):
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        return None if self.is_changed else await super().configuration(address, now, allow_cached=allow_cached)
+
+
+class ComparingVersionsFirst(AcceptingOlderAfterAChange):
+    """Compares versions before it looks for a repeated settlement."""
+
+    is_changed = True
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        hook = await self.configuration(settlement.hook.address, settlement.at)
+        assert hook is not None
+        return (
+            Settled.STALE
+            if self.is_changed and hook.version != settlement.version
+            else await Sound.settle(self, settlement)
+        )
+
+
+class ComparingVersionsFirstAfterAChange(ComparingVersionsFirst):
+    is_changed = False
+
+
+class FindingAnyHook(Sound):
+    """Returns the configuration of one hook for all integrations."""
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        found = evolve(address, integration_id=self.world.at.integration_id)
+        return await super().configuration(found, now, allow_cached=allow_cached)
+
+
+class FindingOneHook(Sound):
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        found = await super().configuration(address, now, allow_cached=allow_cached)
+        return found if address == self.world.at else None
+
+
+class RefusingRepetitions(Sound):
+    """Answers to a repeated settlement that it is a duplicate of itself."""
+
+    again: Settled = Settled.ALREADY_CLAIMED
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        return self.again if settlement.id in await self.log() else await self.store.settle(settlement)
+
+
+class AcceptingRepetitions(RefusingRepetitions):
+    """Answers to each repeated settlement as if it had not been a duplicate."""
+
+    again = Settled.AS_DECIDED
+
+
 class CachingForever(Sound):
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -230,6 +307,24 @@ def claimed_by_id_alone(settling: Settlement) -> Settlement:
     return evolve(settling, key=settling.key and (settling.outcome.delivery_id or "").encode())
 
 
+def checked_by_none(settling: Settlement) -> Settlement:
+    return evolve(settling, key=None) if settling.claim is Claim.CHECK else settling
+
+
+def checked_for_all_ids(settling: Settlement) -> Settlement:
+    is_check = settling.claim is Claim.CHECK
+    return evolve(settling, key=settling.hook.claim_key("taken")) if is_check else settling
+
+
+def free_before_its_time(settling: Settlement) -> Settlement:
+    return evolve(settling, at=_DAY_LATER) if settling.at < START else settling
+
+
+def held_since_its_first_time(settling: Settlement) -> Settlement:
+    is_later = settling.at == _DAY_LATER + DEDUPE_WINDOW - _MOMENT
+    return evolve(settling, at=settling.at + _MOMENT) if is_later else settling
+
+
 def checked_by_all(settling: Settlement) -> Settlement:
     return evolve(settling, key=settling.key or settling.hook.claim_key("taken"))
 
@@ -298,6 +393,10 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (without_the_second_run, f"{NEW}: the runs"),
         (with_another_record, f"{NEW}: the context records"),
         (unclaimed, f"{COPY} (got"),
+        (checked_by_none, "Claim.CHECK is ALREADY_CLAIMED if the claim is held (got"),
+        (checked_for_all_ids, "Claim.CHECK is AS_DECIDED if the claim is free (got"),
+        (free_before_its_time, "a claim is held if the clock was stepped back (got"),
+        (held_since_its_first_time, "a claim that is taken again is held for 24 hours (got"),
         (checked_by_all, "Claim.NONE is AS_DECIDED even if the claim is held (got"),
         (claimed_by_all, "Claim.CHECK does not take the claim (got"),
         (free_before_the_boundary, "a claim is held for 24 hours (got"),
@@ -307,6 +406,15 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (Answering, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingOlder, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingNewer, "a settlement of another version is STALE, and nothing is written: a newer one (got"),
+        (AcceptingOlderAfterAChange, "a settlement from before a change is STALE, and nothing is written (got"),
+        (AcceptingNothingAfterAChange, "a new delivery is AS_DECIDED, also after a change (got"),
+        (LosingTheHookAfterAChange, "configuration returns the changed hook (got"),
+        (ComparingVersionsFirst, "a repeated settlement is never STALE (got"),
+        (ComparingVersionsFirstAfterAChange, "a repeated settlement is never STALE, also after a change (got"),
+        (FindingAnyHook, "configuration returns None for an unknown integration (got"),
+        (FindingOneHook, "configuration returns the hook at the other address (got"),
+        (RefusingRepetitions, "a repeated settlement returns the first answer, and nothing is written (got"),
+        (AcceptingRepetitions, "a repeated copy returns the first answer, and nothing is written (got"),
         (CachingForever, "each change of the configuration increments its version (got"),
         (DoublingRows, f"{NEW}: the log"),
         (LoggingAllAsProcessed, f"{COPY}: the log"),
