@@ -81,6 +81,13 @@ def test_what_only_developers_notice_and_what_is_only_counted_is_named() -> None
     )
 
 
+def test_a_change_that_only_names_an_issue_is_counted_as_such() -> None:
+    for message in ("Fix #12", "fix: close #12"):
+        assert write_content(brief(ContentType.CHANGELOG, push(message))) == Silence(
+            reason="1 change that only names an issue: nothing a reader notices"
+        )
+
+
 def test_notes_of_upkeep_alone_are_counted() -> None:
     noted = brief(ContentType.BLOG_POST, release=release(body="## Internal\n\n- One spring\n- Two cups\n"))
     assert write_content(noted) == Silence(reason="2 internal changes: nothing a reader of a blog post notices")

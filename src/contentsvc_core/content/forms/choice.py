@@ -8,6 +8,7 @@ from typing import Final
 from attrs import evolve
 
 from contentsvc_core.content.changelog.paths import PathClass, touched
+from contentsvc_core.content.changelog.patterns import REFERENCE_ALONE
 from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.writer import write_changelog
@@ -92,6 +93,7 @@ _COUNTED: Final = {
     "build": ("change to build and tools", "changes to build and tools"),
     "internal": ("internal change", "internal changes"),
     "unknown": ("change of no known kind", "changes of no known kind"),
+    "reference": ("change that only names an issue", "changes that only name an issue"),
     "folded": ("change that the house style only counts", "changes that the house style only counts"),
     "inside": ("change that only developers notice", "changes that only developers notice"),
     "hidden": ("change that the house style hides", "changes that the house style hides"),
@@ -138,4 +140,6 @@ def _counted(change: Change) -> str:
     if change.section is Section.INTERNAL:
         label = _OF_TYPE.get(change.kind) or _OF_FILES.get(touched(change.commits).classes)
         return label or _OF_SECTION[change.section]
+    if REFERENCE_ALONE.fullmatch(change.text):
+        return "reference"
     return _OF_SECTION.get(change.section, "inside" if change.shown else "folded")
