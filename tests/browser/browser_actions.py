@@ -343,6 +343,8 @@ def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looki
     page = looking.page
     looking.go("/triggers/new")
     page.get_by_role("checkbox", name="Releases").press("Space")
+    # The only repository is ticked.
+    page.locator("[name=repositories]").press("Space")
     page.get_by_role("button", name="Create the trigger").press("Enter")
     # The first of two fields at fault.
     expect(page.locator(".fault")).to_have_count(2)
