@@ -15,7 +15,7 @@ from contentsvc_core.values import nothing
 
 #: The largest difference between the code host's clock and ours.
 _CLOCKS: Final = timedelta(hours=1)
-_BY_HAND: Final = Refusal(
+BY_HAND: Final = Refusal(
     RefusalKind.UNSUITABLE,
     "the integration has no token: its hook was entered by hand, and missed deliveries are asked for there",
 )
@@ -81,7 +81,7 @@ class Reconciler:
         reach = await self._calls.reach(integration, patient=patient)
         match reach:
             case ByHand():
-                return _BY_HAND
+                return BY_HAND
             case HostRefusal():
                 return reach.refusal
             case Reach():
