@@ -24,7 +24,7 @@ from contentsvc_cli.develop.sending import DeliveryAnswer, client_for, send_reco
 from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
 from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
-from contentsvc_cli.terminal.output import printable, show
+from contentsvc_cli.terminal.output import json_text, printable
 from contentsvc_cli.terminal.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
@@ -113,7 +113,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
             "links": outcome.links,
             "faults": faults,
         }
-        show(summary, as_json=True)
+        click.echo(json_text(summary, indent=2))
     if faults:
         raise click.ClickException("; ".join(faults))
 
