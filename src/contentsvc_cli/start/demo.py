@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 import httpx
@@ -88,7 +88,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
     outcome = _DemoOutcome()
     # A terminated demo must not leave its server running.
-    signal.signal(signal.SIGTERM, _give_up)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     server = start(settings, folder, port, keep=keep)
     try:
         faults = asyncio.run(_perform(settings, folder, history, console, outcome))
@@ -155,10 +155,6 @@ def _print_next(console: Console, environment: Path, pid: int) -> None:
     )
     for line in lines:
         console.print(Text(line), soft_wrap=True)
-
-
-def _give_up(_number: int, _frame: object) -> NoReturn:
-    sys.exit(1)
 
 
 @define

@@ -1,7 +1,6 @@
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 from litestar import Response, get, post
@@ -104,8 +103,10 @@ async def listed(session: Visitor) -> Response[Any]:
 async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
     faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
+    expires = form.text("expires")
     try:
-        expires_at = _end_of(form.text("expires"), session.organization.time_zone)
+        ends_on = date.fromisoformat(expires) + _DAY if expires else None
+        expires_at = None if ends_on is None else start_of_day(session.organization.time_zone, ends_on)
     except (ValueError, OverflowError):
         expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
     if faults:
@@ -173,7 +174,3 @@ def _used(rate: Rate, number: int) -> _Used:
     operation = f"{rate.method} {rate.template}"
     label = _OPERATIONS.get((rate.method, rate.template), operation)
     return _Used(operation=operation, label=label, used=number, limit=rate.limit)
-
-
-def _end_of(text: str, zone: ZoneInfo) -> datetime | None:
-    return start_of_day(zone, date.fromisoformat(text) + _DAY) if text else None

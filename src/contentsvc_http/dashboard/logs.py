@@ -141,7 +141,7 @@ async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str
         )
     shown = list(entries[:_PAGE])
     names = await all_names(session)
-    is_first = filters.before is None
+    is_first, newest = filters.before is None, Cursor.of(shown[0]) if shown else BEGINNING
     return {
         "path": _PATH,
         "filters": filters,
@@ -153,7 +153,7 @@ async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str
         "events": EVENTS,
         "most_text": MOST_TEXT,
         "is_first": is_first,
-        "polls": filters.newer(_newest(shown), len(shown)) if is_first and filters.live and fault is None else None,
+        "polls": filters.newer(newest, len(shown)) if is_first and filters.live and fault is None else None,
         "older": filters.older(Cursor.of(shown[-1])) if len(entries) > _PAGE else None,
     }
 
@@ -183,10 +183,6 @@ async def _newer(session: DashboardSession, filters: LogFilters) -> Response[Any
         "new_notice": notice,
     }
     return pages.part(session, "logs_new.html", context)
-
-
-def _newest(entries: Sequence[ListedEntry]) -> Cursor:
-    return Cursor.of(entries[0]) if entries else BEGINNING
 
 
 @get(_REPLAYS)

@@ -126,7 +126,9 @@ def _activity(run: ListedRun, post: str | None, starters: Starters) -> Activity:
 def _words_of(cause: ListedCause) -> tuple[str, str]:
     match cause:
         case ListedDelivery():
-            return f"{cause.repository} {_happened(cause.event)}", _subject(cause.event)
+            # Most releases are named after their tag.
+            subject = "" if cause.event.title == cause.event.place else cause.event.title
+            return f"{cause.repository} {_happened(cause.event)}", subject
         case Generation() | SiteReading():
             return title_of(cause), ""
         case _:
@@ -138,11 +140,6 @@ def _happened(event: EventSummary) -> str:
         return f"released {event.place}" if event.place else "published a release"
     commits = "1 commit" if event.commits == 1 else f"{event.commits:,} commits"
     return f"received {commits} on {event.place}" if event.place else "received a push"
-
-
-def _subject(event: EventSummary) -> str:
-    # Most releases are named after their tag.
-    return "" if event.title == event.place else event.title
 
 
 @final

@@ -98,16 +98,15 @@ async def several(session: Visitor, form: SentForm) -> Response[Any]:
     back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
     titles, total = await _posts(session, form, chosen)
     context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}
+    context |= {"posts": titles, "more": total - len(titles)}
     if not titles:
-        context |= {"posts": (), "more": 0}
         return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
     # Ticked posts are in sight; all posts of a filter are not.
     asks = action is not BulkAction.PUBLISH or form.is_on("all")
     if asks and not form.is_on("confirmed"):
-        context |= {"posts": titles, "more": total - len(titles)}
         return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
     if (refused := await counting.refusal(session, *_DOING)) is not None:
-        context |= {"posts": titles, "more": total - len(titles), "error": refused}
+        context["error"] = refused
         return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
     result = await session.app.post_editor.bulk(
         session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
