@@ -112,7 +112,8 @@ class Api:
                 raise self._unreachable(exc) from exc
             busy = answer.status_code in _BUSY or _is_running(answer)
             if busy and again and (method in _REPEATABLE or answer.status_code == 429):  # noqa: PLR2004
-                pause = max(pause, _seconds(answer.headers.get("Retry-After", "")))
+                after = answer.headers.get("Retry-After", "")
+                pause = max(pause, float(after) if after.isascii() and after.isdecimal() else 0.0)
                 if pause <= _PATIENCE_S:
                     time.sleep(pause)
                     continue
@@ -196,7 +197,3 @@ def _filled(parameters: Mapping[str, object]) -> dict[str, str]:
         if value not in {None, ""}:
             filled[name] = str(value)
     return filled
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isascii() and text.isdecimal() else 0.0

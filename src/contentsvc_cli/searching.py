@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from contentsvc_cli.terminal.output import first_rows, show_rows
+from contentsvc_cli.terminal.output import first_rows, misused, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.lists.parameters import read_time
@@ -28,8 +28,7 @@ def _since(_: click.Context, __: click.Parameter, value: str) -> str:
     if ago is None:
         at = read_time("since", value)
         if isinstance(at, Refusal):
-            message = f"{at.message()}, and no age, such as 30m, 2h, 3d or 1w"
-            raise click.UsageError(message)
+            misused(f"{at.message()}, and no age, such as 30m, 2h, 3d or 1w")
         return value
     return iso_ms(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
 
@@ -61,7 +60,6 @@ def show_list(
     rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
     columns: Sequence[str],
     *,
-    as_json: bool,
     optional: Sequence[str] = (),
     limit: int | None = None,
     since: str = "",
@@ -72,8 +70,8 @@ def show_list(
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit, as_json=as_json)
-    show_rows(shown, columns=columns, as_json=as_json, empty="Nothing yet.", optional=optional)
+    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit)
+    show_rows(shown, columns=columns, empty="Nothing yet.", optional=optional)
 
 
 def warn(hits: "Hits[_Hit]") -> None:
@@ -88,7 +86,6 @@ def show_hits(
     rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
     columns: Sequence[str],
     *,
-    as_json: bool,
     remote: Callable[[Api], list[dict[str, Any]]] | None = None,
 ) -> None:
 
@@ -96,8 +93,8 @@ def show_hits(
         return await rows(app, (await organization_named(app, organization)).id)
 
     hits = with_app(work, remote=remote)
-    listed = hits if as_json else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in hits]
-    show_rows(listed, columns=[*columns, "where"], as_json=as_json, empty="Nothing is found.")
+    listed = hits if wants_json() else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in hits]
+    show_rows(listed, columns=[*columns, "where"], empty="Nothing is found.")
 
 
 def _where(row: Mapping[str, Any]) -> str:

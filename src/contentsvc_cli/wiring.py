@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import click
 
 from contentsvc_cli.servers import chosen_server
+from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -36,14 +37,11 @@ async def organization_named(app: Application, slug: str) -> "Organization":
     organizations = await app.stores.directory.organizations()
     slugs = [organization.slug for organization in organizations]
     if not slugs:
-        message = "there is no organization: create one with 'contentsvc init' or 'contentsvc organization create'"
-        raise click.ClickException(message)
+        fail("there is no organization: create one with 'contentsvc init' or 'contentsvc organization create'")
     if slug:
-        message = f"there is no organization '{slug}'{near(slug, slugs)}; there is {', '.join(slugs)}"
-        raise click.ClickException(message)
+        fail(f"there is no organization '{slug}'{near(slug, slugs)}; there is {', '.join(slugs)}")
     if len(organizations) > 1:
-        message = f"choose an organization with -o, or set CONTENTSVC_ORGANIZATION: {', '.join(slugs)}"
-        raise click.UsageError(message)
+        misused(f"choose an organization with -o, or set CONTENTSVC_ORGANIZATION: {', '.join(slugs)}")
     return organizations[0]
 
 
@@ -90,11 +88,10 @@ def with_app(
     if server is not None:
         return _with_server(server, remote, busy)
     if settings.is_sqlite and not may_make and not settings.database_file.exists():
-        message = (
+        fail(
             f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
             "served, or make one with 'contentsvc migrate'"
         )
-        raise click.ClickException(message)
 
     async def run() -> _T:
         async with open_app(settings) as app:
@@ -109,8 +106,7 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
 
     if work is None:
         name = click.get_current_context().command_path
-        message = f"'{name}' works on the machine of the service: run it there, without a server"
-        raise click.ClickException(message)
+        fail(f"'{name}' works on the machine of the service: run it there, without a server")
     with contextlib.nullcontext() if busy is None else waiting("waiting for the server"), Client(server) as api:
         ctx = click.get_current_context(silent=True)
         slug = ctx.params.get("organization") if ctx is not None else None
@@ -122,8 +118,7 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
 def check_organization(api: Api, slug: str) -> None:
     own = api.get("/v1/organization")["organization"]["slug"]
     if own != slug:
-        message = f"your API key belongs to the organization '{own}', not to '{slug}'"
-        raise click.ClickException(message)
+        fail(f"your API key belongs to the organization '{own}', not to '{slug}'")
 
 
 def safe_html(markdown: str) -> str:

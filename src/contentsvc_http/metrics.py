@@ -45,87 +45,58 @@ class _Times(Histogram):
 @final
 class Metrics:
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._deliveries = Counter(
+        def counter(name: str, about: str, labels: Sequence[str] = ()) -> Counter:
+            return Counter(name, about, labels, registry=registry)
+
+        def gauge(name: str, about: str) -> Gauge:
+            # livesum: gauges of killed processes do not count.
+            return Gauge(name, about, multiprocess_mode="livesum", registry=registry)
+
+        def times(name: str, about: str) -> _Times:
+            return _Times(name, about, buckets=_SECONDS, registry=registry)
+
+        self._deliveries = counter(
             "contentsvc_deliveries",
             "Deliveries received, by provider, event, outcome and HTTP status.",
             ("provider", "event", "outcome", "status"),
-            registry=registry,
         )
-        self._receive_seconds = _Times(
-            "contentsvc_receive_seconds",
-            "Time from request body received to outcome, in seconds.",
-            buckets=_SECONDS,
-            registry=registry,
+        self._receive_seconds = times(
+            "contentsvc_receive_seconds", "Time from request body received to outcome, in seconds."
         )
-        self._settle_seconds = _Times(
-            "contentsvc_settle_seconds",
-            "Time to commit a settlement to the database, in seconds.",
-            buckets=_SECONDS,
-            registry=registry,
+        self._settle_seconds = times(
+            "contentsvc_settle_seconds", "Time to commit a settlement to the database, in seconds."
         )
         self.settle_batch: Final = Histogram(
             "contentsvc_settle_batch_size", "Number of settlements in one commit.", buckets=_SIZES, registry=registry
         )
-        # livesum: gauges of killed processes do not count.
-        self._settling = Gauge(
-            "contentsvc_settles_in_progress",
-            "Settlements being written or waiting in the queue.",
-            multiprocess_mode="livesum",
-            registry=registry,
+        self._settling = gauge("contentsvc_settles_in_progress", "Settlements being written or waiting in the queue.")
+        self.performing: Final = gauge("contentsvc_runs_in_progress", "Workflow runs in progress.")
+        self.connections: Final = gauge("contentsvc_store_connections_in_use", "Database connections in use.")
+        self.connections_max: Final = gauge(
+            "contentsvc_store_connections_max", "Maximum number of database connections."
         )
-        self.performing: Final = Gauge(
-            "contentsvc_runs_in_progress",
-            "Workflow runs in progress.",
-            multiprocess_mode="livesum",
-            registry=registry,
-        )
-        self.connections: Final = Gauge(
-            "contentsvc_store_connections_in_use",
-            "Database connections in use.",
-            multiprocess_mode="livesum",
-            registry=registry,
-        )
-        self.connections_max: Final = Gauge(
-            "contentsvc_store_connections_max",
-            "Maximum number of database connections.",
-            multiprocess_mode="livesum",
-            registry=registry,
-        )
-        self._unavailable = Counter(
+        self._unavailable = counter(
             "contentsvc_store_unavailable",
             "Operations that failed because the database was unavailable.",
             ("operation",),
-            registry=registry,
         )
-        self._ended = Counter(
-            "contentsvc_runs_ended", "Workflow runs ended, by status.", ("status",), registry=registry
+        self._ended = counter("contentsvc_runs_ended", "Workflow runs ended, by status.", ("status",))
+        self._sent = counter(
+            "contentsvc_webhook_attempts", "Attempts to send an outgoing webhook, by outcome.", ("outcome",)
         )
-        self._sent = Counter(
-            "contentsvc_webhook_attempts",
-            "Attempts to send an outgoing webhook, by outcome.",
-            ("outcome",),
-            registry=registry,
+        self._posted = counter(
+            "contentsvc_mail_attempts", "Attempts to send a mail to a subscriber, by outcome.", ("outcome",)
         )
-        self._posted = Counter(
-            "contentsvc_mail_attempts",
-            "Attempts to send a mail to a subscriber, by outcome.",
-            ("outcome",),
-            registry=registry,
-        )
-        self._requests = Counter(
+        self._requests = counter(
             "contentsvc_http_requests",
             "HTTP requests, by method, route and status (0: no response).",
             ("method", "route", "status"),
-            registry=registry,
         )
-        refused = Counter(
-            "contentsvc_http_refused",
-            "Connections refused or closed, and trailers dropped, by cause.",
-            ("cause",),
-            registry=registry,
+        refused = counter(
+            "contentsvc_http_refused", "Connections refused or closed, and trailers dropped, by cause.", ("cause",)
         )
         self._refused = {cause: refused.labels(cause.value) for cause in Cause}
-        self._trailer_bytes = Counter("contentsvc_http_trailer_bytes", "Bytes of trailers dropped.", registry=registry)
+        self._trailer_bytes = counter("contentsvc_http_trailer_bytes", "Bytes of trailers dropped.")
         # Created at start: an alert does not see the increase of a counter that first appears with the value 1.
         for operation in ("endpoint", "settle"):
             self._unavailable.labels(operation)

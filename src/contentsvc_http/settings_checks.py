@@ -2,7 +2,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from urllib.parse import urlsplit
 
 from sqlalchemy.engine import URL, make_url
@@ -41,6 +41,10 @@ class InvalidSetting(ContentServiceError):
     """A setting is invalid; the message names it and the expected value."""
 
 
+def _refuse(message: str) -> NoReturn:
+    raise InvalidSetting(message)
+
+
 # Functions of Python: attrs reads the signature of a converter, and parses those of built-in functions, 0.3 ms each.
 def lowered(text: str) -> str:
     return text.lower()
@@ -54,11 +58,11 @@ def database_url(_settings: object, _attribute: object, value: str) -> None:
     # No message repeats the URL, which may hold a password.
     try:
         url = make_url(value)
-    except (ArgumentError, ValueError) as exc:
+    except (ArgumentError, ValueError):
         message = f"CONTENTSVC_DATABASE_URL is no database URL: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
         if "," in value:
             message = f"{message}; name several servers after it, as ?host=HOST1,HOST2&port=PORT1,PORT2"
-        raise InvalidSetting(message) from exc
+        _refuse(message)
     if url.drivername in {_SQLITE, "sqlite"}:
         fault = _sqlite_fault(url)
     elif url.drivername in {_POSTGRESQL, "postgresql"}:
@@ -66,8 +70,7 @@ def database_url(_settings: object, _attribute: object, value: str) -> None:
     else:
         fault = f": '{url.drivername}' is not supported: use {_SQLITE}:///FILE or {_POSTGRESQL_EXAMPLE}"
     if fault:
-        message = f"CONTENTSVC_DATABASE_URL{fault}"
-        raise InvalidSetting(message)
+        _refuse(f"CONTENTSVC_DATABASE_URL{fault}")
 
 
 def _sqlite_fault(url: URL) -> str | None:
@@ -93,19 +96,17 @@ def _postgresql_fault(url: URL) -> str | None:
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
     if not _is_address(value, without=r"\s"):
-        message = "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query"
-        raise InvalidSetting(message)
+        _refuse("CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query")
 
 
 def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:
     # No message repeats the address, which may contain a token.
     for slug, url in value.items():
         if url and not _is_address(url, without=r"[\s@]"):
-            message = (
+            _refuse(
                 f"{api_variable(slug)} must be an API's address such as https://forge.example/api/v1, "
                 "without a user name or a query"
             )
-            raise InvalidSetting(message)
 
 
 def _is_address(url: str, *, without: str) -> bool:
@@ -128,8 +129,7 @@ def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:
     try:
         Proxies.read(value)
     except ValueError as exc:
-        message = f"CONTENTSVC_TRUSTED_PROXIES takes addresses and networks such as 10.0.0.0/8, by commas: {exc}"
-        raise InvalidSetting(message) from exc
+        _refuse(f"CONTENTSVC_TRUSTED_PROXIES takes addresses and networks such as 10.0.0.0/8, by commas: {exc}")
 
 
 def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
@@ -140,8 +140,7 @@ def site_hosts(_settings: object, attribute: "Attribute[Any]", value: str) -> No
     try:
         read_site_hosts(value)
     except ValueError as exc:
-        message = f"{variable(attribute.name)} takes hosts such as intranet.example or 10.0.0.7:8080, by commas: {exc}"
-        raise InvalidSetting(message) from exc
+        _refuse(f"{variable(attribute.name)} takes hosts such as intranet.example or 10.0.0.7:8080, by commas: {exc}")
 
 
 def smtp_url(_settings: object, _attribute: object, value: str) -> None:
@@ -159,62 +158,53 @@ def smtp_url(_settings: object, _attribute: object, value: str) -> None:
 
 def mail_from(settings: _Settings, _attribute: object, value: str) -> None:
     if settings.smtp_url and not value:
-        message = "CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set"
-        raise InvalidSetting(message)
+        _refuse("CONTENTSVC_MAIL_FROM must be the address that mails come from, as CONTENTSVC_SMTP_URL is set")
     if not value:
         return
     from contentsvc_core.outgoing.subscribers import read_address  # noqa: PLC0415  # most commands do not need it
 
     if read_address(value) is None:
-        message = "CONTENTSVC_MAIL_FROM must be an address such as changelog@example.org, without a name"
-        raise InvalidSetting(message)
+        _refuse("CONTENTSVC_MAIL_FROM must be an address such as changelog@example.org, without a name")
 
 
 def writer_url(_settings: object, _attribute: object, value: str) -> None:
     # No message repeats the URL, which may contain a key.
     if value and not _is_address(value, without=r"\s|@|/chat/completions$"):
-        message = (
+        _refuse(
             "CONTENTSVC_WRITER_URL must be what stands before /chat/completions, such as http://127.0.0.1:11434/v1, "
             "without a user name or a query; the key goes into CONTENTSVC_WRITER_KEY"
         )
-        raise InvalidSetting(message)
 
 
 def writer_model(settings: _Settings, _attribute: object, value: str) -> None:
     if settings.writer_url and not value:
-        message = "CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL"
-        raise InvalidSetting(message)
+        _refuse("CONTENTSVC_WRITER_MODEL must name the model that is asked at CONTENTSVC_WRITER_URL")
     if len(value) > _MODEL_LENGTH or not value.isprintable():
-        message = f"CONTENTSVC_WRITER_MODEL must be a name in one line, at most {_MODEL_LENGTH} characters long"
-        raise InvalidSetting(message)
+        _refuse(f"CONTENTSVC_WRITER_MODEL must be a name in one line, at most {_MODEL_LENGTH} characters long")
 
 
 def header_value(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
     if not re.fullmatch(r"[!-~]*", value):
-        message = f"{variable(attribute.name)} must be visible ASCII characters without spaces"
-        raise InvalidSetting(message)
+        _refuse(f"{variable(attribute.name)} must be visible ASCII characters without spaces")
 
 
 def between(least: int, most: int, why: str) -> Callable[[object, "Attribute[Any]", int], None]:
     def check(_settings: object, attribute: "Attribute[Any]", value: int) -> None:
         if not least <= value <= most:
-            message = f"{variable(attribute.name)} must be {least} to {most}, not {value}{why}"
-            raise InvalidSetting(message)
+            _refuse(f"{variable(attribute.name)} must be {least} to {most}, not {value}{why}")
 
     return check
 
 
 def positive(_settings: object, attribute: "Attribute[Any]", value: float) -> None:
     if value <= 0:
-        message = f"{variable(attribute.name)} must be above 0, not {value}"
-        raise InvalidSetting(message)
+        _refuse(f"{variable(attribute.name)} must be above 0, not {value}")
 
 
 def one_of(*choices: str) -> Callable[[object, "Attribute[Any]", str], None]:
     def check(_settings: object, attribute: "Attribute[Any]", value: str) -> None:
         if value not in choices:
-            message = f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'"
-            raise InvalidSetting(message)
+            _refuse(f"{variable(attribute.name)} must be one of {', '.join(choices)}, not '{value}'")
 
     return check
 
@@ -229,19 +219,16 @@ def engine(settings: _Settings, _attribute: object, value: str) -> None:
         is_old = ENGINE_NEEDS_SUBSEC and sqlite3.sqlite_version_info < (3, 42)
         if is_old and settings.database_url.startswith(_SQLITE):
             has = f"needs SQLite 3.42 or newer, and this Python has {sqlite3.sqlite_version}"
-            message = f"CONTENTSVC_ENGINE=dbos with SQLite {has}: use CONTENTSVC_ENGINE=inline"
-            raise InvalidSetting(message)
+            _refuse(f"CONTENTSVC_ENGINE=dbos with SQLite {has}: use CONTENTSVC_ENGINE=inline")
         return
     named = "CONTENTSVC_ENGINE is 'dbos'" if value == "dbos" else "CONTENTSVC_DATABASE_URL names PostgreSQL"
-    message = f"{named}, which needs packages that are not installed: pip install 'contentsvc[postgresql]'"
-    raise InvalidSetting(message)
+    _refuse(f"{named}, which needs packages that are not installed: pip install 'contentsvc[postgresql]'")
 
 
 def traces(_settings: object, _attribute: object, value: str) -> None:
     """Check that the packages of traces are installed."""
     if value == "otlp" and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
-        message = "CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'"
-        raise InvalidSetting(message)
+        _refuse("CONTENTSVC_TRACES=otlp needs packages that are not installed: pip install 'contentsvc[otel]'")
 
 
 def _is_installed(package: str) -> bool:

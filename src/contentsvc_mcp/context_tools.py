@@ -125,10 +125,6 @@ async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> To
     return await app.shares.heavy(key.organization_id, read_hits)
 
 
-async def _read(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
-    return await app.shares.heavy(key.organization_id, lambda: _record(app, key, arguments))
-
-
 async def _record(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
     record_id = arguments.custom_id
     record = await app.stores.contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
@@ -173,6 +169,6 @@ CONTEXT_TOOLS: Final = (
         takes=ReadContext,
         returns=ContextPart,
         scope=Scope.READ,
-        work=_read,
+        work=lambda app, key, arguments: app.shares.heavy(key.organization_id, lambda: _record(app, key, arguments)),
     ),
 )

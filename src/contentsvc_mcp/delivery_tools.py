@@ -140,10 +140,6 @@ async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> Too
     )
 
 
-async def _read(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
-    return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, arguments))
-
-
 async def _trail(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
     entries = await app.delivery_trails.entries(key.organization_id, arguments.id.strip())
     if not entries:
@@ -230,6 +226,6 @@ DELIVERY_TOOLS: Final = (
         takes=ReadDelivery,
         returns=DeliveryTrail,
         scope=Scope.READ,
-        work=_read,
+        work=lambda app, key, arguments: app.shares.heavy(key.organization_id, lambda: _trail(app, key, arguments)),
     ),
 )

@@ -4,7 +4,7 @@ from typing import Final
 import click
 
 from contentsvc_cli.connect.webhooks import CALLING
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, show
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -47,14 +47,7 @@ def _named(provider: Provider) -> str:
 )
 @JSON
 def connect(
-    repository: str,
-    organization: str,
-    repository_id: int | None,
-    provider: str,
-    branch: str | None,
-    token: str | None,
-    *,
-    as_json: bool,
+    repository: str, organization: str, repository_id: int | None, provider: str, branch: str | None, token: str | None
 ) -> None:
     """Connect a repository.
 
@@ -106,10 +99,8 @@ def connect(
         }
 
     connection_body = with_app(work, busy=CALLING, remote=remote)
-    show(connection_body, as_json=as_json)
-    hint(
-        f"contentsvc trigger create --repository-id {connection_body['repositoryId']} --event release", as_json=as_json
-    )
+    show(connection_body)
+    hint(f"contentsvc trigger create --repository-id {connection_body['repositoryId']} --event release")
     if "organizationId" in connection_body and load_settings().base_url == Settings().base_url:
         warning = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
         click.echo(warning, err=True)
@@ -120,6 +111,5 @@ def _read_token(option: str | None) -> str | None:
         return option
     token = sys.stdin.readline().strip()
     if not token:
-        message = "there is no token on standard input"
-        raise click.ClickException(message)
+        fail("there is no token on standard input")
     return token

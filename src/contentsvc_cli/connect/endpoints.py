@@ -7,7 +7,17 @@ import msgspec
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, say, show, show_rows
+from contentsvc_cli.terminal.output import (
+    JSON,
+    ORGANIZATION,
+    hint,
+    list_output,
+    misused,
+    say,
+    show,
+    show_rows,
+    wants_json,
+)
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -41,7 +51,7 @@ def endpoint() -> None:
 @options(CreateEndpoint, _NAMES, {}, without=_WITHOUT)
 @click.option("--disabled", is_flag=True, help="Create the endpoint disabled.")
 @JSON
-def create(url: str, organization: str, *, disabled: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def create(url: str, organization: str, *, disabled: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Create an endpoint at URL. Without --event, it receives all event types.
 
     URL must begin with https:// and point to a public host, unless CONTENTSVC_OUTGOING_HOSTS names the host. Addresses
@@ -55,17 +65,17 @@ def create(url: str, organization: str, *, disabled: bool, as_json: bool, **fiel
         return await _with_secret(app, accepted(await app.endpoint_editor.create(owner.id, command)))
 
     created = with_app(work, remote=lambda api: _flat(api.send("POST", _PATH, msgspec.to_builtins(command))))
-    _show(created, as_json=as_json)
+    _show(created)
     if created.get("recipients") and created["enabled"]:
         click.echo("Each address gets a mail with a link, and gets messages once it is confirmed.", err=True)
         return
-    hint(f"contentsvc endpoint test {created['id']}", as_json=as_json)
+    hint(f"contentsvc endpoint test {created['id']}")
 
 
 @endpoint.command("list")
 @ORGANIZATION
 @list_output
-def list_endpoints(organization: str, *, as_json: bool) -> None:
+def list_endpoints(organization: str) -> None:
     """List an organization's endpoints, oldest first."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -75,21 +85,21 @@ def list_endpoints(organization: str, *, as_json: bool) -> None:
 
     rows = with_app(work, remote=lambda api: api.get(_PATH)["webhookEndpoints"])
     columns = ("id", "url", "format", "eventTypes", "enabled", "confirmed", "consecutiveFailures", "disabledReason")
-    shown = rows if as_json else [{**row, "confirmed": _confirmed(row)} for row in rows]
-    show_rows(shown, columns=columns, as_json=as_json, empty="No endpoints yet.")
+    shown = rows if wants_json() else [{**row, "confirmed": _confirmed(row)} for row in rows]
+    show_rows(shown, columns=columns, empty="No endpoints yet.")
 
 
 @endpoint.command("show")
 @click.argument("endpoint_id")
 @JSON
-def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
+def show_endpoint(endpoint_id: str) -> None:
     """Show an endpoint."""
 
     async def work(app: Application) -> dict[str, Any]:
         return await _body(app, await owned(app, _KIND, endpoint_id, app.stores.endpoints.endpoint))
 
     body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(endpoint_id)}")["webhookEndpoint"])
-    _show(body, as_json=as_json)
+    _show(body)
 
 
 @endpoint.command()
@@ -97,32 +107,31 @@ def show_endpoint(endpoint_id: str, *, as_json: bool) -> None:
 @options(ChangeEndpoint, _NAMES, {}, without=("enabled",))
 @click.option("--all-events", is_flag=True, help="Send all event types.")
 @JSON
-def edit(endpoint_id: str, *, all_events: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
+def edit(endpoint_id: str, *, all_events: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change an endpoint. Options that you leave out stay unchanged. Waiting messages go to the new URL."""
     changes = given(fields)
     if "event_types" in changes and all_events:
-        message = "use either --event or --all-events"
-        raise click.UsageError(message)
+        misused("use either --event or --all-events")
     if all_events:
         changes["event_types"] = ()
     check_changes(changes)
-    _show(_changed(endpoint_id, changes), as_json=as_json)
+    _show(_changed(endpoint_id, changes))
 
 
 @endpoint.command()
 @click.argument("endpoint_id")
 @JSON
-def enable(endpoint_id: str, *, as_json: bool) -> None:
+def enable(endpoint_id: str) -> None:
     """Enable an endpoint. Waiting messages are sent."""
-    _show(_changed(endpoint_id, {"enabled": True}), as_json=as_json)
+    _show(_changed(endpoint_id, {"enabled": True}))
 
 
 @endpoint.command()
 @click.argument("endpoint_id")
 @JSON
-def disable(endpoint_id: str, *, as_json: bool) -> None:
+def disable(endpoint_id: str) -> None:
     """Disable an endpoint. It gets no new messages, and waiting messages are kept."""
-    _show(_changed(endpoint_id, {"enabled": False}), as_json=as_json)
+    _show(_changed(endpoint_id, {"enabled": False}))
 
 
 @endpoint.command("rotate-secret")
@@ -135,7 +144,7 @@ def disable(endpoint_id: str, *, as_json: bool) -> None:
     help="How long messages are also signed with the old secret; 0 stops at once.",
 )
 @JSON
-def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> None:
+def rotate_secret(endpoint_id: str, overlap_hours: int) -> None:
     """Rotate the secret of an endpoint, and print the new one. It is shown only once."""
 
     async def work(app: Application) -> dict[str, Any]:
@@ -147,27 +156,27 @@ def rotate_secret(endpoint_id: str, overlap_hours: int, *, as_json: bool) -> Non
         path = f"{_PATH}/{part(endpoint_id)}/rotate-secret"
         return _flat(api.send("POST", path, {"overlapHours": overlap_hours}))
 
-    _show(with_app(work, remote=remote), as_json=as_json)
+    _show(with_app(work, remote=remote))
 
 
 @endpoint.command()
 @click.argument("endpoint_id")
 @JSON
-def test(endpoint_id: str, *, as_json: bool) -> None:
+def test(endpoint_id: str) -> None:
     """Send a test message. A running server sends it; see its result in the log."""
 
     async def work(app: Application) -> str:
         return await owned(app, _KIND, endpoint_id, app.endpoint_editor.test)
 
     sent = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"])
-    show({"endpointId": endpoint_id, "messageId": sent}, as_json=as_json)
-    hint("contentsvc log list", as_json=as_json)
+    show({"endpointId": endpoint_id, "messageId": sent})
+    hint("contentsvc log list")
 
 
 @endpoint.command()
 @click.argument("endpoint_id")
 @JSON
-def confirm(endpoint_id: str, *, as_json: bool) -> None:
+def confirm(endpoint_id: str) -> None:
     """Send the confirmation mail again.
 
     An address gets one mail an hour. An organization sends 20 a day. The exit code is 1 if no address was asked.
@@ -177,9 +186,9 @@ def confirm(endpoint_id: str, *, as_json: bool) -> None:
         return confirmations_body(await owned(app, _KIND, endpoint_id, app.endpoint_editor.ask))
 
     body = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/confirmations"))
-    for each in () if as_json else body["notAsked"]:
+    for each in () if wants_json() else body["notAsked"]:
         say(f"{each['address']} was not asked: {each['reason']}", err=True)
-    show(body if as_json else {"asked": ", ".join(body["asked"]) or "no address"}, as_json=as_json)
+    show(body if wants_json() else {"asked": ", ".join(body["asked"]) or "no address"})
     if not body["asked"]:
         raise SystemExit(1)
 
@@ -187,14 +196,14 @@ def confirm(endpoint_id: str, *, as_json: bool) -> None:
 @endpoint.command()
 @click.argument("endpoint_id")
 @JSON
-def delete(endpoint_id: str, *, as_json: bool) -> None:
+def delete(endpoint_id: str) -> None:
     """Delete an endpoint and its waiting messages. Log entries stay."""
 
     async def work(app: Application) -> bool:
         return await owned(app, _KIND, endpoint_id, app.endpoint_editor.remove)
 
     with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}"))
-    show({"id": endpoint_id}, as_json=as_json)
+    show({"id": endpoint_id})
 
 
 def _changed(endpoint_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,13 +229,13 @@ async def _body(app: Application, endpoint: WebhookEndpoint) -> dict[str, Any]:
     return msgspec.to_builtins(await app.consents.body(endpoint))
 
 
-def _show(body: dict[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        show(body, as_json=True)
+def _show(body: dict[str, Any]) -> None:
+    if wants_json():
+        show(body)
         return
     recipients = ", ".join(f"{each['address']} ({each['status']})" for each in body.get("recipients", ()))
     lines = {name: value for name, value in body.items() if name != "recipients"}
-    show({**lines, **({"recipients": recipients} if recipients else {})}, as_json=False)
+    show({**lines, **({"recipients": recipients} if recipients else {})})
 
 
 def _confirmed(body: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ integration.add_command(reconcile)
 @integration.command("list")
 @ORGANIZATION
 @list_output
-def list_integrations(organization: str, *, as_json: bool) -> None:
+def list_integrations(organization: str) -> None:
     """List an organization's integrations, oldest first."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -52,13 +52,13 @@ def list_integrations(organization: str, *, as_json: bool) -> None:
 
     rows = with_app(work, remote=_on_server)
     columns = ("id", "provider", "repository", "repositoryId", "enabled", "webhookUrl")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No integrations yet.", optional=("webhookUrl", "provider"))
+    show_rows(rows, columns=columns, empty="No integrations yet.", optional=("webhookUrl", "provider"))
 
 
 @integration.command("show")
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
-def show_integration(integration_id: str, *, as_json: bool) -> None:
+def show_integration(integration_id: str) -> None:
     """Show an integration with its webhook's URL."""
 
     async def work(app: Application) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def show_integration(integration_id: str, *, as_json: bool) -> None:
             refuse_unknown("integration", integration_id)
         return body
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    show(with_app(work, remote=remote))
 
 
 def _on_server(api: Api) -> list[dict[str, Any]]:
@@ -96,33 +96,33 @@ def _on_server(api: Api) -> list[dict[str, Any]]:
 @integration.command()
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
-def enable(integration_id: str, *, as_json: bool) -> None:
+def enable(integration_id: str) -> None:
     """Enable an integration."""
-    _switch(integration_id, enabled=True, as_json=as_json)
+    _switch(integration_id, enabled=True)
 
 
 @integration.command()
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
-def disable(integration_id: str, *, as_json: bool) -> None:
+def disable(integration_id: str) -> None:
     """Disable an integration. Its next deliveries are refused with 403."""
-    _switch(integration_id, enabled=False, as_json=as_json)
+    _switch(integration_id, enabled=False)
 
 
-def _switch(integration_id: str, *, enabled: bool, as_json: bool) -> None:
+def _switch(integration_id: str, *, enabled: bool) -> None:
     async def work(app: Application) -> bool:
         switch = app.stores.directory.enable_integration
         return await owned(app, "integration", integration_id, lambda owner, id_: switch(owner, id_, enabled=enabled))
 
     path = f"/v1/integrations/{part(integration_id)}"
     with_app(work, remote=lambda api: api.send("PATCH", path, {"enabled": enabled}))
-    show({"integrationId": integration_id, "enabled": enabled}, as_json=as_json)
+    show({"integrationId": integration_id, "enabled": enabled})
 
 
 @integration.command()
 @click.argument("integration_id", shell_complete=integration_ids)
 @JSON
-def delete(integration_id: str, *, as_json: bool) -> None:
+def delete(integration_id: str) -> None:
     """Delete an integration and its webhook.
 
     The triggers and schedules that use it are disabled. Log entries, context records and posts stay.
@@ -134,12 +134,12 @@ def delete(integration_id: str, *, as_json: bool) -> None:
         return await owned(app, "integration", integration_id, app.connector.disconnect)
 
     def remote(api: Api) -> None:
-        show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"), as_json=as_json)
+        show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"))
 
     gone = with_app(work, busy=CALLING, remote=remote)
     if gone is None:
         return
-    show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value}, as_json=as_json)
+    show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value})
     if gone.hook is HookEnd.BY_HAND:
         click.echo("You created the webhook by hand: delete it at the code host, too.", err=True)
     elif gone.refusal is not None:

@@ -9,7 +9,7 @@ from contentsvc_cli.connect.trying import try_trigger
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, misused, show, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -61,7 +61,7 @@ trigger.add_command(try_trigger)
 @options(CreateTrigger, _NAMES, _MORE, without=_WITHOUT, last=TriggerOptions.__struct_fields__)
 @_EVERY_EVENT
 @JSON
-def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def create(organization: str, *, every_event: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Create a trigger. Each matching event starts a workflow run, which writes a post.
 
     Without --event, releases start runs. Name repositories, or choose --all-repositories.
@@ -70,12 +70,10 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
         raise click.UsageError(_BOTH)
     events = () if every_event else fields.pop("event_types") or _USUAL
     if not (fields["repository_ids"] or fields["all_repositories"]):
-        message = "a trigger needs a repository: add --repository-id, or --all-repositories"
-        raise click.UsageError(message)
+        misused("a trigger needs a repository: add --repository-id, or --all-repositories")
     for name, event in _NEEDED.items():
         if fields[name] and events and event not in events:
-            message = f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}"
-            raise click.UsageError(message)
+            misused(f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}")
     command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
@@ -85,14 +83,14 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, _request(command))["eventTrigger"]
 
-    show(_ordered(with_app(work, remote=remote)), as_json=as_json)
-    hint("contentsvc trigger list", as_json=as_json)
+    show(_ordered(with_app(work, remote=remote)))
+    hint("contentsvc trigger list")
 
 
 @trigger.command("list")
 @ORGANIZATION
 @list_output
-def list_triggers(organization: str, *, as_json: bool) -> None:
+def list_triggers(organization: str) -> None:
     """List an organization's triggers, oldest first."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -100,23 +98,23 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
         return [_body(trigger) for trigger in await app.stores.directory.triggers(owner.id)]
 
     bodies = [_ordered(body) for body in with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])]
-    rows = bodies if as_json else [_for_people(row) for row in bodies]
+    rows = bodies if wants_json() else [_for_people(row) for row in bodies]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No triggers yet.", optional=optional)
+    show_rows(rows, columns=columns, empty="No triggers yet.", optional=optional)
 
 
 @trigger.command("show")
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
-def show_trigger(trigger_id: str, *, as_json: bool) -> None:
+def show_trigger(trigger_id: str) -> None:
     """Show a trigger."""
 
     async def work(app: Application) -> dict[str, Any]:
         return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
 
     body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
-    show(_ordered(body), as_json=as_json)
+    show(_ordered(body))
 
 
 @trigger.command()
@@ -131,7 +129,7 @@ def show_trigger(trigger_id: str, *, as_json: bool) -> None:
     help="Remove this filter. Repeat for several.",
 )
 @JSON
-def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
+def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a trigger. Options that you leave out stay unchanged. The change applies from the next delivery on.
 
     --brand takes an id, or 'default'.
@@ -145,42 +143,42 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_jso
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     check_changes(changes)
-    show(_ordered(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))), as_json=as_json)
+    show(_ordered(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))))
 
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
-def delete(trigger_id: str, *, as_json: bool) -> None:
+def delete(trigger_id: str) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(app: Application) -> bool:
         return await owned(app, "trigger", trigger_id, app.stores.directory.remove_trigger)
 
     with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}"))
-    show({"triggerId": trigger_id, "deleted": True}, as_json=as_json)
+    show({"triggerId": trigger_id, "deleted": True})
 
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
-def enable(trigger_id: str, *, as_json: bool) -> None:
+def enable(trigger_id: str) -> None:
     """Enable a trigger."""
-    _switch(trigger_id, enabled=True, as_json=as_json)
+    _switch(trigger_id, enabled=True)
 
 
 @trigger.command()
 @click.argument("trigger_id", shell_complete=trigger_ids)
 @JSON
-def disable(trigger_id: str, *, as_json: bool) -> None:
+def disable(trigger_id: str) -> None:
     """Disable a trigger. Its waiting runs end as skipped."""
-    _switch(trigger_id, enabled=False, as_json=as_json)
+    _switch(trigger_id, enabled=False)
 
 
-def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
+def _switch(trigger_id: str, *, enabled: bool) -> None:
     # The checks of an enabled trigger run again: a repository or brand identity may be missing by now.
     changed = _changed(trigger_id, ChangeTrigger(enabled=enabled))
-    show({"triggerId": trigger_id, "enabled": changed["enabled"]}, as_json=as_json)
+    show({"triggerId": trigger_id, "enabled": changed["enabled"]})
 
 
 def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import msgspec
 from attrs import frozen
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.output import JSON, hint, show
+from contentsvc_cli.terminal.output import JSON, fail, hint, misused, show
 from contentsvc_cli.wiring import Api, owned, receiver_of, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
@@ -72,7 +72,7 @@ class _Sample:
 @click.option("--pre-release", is_flag=True, help="Make the sample release a pre-release.")
 @click.option("--send", is_flag=True, help="Sign the sample and receive it: a real run writes a draft or a post.")
 @JSON
-def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # the sample's options
+def try_trigger(trigger_id: str, event: str | None, *, send: bool, **options: Any) -> None:  # noqa: ANN401  # the sample's options
     """Check whether an event would start a run of this trigger.
 
     The answer has the reason. The sample passes through the filters of the trigger: branches, paths, scopes, tags and
@@ -83,8 +83,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
     """
     kinds = {_OF_EVENT[name] for name, value in options.items() if value} | ({event} - {None})
     if len(kinds) > 1:
-        message = "--branch, --path and --message are of a push; --tag and --pre-release are of a release"
-        raise click.UsageError(message)
+        misused("--branch, --path and --message are of a push; --tag and --pre-release are of a release")
 
     def sample_for(trigger: Trigger) -> _Sample:
         return _Sample(
@@ -111,8 +110,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
 
     def remote(api: Api) -> dict[str, Any]:
         if send:
-            message = "--send needs the secret of the webhook: use it on the machine of the service"
-            raise click.UsageError(message)
+            misused("--send needs the secret of the webhook: use it on the machine of the service")
         trigger = _trigger(api.get(f"/v1/event-triggers/{part(trigger_id)}")["eventTrigger"])
         connected: dict[str, list[dict[str, Any]]] = api.get("/v1/integrations")
         defaults = [
@@ -124,11 +122,11 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, as_json: bool
         return _verdict(trigger, sample_for(trigger), defaults)
 
     verdict = with_app(work, remote=remote)
-    show(verdict, as_json=as_json)
+    show(verdict)
     if send:
-        hint("contentsvc run list", as_json=as_json)
+        hint("contentsvc run list")
     elif verdict["matches"]:
-        hint(f"contentsvc trigger test {trigger_id} --send", as_json=as_json)
+        hint(f"contentsvc trigger test {trigger_id} --send")
 
 
 def _trigger(body: dict[str, Any]) -> Trigger:
@@ -173,13 +171,11 @@ async def _receive(app: Application, trigger: Trigger, sample: _Sample) -> dict[
                 provider = provider_named(integration.provider)
                 secrets = await app.stores.directory.secrets(trigger.organization_id, integration.id, app.clock.now())
                 if provider is None or provider.slug not in _NATIVE or not secrets:
-                    message = f"there is no sample for the provider '{integration.provider}': push a commit instead"
-                    raise click.ClickException(message)
+                    fail(f"there is no sample for the provider '{integration.provider}': push a commit instead")
                 delivery = await asyncio.to_thread(_delivery, integration, repository, sample)
                 row = await receive_recorded(receiver_of(app), integration, provider, secrets[0], delivery)
                 return {name: row[name] for name in ("delivery", "status", "message")}
-    message = "no repository of this trigger is connected"
-    raise click.ClickException(message)
+    return fail("no repository of this trigger is connected")
 
 
 def _delivery(integration: Integration, repository: Repository, sample: _Sample) -> "RecordedDelivery":

@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, fail, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import Api, owned, with_app
 from contentsvc_core.application import Application
@@ -27,7 +27,7 @@ _MISSED: Final = ("repository", "event", "action", "statusCode", "deliveredAt", 
     help="How long deliveries signed with the old secret are also accepted; 0 stops at once.",
 )
 @JSON
-def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> None:
+def rotate_secret(integration_id: str, overlap_hours: int) -> None:
     """Rotate the webhook secret of an integration.
 
     With a token, contentsvc updates the webhook at the code host. Without a token, it prints the new secret once; enter
@@ -57,10 +57,9 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
         return body | {name: rotated[name] for name in ("overlapUntil", "changedAtHost")}, rotated["hostError"]
 
     body, refusal = with_app(work, busy=CALLING, remote=remote)
-    show(body, as_json=as_json)
+    show(body)
     if refusal is not None:
-        message = f"the code host still signs with the old secret; enter the new one there: {refusal}"
-        raise click.ClickException(message)
+        fail(f"the code host still signs with the old secret; enter the new one there: {refusal}")
 
 
 @click.command()
@@ -74,7 +73,7 @@ def rotate_secret(integration_id: str, overlap_hours: int, *, as_json: bool) -> 
 )
 @click.option("--dry-run", is_flag=True, help="Only print the deliveries that would be requested.")
 @list_output
-def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) -> None:
+def reconcile(integration_id: str, hours: int, *, dry_run: bool) -> None:
     """Request failed deliveries again from the code host.
 
     Deliveries that were not accepted are requested, too. The integration must have a token, and the code host must list
@@ -102,10 +101,9 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool, as_json: bool) 
     missed: list[dict[str, Any]] = done["deliveries"]
     rows = [{"delivery": each["deliveryId"], **{name: each[name] for name in _MISSED}} for each in missed]
     columns = ("delivery", "event", "action", "statusCode", "deliveredAt", "result")
-    show_rows(rows, columns=columns, as_json=as_json, empty="Nothing is missing.")
+    show_rows(rows, columns=columns, empty="Nothing is missing.")
     if not done["complete"]:
         click.echo("There are too many deliveries: the oldest were not checked.", err=True)
     refused = [each["error"] for each in missed if each["error"] is not None]
     if refused:
-        message = f"{len(refused)} could not be requested: {refused[0]}"
-        raise click.ClickException(message)
+        fail(f"{len(refused)} could not be requested: {refused[0]}")

@@ -37,7 +37,7 @@ def brand() -> None:
 @brand.command("list")
 @ORGANIZATION
 @list_output
-def list_brands(organization: str, *, as_json: bool) -> None:
+def list_brands(organization: str) -> None:
     """List an organization's brand identities, oldest first."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -46,19 +46,19 @@ def list_brands(organization: str, *, as_json: bool) -> None:
 
     optional = ("language", "companyName", "audience")
     rows = with_app(work, remote=lambda api: api.get(_PATH)["brandIdentities"])
-    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No brand identities yet.", optional=optional)
+    show_rows(rows, columns=_COLUMNS, empty="No brand identities yet.", optional=optional)
 
 
 @brand.command("show")
 @click.argument("brand_id")
 @JSON
-def show_brand(brand_id: str, *, as_json: bool) -> None:
+def show_brand(brand_id: str) -> None:
     """Show a brand identity with all its fields."""
 
     async def work(app: Application) -> dict[str, Any]:
         return _body(await owned(app, _KIND, brand_id, app.stores.brands.identity))
 
-    show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(brand_id)}")["brandIdentity"]), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(brand_id)}")["brandIdentity"]))
 
 
 @brand.command()
@@ -67,7 +67,7 @@ def show_brand(brand_id: str, *, as_json: bool) -> None:
 @click.option("--name", help="Name of the brand identity.  [default: from the website]")
 @WAIT
 @JSON
-def generate(website_url: str, organization: str, name: str | None, wait_s: float | None, *, as_json: bool) -> None:
+def generate(website_url: str, organization: str, name: str | None, wait_s: float | None) -> None:
     """Create a brand identity from a website. A server that performs runs reads the site."""
 
     async def work(app: Application) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
         return followed_on_server(api, f"{_PATH}/generate", body, wait_s)
 
     job = with_app(work, busy=None, remote=remote)
-    show(job, as_json=as_json)
+    show(job)
     check_completed(job, wait_s)
 
 
@@ -89,7 +89,7 @@ def generate(website_url: str, organization: str, name: str | None, wait_s: floa
 @options(ChangeBrand, _NAMES, _MORE, without=("is_default",))
 @click.option("--default", "is_default", is_flag=True, default=None, help="Make it the organization's default.")
 @JSON
-def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def edit(brand_id: str, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change a brand identity. Fields that you do not name stay unchanged."""
     changes = given(fields)
     check_changes(changes)
@@ -103,13 +103,13 @@ def edit(brand_id: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN40
     def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"{_PATH}/{part(brand_id)}", to_builtins(command))["brandIdentity"]
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    show(with_app(work, remote=remote))
 
 
 @brand.command()
 @click.argument("brand_id")
 @JSON
-def delete(brand_id: str, *, as_json: bool) -> None:
+def delete(brand_id: str) -> None:
     """Delete a brand identity. The schedules and triggers that use it are disabled."""
 
     async def work(app: Application) -> Mapping[str, Any]:
@@ -119,7 +119,7 @@ def delete(brand_id: str, *, as_json: bool) -> None:
         answer = api.send("DELETE", f"{_PATH}/{part(brand_id)}")
         return {name: answer[name] for name in ("disabledSchedules", "disabledEvents")}
 
-    show({"brandIdentityId": brand_id, **with_app(work, remote=remote)}, as_json=as_json)
+    show({"brandIdentityId": brand_id, **with_app(work, remote=remote)})
 
 
 def _body(brand: BrandIdentity) -> dict[str, Any]:

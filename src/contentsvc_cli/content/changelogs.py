@@ -8,7 +8,7 @@ from msgspec import Struct, to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, list_output, misused, show, show_rows
 from contentsvc_cli.wiring import Api, accepted, near, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -64,7 +64,7 @@ def changelog() -> None:
 @changelog.command("list")
 @ORGANIZATION
 @list_output
-def list_changelogs(organization: str, *, as_json: bool) -> None:
+def list_changelogs(organization: str) -> None:
     """List an organization's public changelogs."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -73,21 +73,21 @@ def list_changelogs(organization: str, *, as_json: bool) -> None:
 
     rows = with_app(work, remote=lambda api: api.get(_PATH)["changelogs"])
     columns = ("slug", "title", "isPublic", "url")
-    show_rows(rows, columns=columns, as_json=as_json, empty="There is no changelog.")
+    show_rows(rows, columns=columns, empty="There is no changelog.")
 
 
 @changelog.command("show")
 @ORGANIZATION
 @_WHICH
 @JSON
-def show_changelog(organization: str, which: str | None, *, as_json: bool) -> None:
+def show_changelog(organization: str, which: str | None) -> None:
     """Show a public changelog and its URL."""
 
     async def work(app: Application) -> dict[str, Any]:
         _, changelog = await _named(app, organization, which)
         return _body(app, changelog)
 
-    show(with_app(work, remote=lambda api: _on_server(api, which)), as_json=as_json)
+    show(with_app(work, remote=lambda api: _on_server(api, which)))
 
 
 @changelog.command("create")
@@ -95,7 +95,7 @@ def show_changelog(organization: str, which: str | None, *, as_json: bool) -> No
 @options(CreateChangelog, _NAMES, _MORE, without=_WITHOUT)
 @_LINKS
 @JSON
-def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def create_changelog(organization: str, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Create another public changelog. It is hidden until you publish it."""
     command = _command(CreateChangelog, fields)
 
@@ -106,8 +106,8 @@ def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None
     def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, to_builtins(command))["changelog"]
 
-    show(with_app(work, remote=remote), as_json=as_json)
-    hint(f"contentsvc changelog publish --changelog {fields['slug']}", as_json=as_json)
+    show(with_app(work, remote=remote))
+    hint(f"contentsvc changelog publish --changelog {fields['slug']}")
 
 
 @changelog.command("set")
@@ -116,10 +116,10 @@ def create_changelog(organization: str, *, as_json: bool, **fields: Any) -> None
 @options(ChangeChangelog, _NAMES, _MORE, without=_WITHOUT)
 @_LINKS
 @JSON
-def set_changelog(organization: str, which: str | None, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # as above
+def set_changelog(organization: str, which: str | None, **fields: Any) -> None:  # noqa: ANN401  # as above
     """Change a public changelog. Other options stay unchanged. A previous public slug redirects to the new one."""
     check_changes(given(fields))
-    _change(organization, which, _command(ChangeChangelog, fields), as_json=as_json)
+    _change(organization, which, _command(ChangeChangelog, fields))
 
 
 @changelog.command("image")
@@ -129,16 +129,13 @@ def set_changelog(organization: str, which: str | None, *, as_json: bool, **fiel
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option("--delete", is_flag=True, help="Delete the picture.")
 @JSON
-def set_image(
-    organization: str, which: str | None, kind: str, file: Path | None, *, delete: bool, as_json: bool
-) -> None:
+def set_image(organization: str, which: str | None, kind: str, file: Path | None, *, delete: bool) -> None:
     """Set the logo, the icon or the card of a changelog. Other sites show the card in link previews.
 
     FILE is a PNG, JPEG or WebP picture of at most 512 KiB.
     """
     if (file is None) is not delete:
-        message = "name a file, or add --delete"
-        raise click.UsageError(message)
+        misused("name a file, or add --delete")
     content = None if file is None else file.read_bytes()
 
     async def work(app: Application) -> dict[str, Any]:
@@ -149,7 +146,7 @@ def set_image(
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}/images/{kind}"
         return api.send("DELETE" if content is None else "PUT", path, content=content)["changelog"]
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    show(with_app(work, remote=remote))
 
 
 @changelog.command()
@@ -157,7 +154,7 @@ def set_image(
 @_WHICH
 @click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
-def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -> None:
+def publish(organization: str, which: str | None, *, yes: bool) -> None:
     """Make a changelog public. You see the posts that become public, and are asked first."""
 
     async def work(app: Application) -> tuple[dict[str, Any], ExposureBody]:
@@ -174,12 +171,11 @@ def publish(organization: str, which: str | None, *, yes: bool, as_json: bool) -
         # Text for people goes to standard error, because programs read JSON from standard output.
         click.echo(shown, err=True)
         if not yes and not sys.stdin.isatty():
-            message = "there is no terminal to ask on: check the list above, then add --yes"
-            raise click.UsageError(message)
+            misused("there is no terminal to ask on: check the list above, then add --yes")
         if not yes:
             click.confirm(question, abort=True, err=True)
-    _change(organization, which, ChangeChangelog(is_public=True), as_json=as_json)
-    hint("contentsvc open changelog", as_json=as_json)
+    _change(organization, which, ChangeChangelog(is_public=True))
+    hint("contentsvc open changelog")
 
 
 def _question(changelog: Mapping[str, Any], exposure: ExposureBody) -> tuple[str, str]:
@@ -202,16 +198,16 @@ def _question(changelog: Mapping[str, Any], exposure: ExposureBody) -> tuple[str
 @ORGANIZATION
 @_WHICH
 @JSON
-def hide(organization: str, which: str | None, *, as_json: bool) -> None:
+def hide(organization: str, which: str | None) -> None:
     """Hide a changelog. Its pages answer 404."""
-    _change(organization, which, ChangeChangelog(is_public=False), as_json=as_json)
+    _change(organization, which, ChangeChangelog(is_public=False))
 
 
 @changelog.command()
 @ORGANIZATION
 @click.option("--changelog", "which", metavar="SLUG", required=True, help="Slug or id of the changelog.")
 @JSON
-def delete(organization: str, which: str, *, as_json: bool) -> None:
+def delete(organization: str, which: str) -> None:
     """Delete a changelog. Its posts stay. You can only hide the first changelog."""
 
     async def work(app: Application) -> dict[str, Any]:
@@ -219,10 +215,10 @@ def delete(organization: str, which: str, *, as_json: bool) -> None:
         accepted(await app.changelog_editor.remove(changelog))
         return {"id": changelog.id}
 
-    show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")))
 
 
-def _change(organization: str, which: str | None, command: Struct, *, as_json: bool) -> None:
+def _change(organization: str, which: str | None, command: Struct) -> None:
     async def work(app: Application) -> dict[str, Any]:
         owner, changelog = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.change(owner, command, changelog)))
@@ -231,7 +227,7 @@ def _change(organization: str, which: str | None, command: Struct, *, as_json: b
         path = f"{_PATH}/{part(_on_server(api, which)['id'])}"
         return api.send("PATCH", path, to_builtins(command))["changelog"]
 
-    show(with_app(work, remote=remote), as_json=as_json)
+    show(with_app(work, remote=remote))
 
 
 def _on_server(api: Api, which: str | None) -> dict[str, Any]:
@@ -255,8 +251,7 @@ async def _named(app: Application, organization: str, which: str | None) -> tupl
     changelog = await app.changelog_editor.find(owner, which)
     if changelog is None:
         slugs = [changelog.slug for changelog in await app.changelog_editor.all_of(owner)]
-        message = f"{owner.slug} has no changelog '{which}'{near(which or '', slugs)}: see 'contentsvc changelog list'"
-        raise click.ClickException(message)
+        fail(f"{owner.slug} has no changelog '{which}'{near(which or '', slugs)}: see 'contentsvc changelog list'")
     return owner, changelog
 
 

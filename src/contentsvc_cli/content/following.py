@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.output import say
+from contentsvc_cli.terminal.output import fail, say
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.jobs import Job, job_events, job_status
@@ -65,5 +65,4 @@ def check_completed(job: Mapping[str, Any], wait_s: float | None) -> None:
     status = job["status"]
     if wait_s is not None and status != "completed":
         reason = job["error"] if status in _ENDED else "it takes longer than that; is a server running?"
-        message = f"the job is {status}: {reason}"
-        raise click.ClickException(message)
+        fail(f"the job is {status}: {reason}")

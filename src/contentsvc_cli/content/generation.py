@@ -26,7 +26,7 @@ _MORE: Final[Mapping[str, Mapping[str, Any]]] = {
 @options(GeneratePost, _NAMES, _MORE, without=("repository_names", "include_commits", "include_releases"))
 @WAIT
 @JSON
-def generate(organization: str, wait_s: float | None, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def generate(organization: str, wait_s: float | None, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Start writing a post about recent changes. A server that performs runs writes it."""
     command = accepted(read_command(GeneratePost, given(fields)))
 
@@ -41,9 +41,9 @@ def generate(organization: str, wait_s: float | None, *, as_json: bool, **fields
         return followed_on_server(api, "/v1/posts/generate", body, wait_s)
 
     job = with_app(work, busy=None, remote=remote)
-    show(job, as_json=as_json)
+    show(job)
     check_completed(job, wait_s)
     if job["postId"] is not None:
-        hint(f"contentsvc post show {job['postId']}", as_json=as_json)
+        hint(f"contentsvc post show {job['postId']}")
     elif wait_s is None:
-        hint("contentsvc run list", as_json=as_json)
+        hint("contentsvc run list")

@@ -7,7 +7,7 @@ import click
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import trigger_ids
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, json_text, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, json_text, misused, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, refuse_unknown, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
@@ -68,7 +68,7 @@ def style() -> None:
 @_TRIGGER
 @_SCHEDULE
 @JSON
-def show_style(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
+def show_style(organization: str, trigger_id: str | None, schedule_id: str | None) -> None:
     """Show the house style. The fields that are set come first, then the defaults."""
     _check_one(trigger_id, schedule_id)
 
@@ -81,7 +81,7 @@ def show_style(organization: str, trigger_id: str | None, schedule_id: str | Non
         override = _override_on_server(api, trigger_id, schedule_id)
         return owner, owner if override is None else _read_stored(override[1])
 
-    _print(*with_app(work, remote=remote), as_json=as_json)
+    _print(*with_app(work, remote=remote))
 
 
 @style.command("set")
@@ -110,16 +110,13 @@ def set_style(
     schedule_id: str | None,
     file: IO[str] | None,
     unset: tuple[str, ...],
-    *,
-    as_json: bool,
     **options: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
     _check_one(trigger_id, schedule_id)
     chosen = {name: value for name, value in options.items() if value not in {None, ()}}
     if (file is None) == (not chosen and not unset):
-        message = "nothing to change: add --file or another option"
-        raise click.UsageError(message)
+        misused("nothing to change: add --file or another option")
     if "headings" in chosen:
         chosen["headings"] = _headings(chosen["headings"])
     chosen = {name: _listed(value) for name, value in chosen.items()}
@@ -132,7 +129,7 @@ def set_style(
             raise click.ClickException(style_fault(read))
         return read
 
-    _change(organization, trigger_id, schedule_id, changed, as_json=as_json)
+    _change(organization, trigger_id, schedule_id, changed)
 
 
 @style.command()
@@ -140,10 +137,10 @@ def set_style(
 @_TRIGGER
 @_SCHEDULE
 @JSON
-def reset(organization: str, trigger_id: str | None, schedule_id: str | None, *, as_json: bool) -> None:
+def reset(organization: str, trigger_id: str | None, schedule_id: str | None) -> None:
     """Reset the house style to the defaults. An override is removed."""
     _check_one(trigger_id, schedule_id)
-    _change(organization, trigger_id, schedule_id, lambda _: None, as_json=as_json)
+    _change(organization, trigger_id, schedule_id, lambda _: None)
 
 
 def _change(
@@ -151,8 +148,6 @@ def _change(
     trigger_id: str | None,
     schedule_id: str | None,
     changed: Callable[[HouseStyle | None], HouseStyle | None],
-    *,
-    as_json: bool,
 ) -> None:
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
@@ -179,7 +174,7 @@ def _change(
         api.send("PATCH", path, {"outputConfig": {**output, "houseStyle": style_body(style)}})
         return owner, style
 
-    _print(*with_app(work, remote=remote), as_json=as_json)
+    _print(*with_app(work, remote=remote))
 
 
 def _override_on_server(
@@ -216,10 +211,10 @@ async def _stored_style(
     return owner.house_style
 
 
-def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json: bool) -> None:
+def _print(organization: HouseStyle | None, style: HouseStyle | None) -> None:
     combined = merged(organization, style)
     effective = options_body(options_of(combined))
-    if as_json:
+    if wants_json():
         click.echo(json_text({"houseStyle": style_body(style), "effective": effective}, indent=2))
         return
     fields, inherited = style_body(style) or {}, style_body(combined) or {}
@@ -231,7 +226,7 @@ def _print(organization: HouseStyle | None, style: HouseStyle | None, *, as_json
         }
         for name, value in {**inherited, **effective}.items()
     ]
-    show_rows(rows, columns=("field", "value", "from"), as_json=False, empty="")
+    show_rows(rows, columns=("field", "value", "from"), empty="")
 
 
 def _listed(value: Any) -> Any:  # noqa: ANN401  # an option's value
@@ -241,8 +236,7 @@ def _listed(value: Any) -> Any:  # noqa: ANN401  # an option's value
 def _headings(texts: tuple[str, ...]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     if any(not sign for _, sign, _ in pairs):
-        message = "write a heading as SECTION=TEXT, such as 'added=What is new'"
-        raise click.UsageError(message)
+        misused("write a heading as SECTION=TEXT, such as 'added=What is new'")
     return {name.strip(): text for name, _, text in pairs}
 
 
@@ -250,8 +244,7 @@ def _read(file: IO[str]) -> object:
     try:
         read: Any = json.load(file)
     except (ValueError, RecursionError) as exc:
-        message = f"the file is not valid JSON: {exc}"
-        raise click.ClickException(message) from exc
+        fail(f"the file is not valid JSON: {exc}")
     # The output of 'style show --json', which has the effective style beside it.
     whole: Any = cast("Any", read) if isinstance(read, Mapping) else {}
     return whole.get("houseStyle", read)
@@ -259,5 +252,4 @@ def _read(file: IO[str]) -> object:
 
 def _check_one(trigger_id: str | None, schedule_id: str | None) -> None:
     if trigger_id is not None and schedule_id is not None:
-        message = "name a trigger or a schedule, not both"
-        raise click.UsageError(message)
+        misused("name a trigger or a schedule, not both")

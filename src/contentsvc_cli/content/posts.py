@@ -8,7 +8,20 @@ from msgspec import Struct, to_builtins
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, say, show, show_rows
+from contentsvc_cli.terminal.output import (
+    JSON,
+    LIMIT,
+    ORGANIZATION,
+    fail,
+    fetched,
+    hint,
+    list_output,
+    misused,
+    say,
+    show,
+    show_rows,
+    wants_json,
+)
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -68,13 +81,11 @@ def create(
     markdown: TextIO,
     *,
     publish: bool,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Create a post with your own text, as a draft."""
     if publish and fields["publish_at"] is not None:
-        message = "use either --publish or --publish-at"
-        raise click.UsageError(message)
+        misused("use either --publish or --publish-at")
     status = PostStatus.PUBLISHED if publish else PostStatus.DRAFT
     typed = {**given(fields), "markdown": _text(markdown), "status": status.value}
     command = accepted(read_command(CreatePost, typed))
@@ -84,8 +95,8 @@ def create(
         return post_body(accepted(await app.post_editor.create(owner.id, command, author=_AUTHOR)))
 
     body = with_app(work, remote=lambda api: api.send("POST", "/v1/posts", to_builtins(command))["post"])
-    _show(body, as_json=as_json)
-    hint(f"contentsvc open post {body['id']}", as_json=as_json)
+    _show(body)
+    hint(f"contentsvc open post {body['id']}")
 
 
 @post.command("list")
@@ -93,10 +104,10 @@ def create(
 @_filtered
 @LIMIT
 @list_output
-def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters: str) -> None:
+def list_posts(organization: str, limit: int | None, **filters: str) -> None:
     """List posts, newest first."""
     query = accepted(read_post_query(filters))
-    at_most = fetched(limit, as_json=as_json)
+    at_most = fetched(limit)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if query == PostQuery():
@@ -113,7 +124,6 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters
         organization,
         rows,
         ("createdAt", "id", "contentType", "status", "title"),
-        as_json=as_json,
         optional=("contentType",),
         limit=limit,
         remote=lambda api: api.list("/v1/posts", "posts", at_most, **filters),
@@ -126,7 +136,7 @@ def list_posts(organization: str, limit: int | None, *, as_json: bool, **filters
 @_filtered
 @click.option("--yes", is_flag=True, help="Do not ask: for scripts.")
 @JSON
-def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters: str) -> None:
+def bulk(action: str, organization: str, *, yes: bool, **filters: str) -> None:
     """Publish, unpublish or delete all matching posts.
 
     At most 500 posts are changed. Name at least one filter.
@@ -135,8 +145,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
 
     query = accepted(read_post_query(filters))
     if query == PostQuery():
-        message = "name at least one filter, such as --status draft"
-        raise click.UsageError(message)
+        misused("name at least one filter, such as --status draft")
 
     async def choose(app: Application) -> tuple[str, Sequence[tuple[str, str]], int]:
         owner = (await organization_named(app, organization)).id
@@ -152,8 +161,7 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
     if posts and not yes:
         if not sys.stdin.isatty():
             number = "1 post matches" if len(posts) == 1 else f"{len(posts)} posts match"
-            message = f"{number}, and there is no terminal to ask on: add --yes"
-            raise click.UsageError(message)
+            misused(f"{number}, and there is no terminal to ask on: add --yes")
         click.confirm(f"{action.capitalize()} {len(posts)} of {total} posts?", abort=True, err=True)
 
     async def work(app: Application) -> dict[str, Any]:
@@ -169,14 +177,14 @@ def bulk(action: str, organization: str, *, yes: bool, as_json: bool, **filters:
     done: dict[str, Any] = {"action": action, "done": [], "failed": [], "remaining": 0}
     if posts:
         done = with_app(work, remote=work_remotely)
-    _show_bulk(done, as_json=as_json)
+    _show_bulk(done)
 
 
-def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        show(done, as_json=True)
+def _show_bulk(done: Mapping[str, Any]) -> None:
+    if wants_json():
+        show(done)
     else:
-        show({**done, "done": len(done["done"]), "failed": len(done["failed"])}, as_json=False)
+        show({**done, "done": len(done["done"]), "failed": len(done["failed"])})
         for failure in done["failed"]:
             click.echo(f"{failure['id']} ({failure['title']}): {failure['error']}", err=True)
     if done["failed"]:
@@ -192,7 +200,7 @@ def _show_bulk(done: Mapping[str, Any], *, as_json: bool) -> None:
 @HITS
 @list_output
 def search_posts(
-    words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int, *, as_json: bool
+    words: tuple[str, ...], organization: str, status: str, content_type: str, since: str, limit: int
 ) -> None:
     """Search posts by WORDS. All words must match.
 
@@ -217,21 +225,21 @@ def search_posts(
         return [post_hit_body(post, post_search.terms) for post in posts[:limit]]
 
     columns = ("createdAt", "id", "contentType", "status", "title")
-    show_hits(organization, rows, columns, as_json=as_json, remote=remote)
+    show_hits(organization, rows, columns, remote=remote)
 
 
 @post.command("show")
 @click.argument("post_id")
 @JSON
-def show_post(post_id: str, *, as_json: bool) -> None:
+def show_post(post_id: str) -> None:
     """Show a post. Without --json, only its Markdown."""
 
     async def work(app: Application) -> dict[str, Any]:
         return post_body(await owned(app, "post", post_id, app.stores.posts.post))
 
     body = with_app(work, remote=lambda api: api.get(f"/v1/posts/{part(post_id)}")["post"])
-    if as_json:
-        show(body, as_json=True)
+    if wants_json():
+        show(body)
     else:
         say(body["markdown"])
 
@@ -244,8 +252,6 @@ def show_post(post_id: str, *, as_json: bool) -> None:
 def edit(
     post_id: str,
     markdown: TextIO | None,
-    *,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Change a post. Options that you leave out stay unchanged.
@@ -256,13 +262,13 @@ def edit(
     if markdown is not None:
         changes["markdown"] = _text(markdown)
     check_changes(changes)
-    _change(post_id, accepted(read_command(ChangePost, changes)), as_json=as_json)
+    _change(post_id, accepted(read_command(ChangePost, changes)))
 
 
 @post.command()
 @click.argument("post_id")
 @JSON
-def versions(post_id: str, *, as_json: bool) -> None:
+def versions(post_id: str) -> None:
     """List the versions of a post's text, newest first."""
     from contentsvc_core.content.versions import VersionBody  # noqa: PLC0415  # only this command needs it
 
@@ -271,53 +277,52 @@ def versions(post_id: str, *, as_json: bool) -> None:
         return [to_builtins(VersionBody.of(version)) for version in versions]
 
     rows = with_app(work, remote=lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"])
-    show_rows(rows, columns=("number", "savedAt", "author", "title"), as_json=as_json, empty="No versions.")
+    show_rows(rows, columns=("number", "savedAt", "author", "title"), empty="No versions.")
 
 
 @post.command()
 @click.argument("post_id")
 @click.argument("number", type=click.IntRange(1))
 @JSON
-def restore(post_id: str, number: int, *, as_json: bool) -> None:
+def restore(post_id: str, number: int) -> None:
     """Restore version NUMBER of a post, as a new version."""
 
     async def work(app: Application) -> dict[str, Any]:
         async def restored(owner: str, id_: str) -> Post | Refusal:
             post = await app.post_editor.restore(owner, id_, number, author=_AUTHOR)
             if post == UNKNOWN_VERSION:
-                message = f"the post has no version {number}: see 'contentsvc post versions {id_}'"
-                raise click.ClickException(message)
+                fail(f"the post has no version {number}: see 'contentsvc post versions {id_}'")
             return post
 
         return post_body(await owned(app, "post", post_id, restored))
 
     path = f"/v1/posts/{part(post_id)}/versions/{number}/restore"
-    _show(with_app(work, remote=lambda api: api.send("POST", path)["post"]), as_json=as_json)
+    _show(with_app(work, remote=lambda api: api.send("POST", path)["post"]))
 
 
 @post.command()
 @click.argument("post_id")
 @click.option("--at", metavar="TIME", help="Publish the draft at this time, such as 2026-11-22T08:30Z.")
 @JSON
-def publish(post_id: str, at: str | None, *, as_json: bool) -> None:
+def publish(post_id: str, at: str | None) -> None:
     """Publish a post, now or at a later time."""
     change = ChangePost(status=PostStatus.PUBLISHED) if at is None else ChangePost(publish_at=at)
-    _change(post_id, change, as_json=as_json)
-    hint(f"contentsvc open post {post_id}", as_json=as_json)
+    _change(post_id, change)
+    hint(f"contentsvc open post {post_id}")
 
 
 @post.command()
 @click.argument("post_id")
 @JSON
-def unpublish(post_id: str, *, as_json: bool) -> None:
+def unpublish(post_id: str) -> None:
     """Turn a post back into a draft, or cancel its schedule."""
-    _change(post_id, ChangePost(status=PostStatus.DRAFT), as_json=as_json)
+    _change(post_id, ChangePost(status=PostStatus.DRAFT))
 
 
 @post.command()
 @click.argument("post_id")
 @JSON
-def delete(post_id: str, *, as_json: bool) -> None:
+def delete(post_id: str) -> None:
     """Delete a post. Its run is kept and does not write it again."""
 
     async def remove(app: Application) -> None:
@@ -325,10 +330,10 @@ def delete(post_id: str, *, as_json: bool) -> None:
         accepted(await app.post_editor.remove(post.organization_id, post_id))
 
     with_app(remove, remote=lambda api: api.send("DELETE", f"/v1/posts/{part(post_id)}"))
-    show({"postId": post_id, "deleted": True}, as_json=as_json)
+    show({"postId": post_id, "deleted": True})
 
 
-def _change(post_id: str, change: Struct, *, as_json: bool) -> None:
+def _change(post_id: str, change: Struct) -> None:
     async def work(app: Application) -> dict[str, Any]:
         editor = app.post_editor
         changed = await owned(
@@ -339,19 +344,18 @@ def _change(post_id: str, change: Struct, *, as_json: bool) -> None:
     def remote(api: Api) -> dict[str, Any]:
         return api.send("PATCH", f"/v1/posts/{part(post_id)}", to_builtins(change))["post"]
 
-    _show(with_app(work, remote=remote), as_json=as_json)
+    _show(with_app(work, remote=remote))
 
 
-def _show(changed: Mapping[str, Any], *, as_json: bool) -> None:
+def _show(changed: Mapping[str, Any]) -> None:
     # People get a summary; 'post show' prints the text.
     metadata: Mapping[str, Any] = changed["sourceMetadata"] or {}
     row: Mapping[str, Any] = {**changed, "publishAt": metadata["publishAt"]} if "publishAt" in metadata else changed
-    show(changed if as_json else {name: row[name] for name in _SHORT if name in row}, as_json=as_json)
+    show(changed if wants_json() else {name: row[name] for name in _SHORT if name in row})
 
 
 def _text(markdown: TextIO) -> str:
     try:
         return storable(markdown.read())
-    except UnicodeDecodeError as exc:
-        message = "the Markdown is not valid UTF-8"
-        raise click.ClickException(message) from exc
+    except UnicodeDecodeError:
+        fail("the Markdown is not valid UTF-8")

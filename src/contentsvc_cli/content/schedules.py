@@ -10,7 +10,7 @@ from msgspec import Struct, to_builtins
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, misused, show, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command, values_of
@@ -78,8 +78,6 @@ def create(
     at: str,
     day_of_week: str | None,
     day_of_month: int | None,
-    *,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Create a schedule. A server that performs runs fires it."""
@@ -93,14 +91,14 @@ def create(
     def remote(api: Api) -> _Shown:
         return api.send("POST", _PATH, _request(values_of(command)))["schedule"], _zone_on_server(api)
 
-    _show(*with_app(work, remote=remote), as_json=as_json)
-    hint("contentsvc schedule list", as_json=as_json)
+    _show(*with_app(work, remote=remote))
+    hint("contentsvc schedule list")
 
 
 @schedule.command("list")
 @ORGANIZATION
 @list_output
-def list_schedules(organization: str, *, as_json: bool) -> None:
+def list_schedules(organization: str) -> None:
     """List schedules with their next times, oldest first."""
 
     async def work(app: Application) -> tuple[list[dict[str, Any]], str]:
@@ -109,15 +107,15 @@ def list_schedules(organization: str, *, as_json: bool) -> None:
         return bodies, owner.time_zone.key
 
     listed, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
-    rows = listed if as_json else [_for_people(row, zone) for row in listed]
+    rows = listed if wants_json() else [_for_people(row, zone) for row in listed]
     optional = ("lookbackWindow", "autoPublish", "outputType")
-    show_rows(rows, columns=_COLUMNS, as_json=as_json, empty="No schedules yet.", optional=optional)
+    show_rows(rows, columns=_COLUMNS, empty="No schedules yet.", optional=optional)
 
 
 @schedule.command("show")
 @click.argument("schedule_id")
 @JSON
-def show_schedule(schedule_id: str, *, as_json: bool) -> None:
+def show_schedule(schedule_id: str) -> None:
     """Show a schedule."""
 
     async def work(app: Application) -> _Shown:
@@ -125,7 +123,7 @@ def show_schedule(schedule_id: str, *, as_json: bool) -> None:
         return _body(stored), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
-    _show(*shown, as_json=as_json)
+    _show(*shown)
 
 
 @schedule.command()
@@ -139,8 +137,6 @@ def edit(
     at: str | None,
     day_of_week: str | None,
     day_of_month: int | None,
-    *,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Change a schedule. Options that you leave out stay unchanged.
@@ -158,36 +154,36 @@ def edit(
         cron = {"cron": _cron(current, *times)} if moves else {}
         return accepted(read_command(ChangeSchedule, {**changes, **cron}))
 
-    _show(*_changed(schedule_id, change), as_json=as_json)
+    _show(*_changed(schedule_id, change))
 
 
 @schedule.command()
 @click.argument("schedule_id")
 @JSON
-def enable(schedule_id: str, *, as_json: bool) -> None:
+def enable(schedule_id: str) -> None:
     """Enable a schedule. It does not fire for times that have passed."""
-    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=True)), as_json=as_json)
+    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=True)))
 
 
 @schedule.command()
 @click.argument("schedule_id")
 @JSON
-def disable(schedule_id: str, *, as_json: bool) -> None:
+def disable(schedule_id: str) -> None:
     """Disable a schedule. Its waiting runs end as skipped."""
-    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=False)), as_json=as_json)
+    _show(*_changed(schedule_id, lambda _: ChangeSchedule(enabled=False)))
 
 
 @schedule.command()
 @click.argument("schedule_id")
 @JSON
-def delete(schedule_id: str, *, as_json: bool) -> None:
+def delete(schedule_id: str) -> None:
     """Delete a schedule. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(app: Application) -> bool:
         return await owned(app, "schedule", schedule_id, app.stores.schedules.remove)
 
     with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}"))
-    show({"scheduleId": schedule_id, "deleted": True}, as_json=as_json)
+    show({"scheduleId": schedule_id, "deleted": True})
 
 
 def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
@@ -254,13 +250,12 @@ def _cron(
     if refused is not None:
         option = _DAY_OPTIONS.get(refused.field or "")
         has = "needs" if times.get(refused.field or "") is None else "takes no"
-        message = f"a {times['frequency'].value} schedule {has} {option}" if option else refused.message()
-        raise click.UsageError(message)
+        misused(f"a {times['frequency'].value} schedule {has} {option}" if option else refused.message())
     return Cron(**times)
 
 
-def _show(body: Mapping[str, Any], zone: str, *, as_json: bool) -> None:
-    show(body if as_json else _for_people(body, zone), as_json=as_json)
+def _show(body: Mapping[str, Any], zone: str) -> None:
+    show(body if wants_json() else _for_people(body, zone))
 
 
 def _for_people(body: Mapping[str, Any], zone: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from typing import Any
 
 import click
 
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, list_output, show, show_rows
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.outgoing.subscribers import Subscriber, read_address
@@ -17,7 +17,7 @@ def subscriber() -> None:
 @subscriber.command("list")
 @ORGANIZATION
 @list_output
-def list_subscribers(organization: str, *, as_json: bool) -> None:
+def list_subscribers(organization: str) -> None:
     """List the subscribers of all changelogs. Use --json to export them."""
 
     async def work(app: Application) -> list[dict[str, Any]]:
@@ -26,19 +26,18 @@ def list_subscribers(organization: str, *, as_json: bool) -> None:
         return [_body(subscriber, slugs) for subscriber in await app.stores.subscribers.subscribers(owner.id)]
 
     rows = with_app(work)
-    show_rows(rows, columns=("address", "changelog", "status", "createdAt"), as_json=as_json, empty="No subscribers.")
+    show_rows(rows, columns=("address", "changelog", "status", "createdAt"), empty="No subscribers.")
 
 
 @subscriber.command()
 @ORGANIZATION
 @click.argument("address")
 @JSON
-def remove(organization: str, address: str, *, as_json: bool) -> None:
+def remove(organization: str, address: str) -> None:
     """Delete an address with all its subscriptions and mails."""
     normal = read_address(address)
     if normal is None:
-        message = f"'{address}' is not an e-mail address"
-        raise click.ClickException(message)
+        fail(f"'{address}' is not an e-mail address")
 
     async def work(app: Application) -> int:
         owner = await organization_named(app, organization)
@@ -46,9 +45,8 @@ def remove(organization: str, address: str, *, as_json: bool) -> None:
 
     removed = with_app(work)
     if not removed:
-        message = f"'{normal}' is not subscribed"
-        raise click.ClickException(message)
-    show({"address": normal, "removed": removed}, as_json=as_json)
+        fail(f"'{normal}' is not subscribed")
+    show({"address": normal, "removed": removed})
 
 
 def _body(subscriber: Subscriber, slugs: dict[str, str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from contentsvc_cli.develop.relay import RelayedDelivery, relayed
 from contentsvc_cli.develop.send import provider_of, webhook_url_option
 from contentsvc_cli.develop.sending import RETRIES, DeliveryAnswer, client_for, send_request
 from contentsvc_cli.servers import LOCAL_PORT, local_port
-from contentsvc_cli.terminal.output import json_text, say
+from contentsvc_cli.terminal.output import json_text, misused, say
 from contentsvc_cli.wiring import organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import webhook_url
@@ -63,11 +63,9 @@ def listen(
     sends compact JSON, as GitHub does. If it does not hold, set CONTENTSVC_WEBHOOK_SECRET.
     """
     if (source is None) is (recording is None):
-        message = "name a relay with --from, or a recorded file with --file"
-        raise click.UsageError(message)
+        misused("name a relay with --from, or a recorded file with --file")
     if recording is not None and not secret:
-        message = f"a recorded file has no signatures: set {_SECRET_VARIABLE}"
-        raise click.UsageError(message)
+        misused(f"a recorded file has no signatures: set {_SECRET_VARIABLE}")
     to = target or _own_webhook(port)
     try:
         with contextlib.suppress(KeyboardInterrupt):
@@ -82,8 +80,7 @@ def _own_webhook(port: int | None) -> str:
     async def work(app: Application) -> str:
         integrations = await app.stores.directory.integrations((await organization_named(app, "")).id)
         if len(integrations) != 1:
-            message = f"name the webhook with --to: there are {len(integrations)} integrations"
-            raise click.UsageError(message)
+            misused(f"name the webhook with --to: there are {len(integrations)} integrations")
         server = f"http://127.0.0.1:{port or local_port(load_settings().base_url)}"
         return webhook_url(server, integrations[0], integrations[0].repositories[0].id)
 

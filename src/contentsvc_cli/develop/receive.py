@@ -6,7 +6,7 @@ import click
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, show_rows
+from contentsvc_cli.terminal.output import JSON, fail, show_rows, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import owned, receiver_of, with_app
 from contentsvc_core.application import Application
@@ -30,7 +30,7 @@ _OK: Final = 200
     help="Integration of the deliveries.",
 )
 @JSON
-def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
+def receive(recording: str, integration_id: str) -> None:
     """Receive recorded deliveries directly, without a server: `-` reads standard input.
 
     They are signed with the integration's secret and processed like any delivery: verified, settled once, logged. A
@@ -43,8 +43,7 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
         secrets = await app.stores.directory.secrets(integration.organization_id, integration.id, app.clock.now())
         provider = provider_named(integration.provider)
         if provider is None or not secrets:
-            message = f"the integration '{integration_id}' cannot receive"
-            raise click.ClickException(message)
+            fail(f"the integration '{integration_id}' cannot receive")
         receiver = receiver_of(app)
         for recorded in read_recording(recording):
             rows.append(await receive_recorded(receiver, integration, provider, secrets[0], recorded))
@@ -57,22 +56,21 @@ def receive(recording: str, integration_id: str, *, as_json: bool) -> None:
     except (BadRecording, StoreUnavailable) as exc:
         fault = exc
     if rows or fault is None:
-        _show(rows, as_json=as_json)
+        _show(rows)
     if fault is not None:
         after = f"; received before it: {len(rows)}" if rows else ""
-        message = f"{fault}{after}"
-        raise click.ClickException(message) from fault
+        fail(f"{fault}{after}")
     if not all(row["status"] == _OK for row in rows):
         sys.exit(1)
 
 
-def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
+def _show(rows: list[dict[str, object]]) -> None:
     shown = rows
-    if not as_json:
+    if not wants_json():
         counted = Counter((row["status"], row["message"]) for row in rows)
         shown = [{"count": count, "status": status, "message": text} for (status, text), count in counted.items()]
     columns = ("count", "status", "message")
-    show_rows(shown, columns=columns, as_json=as_json, empty="The recording is empty.")
+    show_rows(shown, columns=columns, empty="The recording is empty.")
 
 
 async def receive_recorded(

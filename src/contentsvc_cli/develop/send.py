@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, read_recording
 from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, send_recorded
-from contentsvc_cli.terminal.output import JSON, say, show_rows
+from contentsvc_cli.terminal.output import JSON, say, show_rows, wants_json
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
 from contentsvc_core.webhooks.providers.decoding import Malformed
@@ -137,7 +137,6 @@ def send(  # noqa: PLR0913  # one parameter an option
     timeout_s: float,
     retries: int,
     verbose: bool,
-    as_json: bool,
 ) -> None:
     """Sign the recorded deliveries of FILE.jsonl and send them to a webhook. '-' reads standard input.
 
@@ -182,8 +181,8 @@ def send(  # noqa: PLR0913  # one parameter an option
         except KeyboardInterrupt:
             broken_off, code = "interrupted; what was on its way may have been processed", _INTERRUPTED
     answers.sort(key=lambda answer: answer.position)
-    if answers or as_json or not broken_off:
-        _show(answers, verbose=verbose, as_json=as_json)
+    if answers or wants_json() or not broken_off:
+        _show(answers, verbose=verbose)
     if broken_off:
         say(f"Error: {broken_off}", err=True)
     sys.exit(code or int(not all(answer.accepted for answer in answers)))
@@ -203,25 +202,23 @@ def _total(recording: str, repository_id: int | None) -> int | None:
         return sum(1 for _ in lines)
 
 
-def _show(answers: Sequence[DeliveryAnswer], *, verbose: bool, as_json: bool) -> None:
-    if as_json:
-        show_rows([_row(answer) for answer in answers], columns=(), as_json=True, empty="")
+def _show(answers: Sequence[DeliveryAnswer], *, verbose: bool) -> None:
+    if wants_json():
+        show_rows([_row(answer) for answer in answers], columns=(), empty="")
         return
     counts = Counter((answer.status, answer.kind, answer.text if answer.kind == "error" else "") for answer in answers)
     grouped = [
         {"deliveries": count, "status": status or "-", "answer": kind, "error": error}
         for (status, kind, error), count in counts.most_common()
     ]
-    show_rows(
-        grouped, columns=("deliveries", "status", "answer", "error"), as_json=False, empty="No delivery was sent."
-    )
+    show_rows(grouped, columns=("deliveries", "status", "answer", "error"), empty="No delivery was sent.")
     if again := [answer.retries for answer in answers if answer.retries]:
         click.echo(f"Retried {len(again)} of {len(answers)} deliveries; total number of retries: {sum(again)}.")
     if verbose and answers:
         click.echo()
         rows = [_row(answer) | {"text": answer.text} for answer in answers]
         columns = ("event", "delivery", "status", "answer", "ms", "retries", "text")
-        show_rows(rows, columns=columns, as_json=False, empty="")
+        show_rows(rows, columns=columns, empty="")
 
 
 def _row(answer: DeliveryAnswer) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import click
 
 from contentsvc_cli.servers import LOCAL_PORT, local_port
 from contentsvc_cli.terminal.completing import organization_slugs
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, list_output, show, show_rows
 from contentsvc_cli.wiring import accepted, organization_named, sign_in_link, with_app
 from contentsvc_core.access.keys import DEFAULT_SCOPES, ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
@@ -34,7 +34,7 @@ def key() -> None:
 )
 @click.option("--expires-in-days", type=click.IntRange(1, 36_500), help="Days until the key expires.  [default: never]")
 @JSON
-def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None, *, as_json: bool) -> None:
+def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days: int | None) -> None:
     """Issue a key, and print it. It is shown only once; the service stores a digest."""
 
     async def work(app: Application) -> "IssuedKey":
@@ -45,7 +45,7 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
         return accepted(issued)
 
     issued = with_app(work)
-    show({"key": issued.key, **_body(issued.record)}, as_json=as_json)
+    show({"key": issued.key, **_body(issued.record)})
 
 
 @key.command("list")
@@ -53,7 +53,7 @@ def issue(organization: str, name: str, scopes: tuple[str, ...], expires_in_days
     "-o", "--organization", metavar="SLUG", shell_complete=organization_slugs, help="Only keys of this organization."
 )
 @list_output
-def list_keys(organization: str | None, *, as_json: bool) -> None:
+def list_keys(organization: str | None) -> None:
     """List the keys, oldest first."""
 
     async def work(app: Application) -> list[ApiKey]:
@@ -63,13 +63,13 @@ def list_keys(organization: str | None, *, as_json: bool) -> None:
     rows = [_body(issued) for issued in with_app(work)]
     columns = ("prefix", "name", "scopes", "organizationId", "expiresAt", "revokedAt", "lastUsedAt")
     optional = ("organizationId", "lastUsedAt")
-    show_rows(rows, columns=columns, as_json=as_json, empty="No keys yet.", optional=optional)
+    show_rows(rows, columns=columns, empty="No keys yet.", optional=optional)
 
 
 @key.command("show")
 @click.argument("prefix")
 @JSON
-def show_key(prefix: str, *, as_json: bool) -> None:
+def show_key(prefix: str) -> None:
     """Show a key without its secret part. PREFIX is the beginning of the key (csk_…)."""
     named = key_prefix(prefix) or prefix
 
@@ -79,13 +79,13 @@ def show_key(prefix: str, *, as_json: bool) -> None:
     body = with_app(work)
     if body is None:
         raise _unknown(named)
-    show(_body(body), as_json=as_json)
+    show(_body(body))
 
 
 @key.command()
 @click.argument("prefix")
 @JSON
-def revoke(prefix: str, *, as_json: bool) -> None:
+def revoke(prefix: str) -> None:
     """Revoke a key and every key issued with it. PREFIX is the beginning of the key (csk_…).
 
     They stop working at once.
@@ -100,14 +100,14 @@ def revoke(prefix: str, *, as_json: bool) -> None:
     revoked = with_app(work)
     if revoked is None:
         raise _unknown(named)
-    show(_body(revoked), as_json=as_json)
+    show(_body(revoked))
 
 
 @key.command("sign-in")
 @click.argument("prefix")
 @LOCAL_PORT
 @JSON
-def sign_in(prefix: str, port: int | None, *, as_json: bool) -> None:
+def sign_in(prefix: str, port: int | None) -> None:
     """Print a one-time link that signs a browser in.
 
     The link is for a browser on this machine, and for the key that begins with PREFIX (csk_…). It is valid for 10
@@ -118,11 +118,10 @@ def sign_in(prefix: str, port: int | None, *, as_json: bool) -> None:
     async def work(app: Application) -> str:
         issued = await app.stores.keys.key(named)
         if issued is None or not is_active(issued, app.clock.now()):
-            message = f"there is no key '{one_line(named, 14)}' that is valid"
-            raise click.ClickException(message)
+            fail(f"there is no key '{one_line(named, 14)}' that is valid")
         return await sign_in_link(app, issued, port or local_port(load_settings().base_url))
 
-    show({"url": with_app(work)}, as_json=as_json)
+    show({"url": with_app(work)})
 
 
 def _unknown(prefix: str) -> click.ClickException:

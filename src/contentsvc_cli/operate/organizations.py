@@ -37,7 +37,7 @@ def organization() -> None:
     help="Time zone of schedules and days, such as Europe/Berlin.",
 )
 @JSON
-def create(name: str, slug: str | None, retention_days: str, time_zone: str, *, as_json: bool) -> None:
+def create(name: str, slug: str | None, retention_days: str, time_zone: str) -> None:
     """Create an organization."""
 
     async def work(app: Application) -> Organization:
@@ -47,13 +47,13 @@ def create(name: str, slug: str | None, retention_days: str, time_zone: str, *, 
             )
         )
 
-    show(_body(with_app(work, may_make=True)), as_json=as_json)
-    hint("contentsvc integration connect OWNER/REPO", as_json=as_json)
+    show(_body(with_app(work, may_make=True)))
+    hint("contentsvc integration connect OWNER/REPO")
 
 
 @organization.command("list")
 @list_output
-def list_organizations(*, as_json: bool) -> None:
+def list_organizations() -> None:
     """List the organizations, by slug."""
 
     async def work(app: Application) -> list[Organization]:
@@ -63,7 +63,6 @@ def list_organizations(*, as_json: bool) -> None:
     show_rows(
         rows,
         columns=("slug", "name", "timeZone", "retentionDays", "id"),
-        as_json=as_json,
         empty="No organizations yet.",
     )
 
@@ -71,20 +70,20 @@ def list_organizations(*, as_json: bool) -> None:
 @organization.command("show")
 @ORGANIZATION
 @JSON
-def show_organization(organization: str, *, as_json: bool) -> None:
+def show_organization(organization: str) -> None:
     """Show an organization. On a server, it is the organization of your API key."""
 
     async def work(app: Application) -> dict[str, object]:
         return _body(await organization_named(app, organization))
 
-    show(with_app(work, remote=lambda api: api.get("/v1/organization")["organization"]), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.get("/v1/organization")["organization"]))
 
 
 @organization.command()
 @ORGANIZATION
 @options(ChangeOrganization, {}, {"time_zone": {"metavar": "ZONE", "shell_complete": time_zones}})
 @JSON
-def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def edit(organization: str, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change an organization. In another time zone, schedules fire at the same local times there."""
     change = accepted(read_command(ChangeOrganization, given(fields)))
 
@@ -93,9 +92,7 @@ def edit(organization: str, *, as_json: bool, **fields: Any) -> None:  # noqa: A
         return _body(accepted(await app.operator.change_organization(current, change)))
 
     body = to_builtins(change)
-    show(
-        with_app(work, remote=lambda api: api.send("PATCH", "/v1/organization", body)["organization"]), as_json=as_json
-    )
+    show(with_app(work, remote=lambda api: api.send("PATCH", "/v1/organization", body)["organization"]))
 
 
 def _body(organization: Organization) -> dict[str, object]:

@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 
 from contentsvc_cli.servers import has_another_port, local_port
-from contentsvc_cli.terminal.output import JSON, show
+from contentsvc_cli.terminal.output import JSON, fail, json_text, misused, show, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings, load_settings, unknown_variables, variable
@@ -56,7 +56,7 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
             advice = f"set {variable('base_url')} to {at}, for the server and for the commands"
             log.warning("the base URL has another port", base_url=settings.base_url, advice=advice)
         if as_json:
-            show({"url": at}, as_json=True)
+            click.echo(json_text({"url": at}, indent=2))
 
     def stopping() -> None:
         log.info("stopping")
@@ -82,7 +82,7 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
     help="Also copy this SQLite file into the empty PostgreSQL database. Stop its server first.",
 )
 @JSON
-def migrate(source: Path | None, *, as_json: bool) -> None:
+def migrate(source: Path | None) -> None:
     """Create the database if needed, and upgrade its schema."""
     from contentsvc_http.wiring.stores import copy_from  # noqa: PLC0415  # `--help` does not need it
     from contentsvc_http.wiring.stores import migrate as bring_up_to_date  # noqa: PLC0415  # `--help` does not need it
@@ -91,12 +91,11 @@ def migrate(source: Path | None, *, as_json: bool) -> None:
     for name, advice in _advice_for_unknown(settings).items():
         click.echo(f"Warning: {name} is set, but is not a setting: {advice}", err=True)
     if source is not None and settings.is_sqlite:
-        message = "--from copies into PostgreSQL: set CONTENTSVC_DATABASE_URL to postgresql+asyncpg://…"
-        raise click.UsageError(message)
+        misused("--from copies into PostgreSQL: set CONTENTSVC_DATABASE_URL to postgresql+asyncpg://…")
     with waiting("bringing the schema up to date"):
         revision = asyncio.run(bring_up_to_date(settings))
     if source is None:
-        show({"revision": revision}, as_json=as_json)
+        show({"revision": revision})
         return
     with waiting(f"copying {source}") as shown:
 
@@ -105,15 +104,15 @@ def migrate(source: Path | None, *, as_json: bool) -> None:
             shown.count(done, total)
 
         copied = asyncio.run(copy_from(settings, source, on_table))
-    rows = dict(copied) if as_json else f"{sum(copied.values())} rows of {source}"
-    show({"revision": revision, "copied": rows}, as_json=as_json)
+    rows = dict(copied) if wants_json() else f"{sum(copied.values())} rows of {source}"
+    show({"revision": revision, "copied": rows})
 
 
 @click.command()
 @JSON
-def settings(*, as_json: bool) -> None:
+def settings() -> None:
     """Print the current settings. Secrets are masked."""
-    show(load_settings().masked(), as_json=as_json)
+    show(load_settings().masked())
 
 
 def _advice_for_unknown(settings: Settings) -> dict[str, str]:
@@ -129,8 +128,7 @@ def _advice_for_unknown(settings: Settings) -> dict[str, str]:
 def _refuse_to_split_a_file(settings: Settings, role: Role, workers: int) -> None:
     option = f"--workers {workers}" if workers > 1 else f"--role {role}"
     if settings.is_sqlite and (workers > 1 or role is not Role.ALL):
-        message = (
+        fail(
             f"{option} needs PostgreSQL: CONTENTSVC_DATABASE_URL names a SQLite file, and one process serves that. "
             f"Set it to postgresql+asyncpg://…, or leave {option.partition(' ')[0]} out"
         )
-        raise click.ClickException(message)

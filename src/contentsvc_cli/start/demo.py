@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import click
 import httpx
@@ -24,7 +24,7 @@ from contentsvc_cli.develop.sending import DeliveryAnswer, client_for, send_reco
 from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
 from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
-from contentsvc_cli.terminal.output import printable, show
+from contentsvc_cli.terminal.output import json_text, printable
 from contentsvc_cli.terminal.waiting import Waiting, waiting
 from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
@@ -88,7 +88,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
     console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH, stderr=as_json)
     outcome = _DemoOutcome()
     # A terminated demo must not leave its server running.
-    signal.signal(signal.SIGTERM, _give_up)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     server = start(settings, folder, port, keep=keep)
     try:
         faults = asyncio.run(_perform(settings, folder, history, console, outcome))
@@ -113,7 +113,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
             "links": outcome.links,
             "faults": faults,
         }
-        show(summary, as_json=True)
+        click.echo(json_text(summary, indent=2))
     if faults:
         raise click.ClickException("; ".join(faults))
 
@@ -155,10 +155,6 @@ def _print_next(console: Console, environment: Path, pid: int) -> None:
     )
     for line in lines:
         console.print(Text(line), soft_wrap=True)
-
-
-def _give_up(_number: int, _frame: object) -> NoReturn:
-    sys.exit(1)
 
 
 @define

@@ -19,7 +19,7 @@ from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
 from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
 from contentsvc_cli.terminal.completing import time_zones
-from contentsvc_cli.terminal.output import JSON, json_text, say
+from contentsvc_cli.terminal.output import JSON, fail, json_text, misused, say, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
@@ -123,7 +123,6 @@ def init(  # noqa: PLR0913  # one parameter an option
     env_file: Path,
     overwrite: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Set up an organization, a key, a repository, a trigger and a public changelog.
 
@@ -131,8 +130,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     prints the webhook's URL and secret and a one-time sign-in link. You can run it again: existing objects are kept.
     """
     if not yes and not sys.stdin.isatty():
-        message = "there is no terminal to ask on: add --yes, and options to change the defaults"
-        raise click.UsageError(message)
+        misused("there is no terminal to ask on: add --yes, and options to change the defaults")
     checkout_found = _checkout(checkout)
     prompts = _Prompts(yes)
     name = prompts.text(
@@ -141,8 +139,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     host = prompts.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
     provider = _HOSTS[host]
     if not provider.is_full_name(name):
-        message = f"--repository: '{name}' is not of the form OWNER/NAME"
-        raise click.UsageError(message)
+        misused(f"--repository: '{name}' is not of the form OWNER/NAME")
     form = provider.hosts[host]
     if form and api_url is None and api_variable(provider.slug) not in os.environ:
         api_url = prompts.text(f"API of {host.title()} ({form})", "--api-url", None, None)
@@ -173,7 +170,7 @@ def init(  # noqa: PLR0913  # one parameter an option
     except GitFailed as exc:
         raise click.ClickException(str(exc)) from exc
     written = _write(env_file, settings, done, prompts, overwrite=overwrite)
-    if as_json:
+    if wants_json():
         click.echo(json_text(_body(done, env_file if written else None), indent=2))
     else:
         _print(done, answers, env_file, port, written=written)
@@ -196,11 +193,9 @@ class _Prompts:
             try:
                 return check(value if value is not None else default or "")
             except click.BadParameter as exc:
-                message = f"{option}: {exc.message}"
-                raise click.UsageError(message) from exc
+                misused(f"{option}: {exc.message}")
         if self._yes:
-            message = f"no default for {option}: add the option, or name a checkout with a remote by --checkout"
-            raise click.UsageError(message)
+            misused(f"no default for {option}: add the option, or name a checkout with a remote by --checkout")
         answer: str = click.prompt(question, default=default, value_proc=check, err=True)
         return answer
 
@@ -285,8 +280,7 @@ def _write(path: Path, settings: Settings, done: Done, prompts: _Prompts, *, ove
     try:
         write_settings_file(path, variables)
     except OSError as exc:
-        message = f"the setup is complete, but {path} cannot be written: {exc.strerror}"
-        raise click.ClickException(message) from exc
+        fail(f"the setup is complete, but {path} cannot be written: {exc.strerror}")
     return True
 
 

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Final
 
-import click
 import httpx
 
+from contentsvc_cli.terminal.output import fail
 from contentsvc_http.settings import Settings
 
 _START_S: Final = 20.0
@@ -72,8 +72,7 @@ async def until_ready(base_url: str, folder: Path) -> None:
                 if (await client.get("/health/ready")).is_success:
                     return
             await asyncio.sleep(0.05)
-    message = f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}"
-    raise click.ClickException(message)
+    fail(f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}")
 
 
 def stop(server: "subprocess.Popen[bytes]") -> None:

@@ -14,7 +14,7 @@ from contentsvc_cli.servers import (
     read_logins,
     write_logins,
 )
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, show
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, misused, show, wants_json
 from contentsvc_cli.wiring import Api, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ChangelogLinks
@@ -24,7 +24,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 @click.argument("url", metavar="URL")
 @click.option("--delete", is_flag=True, help="Delete the key of this server from the file.")
 @JSON
-def login(url: str, *, delete: bool, as_json: bool) -> None:
+def login(url: str, *, delete: bool) -> None:
     """Store the API key of a server in a file that only you may read.
 
     The key is read from CONTENTSVC_API_KEY, or else from standard input: your typing is not shown. Later commands use
@@ -34,7 +34,7 @@ def login(url: str, *, delete: bool, as_json: bool) -> None:
     others = {other_url: key for other_url, key in read_logins().items() if other_url != url}
     if delete:
         write_logins(others)
-        show({"server": url, "deleted": True}, as_json=as_json)
+        show({"server": url, "deleted": True})
         return
     key = os.environ.get(KEY_VARIABLE, "").strip() or _read_key()
     from contentsvc_cli.remote import Api  # noqa: PLC0415  # deleting needs no requests
@@ -49,8 +49,8 @@ def login(url: str, *, delete: bool, as_json: bool) -> None:
         "scopes": organization["key"]["scopes"],
         "file": str(logins_file()),
     }
-    show(body, as_json=as_json)
-    hint("contentsvc post list", as_json=as_json)
+    show(body)
+    hint("contentsvc post list")
 
 
 def _read_key() -> str:
@@ -59,8 +59,7 @@ def _read_key() -> str:
     else:
         key = sys.stdin.readline()
     if not key.strip():
-        message = f"there is no API key on standard input: write it there, or set {KEY_VARIABLE}"
-        raise click.ClickException(message)
+        fail(f"there is no API key on standard input: write it there, or set {KEY_VARIABLE}")
     return key.strip()
 
 
@@ -69,14 +68,13 @@ def _read_key() -> str:
 @click.argument("post_id", metavar="[ID]", required=False)
 @ORGANIZATION
 @JSON
-def open_page(what: str, post_id: str | None, organization: str, *, as_json: bool) -> None:
+def open_page(what: str, post_id: str | None, organization: str) -> None:
     """Open the dashboard, your public changelog or a post in your browser, and print the URL.
 
     In a pipe and without a browser, the URL is only printed.
     """
     if (post_id is None) is (what == "post"):
-        message = "name the post: contentsvc open post ID" if what == "post" else f"'open {what}' takes no id"
-        raise click.UsageError(message)
+        misused("name the post: contentsvc open post ID" if what == "post" else f"'open {what}' takes no id")
 
     async def work(app: Application) -> str:
         if what == "changelog":
@@ -96,8 +94,8 @@ def open_page(what: str, post_id: str | None, organization: str, *, as_json: boo
         return f"{api.url}{_path(post_id)}"
 
     url = with_app(work, remote=remote)
-    show({"url": url}, as_json=True) if as_json else click.echo(url)
-    if not as_json and sys.stdout.isatty():
+    show({"url": url}) if wants_json() else click.echo(url)
+    if not wants_json() and sys.stdout.isatty():
         webbrowser.open(url)
 
 

@@ -13,6 +13,7 @@ from attrs import evolve
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
+from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.content.house_style import HouseStyle, merged, style_fault
 from contentsvc_core.content.style_fields import AUDIENCE, Audience, options_of, read_style
@@ -103,8 +104,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
             message = f"{message}; {named}"
         raise click.ClickException(message) from exc
     if not shown:
-        message = f"there are no commits in {', '.join(stretch.range for stretch in ranges)}"
-        raise click.ClickException(message)
+        fail(f"there are no commits in {', '.join(stretch.range for stretch in ranges)}")
     if page is not None or opens:
         _write_page(page, hosted, shown, opens=opens)
     elif as_json:
@@ -123,11 +123,9 @@ def _is_range(text: str) -> bool:
 
 def _check_range(text: str) -> None:
     if "..." in text:
-        message = "write a range with two dots, such as v1.0.0..HEAD"
-        raise click.UsageError(message)
+        misused("write a range with two dots, such as v1.0.0..HEAD")
     if text.startswith(".."):
-        message = f"the range '{text}' needs a start, such as v1.0.0{text}"
-        raise click.UsageError(message)
+        misused(f"the range '{text}' needs a start, such as v1.0.0{text}")
 
 
 def _read_style(file: IO[str] | None) -> HouseStyle | None:
@@ -136,8 +134,7 @@ def _read_style(file: IO[str] | None) -> HouseStyle | None:
     try:
         read = read_style(json.load(file))
     except (ValueError, RecursionError) as exc:
-        message = f"the house style is not valid JSON: {exc}"
-        raise click.ClickException(message) from exc
+        fail(f"the house style is not valid JSON: {exc}")
     if isinstance(read, Refusal):
         raise click.ClickException(style_fault(read))
     return read
@@ -202,9 +199,7 @@ def _write_page(page: Path | None, hosted: "HostedRepository", shown: Sequence[P
         try:
             page.write_bytes(html)
         except OSError as exc:
-            message = f"cannot write {page}: {exc.strerror}"
-            raise click.ClickException(message) from exc
+            fail(f"cannot write {page}: {exc.strerror}")
     click.echo(f"{page.resolve()}")
     if opens and click.launch(page.resolve().as_uri()):
-        message = f"no browser could be opened: open {page.resolve()} yourself"
-        raise click.ClickException(message)
+        fail(f"no browser could be opened: open {page.resolve()} yourself")

@@ -3,7 +3,6 @@ from enum import Enum
 from typing import Any, Final, Literal, final
 from urllib.parse import urlsplit
 
-import click
 import msgspec
 from attrs import evolve, field, frozen
 
@@ -12,6 +11,7 @@ from contentsvc_cli.develop.history import NO_HOST, deliveries, hosted_repositor
 from contentsvc_cli.develop.receive import receive_recorded
 from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.previewing import release_tags
+from contentsvc_cli.terminal.output import fail
 from contentsvc_cli.wiring import accepted, receiver_of, sign_in_link
 from contentsvc_core.access.keys import ApiKey, Scope, is_active, key_prefix
 from contentsvc_core.application import Application
@@ -109,10 +109,7 @@ async def set_up(
         )
         if isinstance(answered, Refusal) and answered.kind in _AT_HOST and answers.token is None:
             host = urlsplit(settings.api_urls[answers.provider]).netloc or answers.provider
-            message = (
-                f"{answered.message()} ({host}). Add --repository-id, or --token for a repository that is not public"
-            )
-            raise click.ClickException(message)
+            fail(f"{answered.message()} ({host}). Add --repository-id, or --token for a repository that is not public")
         new = accepted(answered)
         connected = new.integration
     else:

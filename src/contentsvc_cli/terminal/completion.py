@@ -3,7 +3,7 @@ from typing import Final
 import click
 from click.shell_completion import get_completion_class
 
-from contentsvc_cli.terminal.output import JSON, show
+from contentsvc_cli.terminal.output import JSON, show, wants_json
 
 _PROGRAM: Final = "contentsvc"
 #: The variable of completion requests, whose name click determines.
@@ -14,7 +14,7 @@ _VARIABLE: Final = "_CONTENTSVC_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @JSON
 @click.pass_context
-def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
+def completion(ctx: click.Context, shell: str) -> None:
     """Print the completion script for your shell.
 
     \b
@@ -27,7 +27,7 @@ def completion(ctx: click.Context, shell: str, *, as_json: bool) -> None:
     completion_class = get_completion_class(shell)
     assert completion_class is not None
     script = completion_class(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()
-    if as_json:
-        show({"shell": shell, "script": script}, as_json=True)
+    if wants_json():
+        show({"shell": shell, "script": script})
     else:
         click.echo(script, nl=False)

@@ -6,6 +6,7 @@ import click
 import msgspec
 from msgspec import UNSET, inspect, structs
 
+from contentsvc_cli.terminal.output import misused
 from contentsvc_core.commands import describe
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -57,8 +58,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_changes(changes: object) -> None:
     if not changes:
-        message = "there is nothing to change: name at least one option"
-        raise click.UsageError(message)
+        misused("there is nothing to change: name at least one option")
 
 
 def _settings(kind: inspect.Type) -> dict[str, Any]:

@@ -2,7 +2,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
 
 import click
 
@@ -53,12 +53,25 @@ LIMIT: Final = click.option(
     type=click.IntRange(1, 2**31 - 1),
     help=f"Maximum number of rows.  [default: {_ROWS}; all with --json]",
 )
-JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print only JSON on standard output.")
-_WIDE: Final = "contentsvc.wide"
 
 
-def _keep_wide(ctx: click.Context, _: click.Parameter, value: object) -> None:
-    ctx.meta[_WIDE] = value
+def _keep(ctx: click.Context, parameter: click.Parameter, value: object) -> None:
+    ctx.meta[f"contentsvc.{parameter.name}"] = value
+
+
+def _is_kept(name: str) -> bool:
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(f"contentsvc.{name}"))
+
+
+def wants_json() -> bool:
+    """Check whether the command has the option ``--json``."""
+    return _is_kept("json")
+
+
+JSON: Final = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_keep, help="Print only JSON on standard output."
+)
 
 
 def list_output(command: _Command) -> _Command:
@@ -66,19 +79,19 @@ def list_output(command: _Command) -> _Command:
         "--wide",
         is_flag=True,
         expose_value=False,
-        callback=_keep_wide,
+        callback=_keep,
         help="Print all columns and whole ids, however wide the terminal is.",
     )
     return JSON(wide(command))
 
 
-def fetched(limit: int | None, *, as_json: bool) -> int | None:
+def fetched(limit: int | None) -> int | None:
     """Return the number of rows to read for a list: one more than it shows; ``None``: all."""
-    return None if as_json and limit is None else (limit or _ROWS) + 1
+    return None if wants_json() and limit is None else (limit or _ROWS) + 1
 
 
-def first_rows(rows: Sequence[_Row], limit: int | None, *, as_json: bool) -> Sequence[_Row]:
-    if as_json and limit is None:
+def first_rows(rows: Sequence[_Row], limit: int | None) -> Sequence[_Row]:
+    if wants_json() and limit is None:
         return rows
     shown = limit or _ROWS
     if len(rows) > shown:
@@ -86,9 +99,19 @@ def first_rows(rows: Sequence[_Row], limit: int | None, *, as_json: bool) -> Seq
     return rows[:shown]
 
 
-def hint(*commands: str, as_json: bool) -> None:
+def fail(message: str) -> NoReturn:
+    """Raise an error with exit code 1: the command is refused, or has failed."""
+    raise click.ClickException(message)
+
+
+def misused(message: str) -> NoReturn:
+    """Raise an error with exit code 2: the usage is wrong."""
+    raise click.UsageError(message)
+
+
+def hint(*commands: str) -> None:
     """Print the next commands on standard error, if that is a terminal and the output is for people."""
-    if not as_json and sys.stderr.isatty():
+    if not wants_json() and sys.stderr.isatty():
         for command in commands:
             click.echo(f"next: {printable(command, sys.stderr)}", err=True)
 
@@ -111,9 +134,9 @@ def printable(text: str, stream: IO[str]) -> str:
     return text.translate(controls) if controls else text
 
 
-def show(record: Mapping[str, Any], *, as_json: bool) -> None:
+def show(record: Mapping[str, Any]) -> None:
     """Print one record, a line for each field. Lines are never cut: they may have a secret that is shown once."""
-    if as_json:
+    if wants_json():
         click.echo(json_text(record, indent=2))
         return
     width = max(map(len, record), default=0)
@@ -132,7 +155,6 @@ def show_rows(
     rows: Sequence[Mapping[str, Any]],
     *,
     columns: Sequence[str],
-    as_json: bool,
     empty: str,
     optional: Sequence[str] = (),
 ) -> None:
@@ -141,7 +163,7 @@ def show_rows(
     On a narrow terminal, ``optional`` columns are omitted first, least important first, and texts are cut; ``--wide``
     prints all columns. ``empty`` is printed if there are no rows.
     """
-    if as_json:
+    if wants_json():
         click.echo(json_text(rows, indent=2))
         return
     if not rows:
@@ -154,8 +176,7 @@ def show_rows(
     from contentsvc_cli.terminal.ids import shortened  # noqa: PLC0415  # only terminals need it
 
     terminal = console()
-    ctx = click.get_current_context(silent=True)
-    wide = ctx is not None and bool(ctx.meta.get(_WIDE))
+    wide = _is_kept("wide")
     short = {} if wide else shortened([row[name] for row in rows for name in columns if isinstance(row[name], str)])
     cells = [
         {

@@ -5,7 +5,7 @@ from msgspec import to_builtins
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fetched, list_output, say, show
+from contentsvc_cli.terminal.output import JSON, LIMIT, ORGANIZATION, fail, fetched, list_output, say, show, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.context import RecordBody, is_custom_id
@@ -24,9 +24,9 @@ def context() -> None:
 @SINCE
 @LIMIT
 @list_output
-def list_context(organization: str, since: str, limit: int | None, *, as_json: bool) -> None:
+def list_context(organization: str, since: str, limit: int | None) -> None:
     """List context records, newest first."""
-    at_most = fetched(limit, as_json=as_json)
+    at_most = fetched(limit)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         records = await app.stores.contexts.records(owner, limit=at_most)
@@ -37,7 +37,7 @@ def list_context(organization: str, since: str, limit: int | None, *, as_json: b
         return [{name: record[name] for name in RecordBody.__struct_encode_fields__} for record in records]
 
     columns = ("createdAt", "customId", "content")
-    show_list(organization, rows, columns, as_json=as_json, limit=limit, since=since, remote=remote)
+    show_list(organization, rows, columns, limit=limit, since=since, remote=remote)
 
 
 @context.command()
@@ -48,16 +48,7 @@ def list_context(organization: str, since: str, limit: int | None, *, as_json: b
 @SINCE
 @HITS
 @list_output
-def search(
-    words: tuple[str, ...],
-    organization: str,
-    repository: str,
-    event_type: str,
-    since: str,
-    limit: int,
-    *,
-    as_json: bool,
-) -> None:
+def search(words: tuple[str, ...], organization: str, repository: str, event_type: str, since: str, limit: int) -> None:
     """Search context records by WORDS, newest first.
 
     All words must match: in a commit's message, hash or author, in a release's tag, name or notes, or in the name of a
@@ -91,26 +82,25 @@ def search(
         hits: list[dict[str, Any]] = answer["context"]
         return hits
 
-    show_hits(organization, rows, ("createdAt", "customId", "eventType"), as_json=as_json, remote=remote)
+    show_hits(organization, rows, ("createdAt", "customId", "eventType"), remote=remote)
 
 
 @context.command("show")
 @click.argument("custom_id")
 @ORGANIZATION
 @JSON
-def show_context(custom_id: str, organization: str, *, as_json: bool) -> None:
+def show_context(custom_id: str, organization: str) -> None:
     """Show a context record. Without --json, only its text."""
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
         record = await app.stores.contexts.record(owner.id, custom_id) if is_custom_id(custom_id) else None
         if record is None:
-            message = f"there is no context record '{custom_id}'"
-            raise click.ClickException(message)
+            fail(f"there is no context record '{custom_id}'")
         return to_builtins(RecordBody.of(record))
 
     body = with_app(work, remote=lambda api: api.get(f"/v1/context/{part(custom_id)}")["context"])
-    if as_json:
-        show(body, as_json=True)
+    if wants_json():
+        show(body)
     else:
         say(body["content"])

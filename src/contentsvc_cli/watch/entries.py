@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from contentsvc_cli.searching import SINCE
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, say, show
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, misused, say, show, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.journal import UNKNOWN_LOG, LogOutcome, LogStatus
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("log_id")
 @JSON
-def show_log(log_id: str, *, as_json: bool) -> None:
+def show_log(log_id: str) -> None:
     """Show a log entry, its cause and how to fix it."""
 
     async def work(app: Application) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def show_log(log_id: str, *, as_json: bool) -> None:
         return accepted(UNKNOWN_LOG, missing=f"there is no log entry '{log_id}'")
 
     shown = with_app(work, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}"))
-    show({**shown["log"], **shown["explanation"]} if as_json else _lines(**shown), as_json=as_json)
+    show({**shown["log"], **shown["explanation"]} if wants_json() else _lines(**shown))
 
 
 def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[str, object]:
@@ -88,7 +88,7 @@ def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[st
 @click.option("--request", "request_id", metavar="ID", help="Continue an interrupted request: no entry runs twice.")
 @click.option("--dry-run", is_flag=True, help="Count the entries, and replay nothing.")
 @JSON
-def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # the filter's options
+def replay(log_id: str | None, organization: str, *, dry_run: bool, **options: Any) -> None:  # noqa: ANN401  # the filter's options
     """Replay a log entry, or all entries of a filter.
 
     A processed delivery is processed again as a new delivery, with the current triggers. A message to a webhook
@@ -96,27 +96,25 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, as_json: boo
     1 if an entry could not be replayed.
     """
     if log_id is None:
-        _replay_filter(organization, dry_run=dry_run, as_json=as_json, **options)
+        _replay_filter(organization, dry_run=dry_run, **options)
         return
     if dry_run or any(value for name, value in options.items() if name != "request_id"):
-        message = "give a log id or a filter, not both"
-        raise click.UsageError(message)
+        misused("give a log id or a filter, not both")
 
     def remote(api: Api) -> dict[str, Any]:
         return {"logId": log_id, **api.send("POST", f"/v1/webhook-logs/{part(log_id)}/replay")}
 
     replayed = with_app(lambda app: _replay_one(app, log_id), remote=remote)
-    show(replayed, as_json=as_json)
+    show(replayed)
     # The entry explains why no trigger matched. The answer of a server has no number of runs.
-    hint(f"contentsvc log show {log_id}" if replayed.get("runs") == 0 else "contentsvc run list", as_json=as_json)
+    hint(f"contentsvc log show {log_id}" if replayed.get("runs") == 0 else "contentsvc run list")
 
 
-def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401  # as above
+def _replay_filter(organization: str, *, dry_run: bool, **options: Any) -> None:  # noqa: ANN401  # as above
     request_id = options.pop("request_id") or f"req_{uuid4()}"
     failed = options.pop("failed")
     if not failed and not any(options.values()):
-        message = "give a log id, or a filter such as --outcome processed --since 1h"
-        raise click.UsageError(message)
+        misused("give a log id, or a filter such as --outcome processed --since 1h")
     command = _command(options, request_id, failed=failed)
 
     async def work(app: Application) -> dict[str, Any]:
@@ -148,7 +146,7 @@ def _replay_filter(organization: str, *, dry_run: bool, as_json: bool, **options
         return asyncio.run(_replay_all(batch, command))
 
     done = with_app(work, remote=remote_filter)
-    show(done, as_json=as_json)
+    show(done)
     if done.get("refused"):
         raise SystemExit(1)
 

@@ -10,6 +10,8 @@ from contentsvc_cli.terminal.output import (
     ORGANIZATION,
     fetched,
     list_output,
+    misused,
+    wants_json,
 )
 from contentsvc_cli.watch.entries import replay, show_log
 from contentsvc_core.application import Application
@@ -62,21 +64,19 @@ def list_log(  # noqa: PLR0917  # its options
     text: str,
     since: str,
     limit: int | None,
-    *,
-    as_json: bool,
 ) -> None:
     """List log entries, newest first. A table has the commit and the post of each delivery."""
     search = LogSearch(
         integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
     )
-    at_most = fetched(limit, as_json=as_json)
+    at_most = fetched(limit)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        if as_json and search == LogSearch():
+        if wants_json() and search == LogSearch():
             entries = await app.stores.journal.entries(owner, limit=at_most)
             return [{**log_body(entry), "reason": entry.reason} for entry in entries]
         lines = await app.stores.read_model.log(owner, search, limit=at_most or ALL)
-        if as_json:
+        if wants_json():
             full = [(line, await app.stores.journal.entry(owner, line.id)) for line in lines]
             return [{**log_body(entry), "reason": line.reason} for line, entry in full if entry is not None]
         # Tables show no payloads, so none are read.
@@ -84,17 +84,15 @@ def list_log(  # noqa: PLR0917  # its options
 
     def remote(api: "Api") -> list[dict[str, Any]]:
         if event or text:
-            message = "--event and --text work on the machine of the service"
-            raise click.UsageError(message)
+            misused("--event and --text work on the machine of the service")
         logs = api.list("/v1/webhook-logs", "logs", at_most, status=statuses, integrationId=integrations)
-        return [{**entry, "reason": None} if as_json else remote_row(entry) for entry in logs]
+        return [{**entry, "reason": None} if wants_json() else remote_row(entry) for entry in logs]
 
     columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
     show_list(
         organization,
         rows,
         columns,
-        as_json=as_json,
         optional=("referenceId", "reason", "title", "statusCode"),
         limit=limit,
         since=since,

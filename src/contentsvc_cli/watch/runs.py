@@ -6,7 +6,18 @@ from msgspec import to_builtins
 
 from contentsvc_cli.searching import SINCE, show_list
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.output import ALL, JSON, LIMIT, ORGANIZATION, fetched, hint, list_output, show
+from contentsvc_cli.terminal.output import (
+    ALL,
+    JSON,
+    LIMIT,
+    ORGANIZATION,
+    fail,
+    fetched,
+    hint,
+    list_output,
+    show,
+    wants_json,
+)
 from contentsvc_cli.wiring import owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.workflows.runs import CANCELLED, RunBody, RunStatus
@@ -29,12 +40,12 @@ def run() -> None:
 @SINCE
 @LIMIT
 @list_output
-def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: int | None, *, as_json: bool) -> None:
+def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: int | None) -> None:
     """List workflow runs, newest first."""
-    at_most = fetched(limit, as_json=as_json)
+    at_most = fetched(limit)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
-        if as_json and not statuses:
+        if wants_json() and not statuses:
             return to_builtins([RunBody.of(run) for run in await app.stores.ledger.runs(owner, limit=at_most)])
         chosen = [RunStatus(status) for status in statuses]
         listed = await app.stores.run_lists.runs(owner, statuses=chosen, limit=at_most or ALL)
@@ -45,7 +56,6 @@ def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: i
         organization,
         rows,
         columns,
-        as_json=as_json,
         optional=("deliveryId", "attempts", "eventType"),
         limit=limit,
         since=since,
@@ -56,40 +66,40 @@ def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: i
 @run.command("show")
 @click.argument("run_id")
 @JSON
-def show_run(run_id: str, *, as_json: bool) -> None:
+def show_run(run_id: str) -> None:
     """Show a workflow run."""
 
     async def work(app: Application) -> dict[str, Any]:
         return to_builtins(RunBody.of(await owned(app, "run", run_id, app.stores.run_lists.run)))
 
-    show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]), as_json=as_json)
+    show(with_app(work, remote=lambda api: api.get(f"/v1/runs/{part(run_id)}")["run"]))
 
 
 @run.command()
 @click.argument("run_id")
 @JSON
-def cancel(run_id: str, *, as_json: bool) -> None:
+def cancel(run_id: str) -> None:
     """Cancel a run that has not ended. Its current step finishes, and it writes no post."""
 
     async def work(app: Application, owner: str) -> bool:
         return await app.stores.ledger.cancel(owner, run_id, CANCELLED)
 
     _change_run(run_id, "cancel", work, otherwise="has ended already")
-    show({"runId": run_id, "status": RunStatus.CANCELLED.value}, as_json=as_json)
+    show({"runId": run_id, "status": RunStatus.CANCELLED.value})
 
 
 @run.command()
 @click.argument("run_id")
 @JSON
-def retry(run_id: str, *, as_json: bool) -> None:
+def retry(run_id: str) -> None:
     """Retry a run that ended without a post."""
 
     async def work(app: Application, owner: str) -> bool:
         return await app.stores.ledger.restart(owner, run_id, due_at=app.clock.now())
 
     _change_run(run_id, "retry", work, otherwise="has not ended, or has its post")
-    show({"runId": run_id, "status": RunStatus.PENDING.value}, as_json=as_json)
-    hint(f"contentsvc run show {run_id}", as_json=as_json)
+    show({"runId": run_id, "status": RunStatus.PENDING.value})
+    hint(f"contentsvc run show {run_id}")
 
 
 def _change_run(
@@ -98,7 +108,6 @@ def _change_run(
     async def change(app: Application) -> None:
         run = await owned(app, "run", run_id, app.stores.run_lists.run)
         if not await work(app, run.organization_id):
-            message = f"the run '{run_id}' {otherwise}"
-            raise click.ClickException(message)
+            fail(f"the run '{run_id}' {otherwise}")
 
     with_app(change, remote=lambda api: api.send("POST", f"/v1/runs/{part(run_id)}/{operation}"))

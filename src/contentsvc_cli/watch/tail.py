@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from contentsvc_cli.searching import SINCE, newer_than
-from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, say, style_of
+from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, misused, say, style_of
 from contentsvc_cli.watch.logs import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
 from contentsvc_cli.wiring import Api, organization_named, with_app
 from contentsvc_core.application import Application
@@ -93,8 +93,7 @@ def tail(  # noqa: PLR0917  # its options
 
     def remote(api: Api) -> None:
         if event or text:
-            message = "--event and --text work on the machine of the service"
-            raise click.UsageError(message)
+            misused("--event and --text work on the machine of the service")
         _follow_server(api, earlier, since, as_json=as_json, status=statuses, integrationId=integrations)
 
     with contextlib.suppress(KeyboardInterrupt):

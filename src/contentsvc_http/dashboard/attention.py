@@ -13,8 +13,8 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, Known, health_of
 from contentsvc_core.workflows.runs import RunStatus
-from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.integration_names import endpoint_name, name_of
+from contentsvc_http.dashboard.session import DashboardSession
 
 #: The age up to which failed runs are counted: a retry of an older one would report old news.
 _RUN_AGE: Final = timedelta(days=7)
@@ -36,27 +36,25 @@ class Attention:
     path: str
 
 
-async def attention_of(
-    dashboard: Dashboard, organization_id: str, integrations: Sequence[Integration]
-) -> list[Attention]:
-    newest = await dashboard.app.stores.read_model.newest_entries(organization_id)
+async def attention_of(session: DashboardSession, integrations: Sequence[Integration]) -> list[Attention]:
+    newest = await session.app.stores.read_model.newest_entries(session.organization_id)
     refused = [integration for integration in integrations if _is_refused(newest.get(integration.id))]
     return [
         *[
             attention
             for integration in refused[:_JUDGED]
-            if (attention := await _failing(dashboard, integration)) is not None
+            if (attention := await _failing(session, integration)) is not None
         ],
-        *await _endpoints(dashboard, organization_id),
-        *await _runs(dashboard, organization_id),
-        *await _drafts(dashboard, organization_id),
-        *_silent(integrations, newest, dashboard.app.clock.now() - _SILENCE),
+        *await _endpoints(session),
+        *await _runs(session),
+        *await _drafts(session),
+        *_silent(integrations, newest, session.app.clock.now() - _SILENCE),
     ]
 
 
-async def _failing(dashboard: Dashboard, integration: Integration) -> Attention | None:
+async def _failing(session: DashboardSession, integration: Integration) -> Attention | None:
     search = LogSearch(integration_ids=(integration.id,))
-    entries = await dashboard.app.stores.read_model.log(integration.organization_id, search, limit=CONSIDERED)
+    entries = await session.app.stores.read_model.log(integration.organization_id, search, limit=CONSIDERED)
     health = health_of(entries, Known(is_enabled=integration.enabled))
     return _failure(name_of(integration), health) if health.is_failing else None
 
@@ -78,8 +76,8 @@ def _failure(name: str, health: Health) -> Attention:
     )
 
 
-async def _endpoints(dashboard: Dashboard, organization_id: str) -> list[Attention]:
-    endpoints = await dashboard.app.stores.endpoints.endpoints(organization_id)
+async def _endpoints(session: DashboardSession) -> list[Attention]:
+    endpoints = await session.app.stores.endpoints.endpoints(session.organization_id)
     return [
         Attention(
             id=f"disabled-{endpoint.id}",
@@ -94,9 +92,10 @@ async def _endpoints(dashboard: Dashboard, organization_id: str) -> list[Attenti
     ]
 
 
-async def _runs(dashboard: Dashboard, organization_id: str) -> list[Attention]:
-    since = dashboard.app.clock.now() - _RUN_AGE
-    number = (await dashboard.app.stores.run_lists.run_counts(organization_id, since=since)).get(RunStatus.FAILED, 0)
+async def _runs(session: DashboardSession) -> list[Attention]:
+    since = session.app.clock.now() - _RUN_AGE
+    counts = await session.app.stores.run_lists.run_counts(session.organization_id, since=since)
+    number = counts.get(RunStatus.FAILED, 0)
     if not number:
         return []
     runs = "1 run has failed" if number == 1 else f"{number:,} runs have failed"
@@ -112,11 +111,11 @@ async def _runs(dashboard: Dashboard, organization_id: str) -> list[Attention]:
     ]
 
 
-async def _drafts(dashboard: Dashboard, organization_id: str) -> list[Attention]:
+async def _drafts(session: DashboardSession) -> list[Attention]:
     query = PostQuery(statuses=(PostStatus.DRAFT,))
-    page = await dashboard.app.stores.posts.page(organization_id, query, PageRequest(limit=1))
+    page = await session.app.stores.posts.page(session.organization_id, query, PageRequest(limit=1))
     # Scheduled drafts need no editor.
-    number = await dashboard.app.stores.posts.waiting(organization_id)
+    number = await session.app.stores.posts.waiting(session.organization_id)
     if isinstance(page, Refusal) or not page[0] or not number:
         return []
     newest, is_only = page[0][0], page[1].total_items == 1

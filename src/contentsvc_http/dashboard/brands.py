@@ -1,8 +1,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import Scope
@@ -13,12 +12,11 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_of, job_page
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -48,164 +46,142 @@ _REFUSALS: Final = FormRefusals(
 )
 
 
-def brand_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    return [*_listing(dashboard, pages, Counting(dashboard)), *_changing(dashboard, pages)]
+async def _list_page(
+    session: DashboardSession,
+    form: Form | None,
+    *,
+    faults: Mapping[str, str] | None = None,
+    error: str | None = None,
+    status: int = 200,
+) -> Response[Any]:
+    context = {
+        "brands": await session.app.stores.brands.identities(session.organization_id),
+        "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
+        "faults": by_field(faults),
+        "error": error,
+    }
+    return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
 
 
-def _listing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    async def page(
-        session: DashboardSession,
-        form: Form | None,
-        *,
-        faults: Mapping[str, str] | None = None,
-        error: str | None = None,
-        status: int = 200,
-    ) -> Response[Any]:
-        context = {
-            "brands": await dashboard.app.stores.brands.identities(session.organization_id),
-            "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
-            "faults": by_field(faults),
-            "error": error,
-        }
-        return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
-
-    @get(f"{ROOT}/brands")
-    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await page(await visit(dashboard, request), None)
-
-    @post(f"{ROOT}/brands")
-    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        if (refused := await counting.refusal(session, *_MAKING)) is not None:
-            return await page(session, form, error=refused, status=429)
-        job = await dashboard.app.brand_generator.request(
-            session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
-        )
-        if isinstance(job, Refusal):
-            return await page(session, form, faults=_REFUSALS.faults(job), status=422)
-        return go(f"/brands/jobs/{job.id}")
-
-    @get(f"{ROOT}/brands/jobs/{{job_id:str}}")
-    async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.request
-        if job is None or not isinstance(cause, SiteReading):
-            raise Refused(404, {"error": "There is no such request for a brand identity."})
-        brand_id = brand_id_of(job.run) if job.run.status is RunStatus.COMPLETED else None
-        return job_page(
-            pages,
-            session,
-            job,
-            path=f"/brands/jobs/{job.id}",
-            title="Reading a website",
-            section=_SECTION,
-            facts=[("Website", cause.website_url), *([] if cause.name is None else [("Name", cause.name)])],
-            result=None if brand_id is None else (f"/brands/{brand_id}", "See the brand identity"),
-            again=("/brands", "To the brand identities"),
-        )
-
-    return [listed, create, follow]
+@get(f"{ROOT}/brands")
+async def listed(session: Visitor) -> Response[Any]:
+    return await _list_page(session, None)
 
 
-class _Editor:
-    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
-        self._dashboard = dashboard
-        self._pages = pages
-
-    async def brand(self, session: DashboardSession, brand_id: str) -> BrandIdentity:
-        is_valid_id = is_own_id(brand_id)
-        brand = (
-            await self._dashboard.app.stores.brands.identity(session.organization_id, brand_id) if is_valid_id else None
-        )
-        if brand is None:
-            raise Refused(404, {"error": "There is no such brand identity."})
-        return brand
-
-    async def page(
-        self,
-        session: DashboardSession,
-        brand: BrandIdentity | None,
-        form: Form | None = None,
-        *,
-        faults: Mapping[str, str] | None = None,
-        error: str | None = None,
-    ) -> Response[Any]:
-        stores, organization_id = self._dashboard.app.stores, session.organization_id
-        id_ = None if brand is None else brand.id
-        context = {
-            "brand": brand,
-            "typed": (_NEW if brand is None else _stored_fields(brand))
-            if form is None
-            else {name: form.raw(name) for name in _FIELDS},
-            "makes_default": form is not None and form.is_on("isDefault"),
-            "tones": [tone.value for tone in ToneProfile],
-            "triggers": [
-                trigger
-                for trigger in await stores.directory.triggers(organization_id)
-                if trigger.brand_identity_id == id_
-            ],
-            "schedules": [
-                schedule
-                for schedule in await stores.schedules.schedules(organization_id)
-                if schedule.brand_identity_id == id_
-            ],
-            "faults": by_field(faults),
-            "error": error,
-        }
-        status = 422 if error or faults else 200
-        title = "New brand identity" if brand is None else brand.name
-        return self._pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
-
-    async def save(self, session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
-        fields, editor = _fields_of(form), self._dashboard.app.brand_editor
-        if fields is None:
-            return await self.page(session, brand, form, faults={"toneProfile": "Choose a tone."})
-        if brand is None:
-            done = await editor.create(session.organization_id, CreateBrand(**fields))
-        else:
-            done = await editor.change(session.organization_id, brand.id, ChangeBrand(**fields))
-        if isinstance(done, Refusal):
-            faults = _REFUSALS.faults(done)
-            return await self.page(session, brand, form, faults=faults, error=faults.get(""))
-        return go(f"/brands/{done.id}", notice="created" if brand is None else "saved")
-
-    async def delete(self, session: DashboardSession, brand: BrandIdentity) -> Response[Any]:
-        removed = await self._dashboard.app.stores.brands.remove(session.organization_id, brand.id)
-        if isinstance(removed, Refusal):
-            return await self.page(session, brand, error=_REFUSALS.sentence(removed))
-        is_named = removed.disabled_events or removed.disabled_schedules
-        return go("/brands", notice="brand-deleted" if is_named else "deleted")
+@post(f"{ROOT}/brands")
+async def generate(session: Visitor, form: SentForm) -> Response[Any]:
+    if (refused := await counting.refusal(session, *_MAKING)) is not None:
+        return await _list_page(session, form, error=refused, status=429)
+    job = await session.app.brand_generator.request(
+        session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+    )
+    if isinstance(job, Refusal):
+        return await _list_page(session, form, faults=_REFUSALS.faults(job), status=422)
+    return go(f"/brands/jobs/{job.id}")
 
 
-def _changing(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    editor = _Editor(dashboard, pages)
+@get(f"{ROOT}/brands/jobs/{{job_id:str}}")
+async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
+    job = await job_of(session, job_id)
+    cause = None if job is None else job.request
+    if job is None or not isinstance(cause, SiteReading):
+        raise Refused(404, {"error": "There is no such request for a brand identity."})
+    brand_id = brand_id_of(job.run) if job.run.status is RunStatus.COMPLETED else None
+    return job_page(
+        session,
+        job,
+        path=f"/brands/jobs/{job.id}",
+        title="Reading a website",
+        section=_SECTION,
+        facts=[("Website", cause.website_url), *([] if cause.name is None else [("Name", cause.name)])],
+        result=None if brand_id is None else (f"/brands/{brand_id}", "See the brand identity"),
+        again=("/brands", "To the brand identities"),
+    )
 
-    @get(f"{ROOT}/brands/new")
-    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await editor.page(await visit(dashboard, request, Scope.WRITE), None)
 
-    @post(f"{ROOT}/brands/new")
-    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        return await editor.save(session, None, form)
+async def _brand(session: DashboardSession, brand_id: str) -> BrandIdentity:
+    brands = session.app.stores.brands
+    brand = await brands.identity(session.organization_id, brand_id) if is_own_id(brand_id) else None
+    if brand is None:
+        raise Refused(404, {"error": "There is no such brand identity."})
+    return brand
 
-    @get(f"{ROOT}/brands/{{brand_id:str}}")
-    async def shown(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await editor.page(session, await editor.brand(session, brand_id))
 
-    @post(f"{ROOT}/brands/{{brand_id:str}}")
-    async def save(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        return await editor.save(session, await editor.brand(session, brand_id), form)
+async def _page(
+    session: DashboardSession,
+    brand: BrandIdentity | None,
+    form: Form | None = None,
+    *,
+    faults: Mapping[str, str] | None = None,
+    error: str | None = None,
+) -> Response[Any]:
+    stores, organization_id = session.app.stores, session.organization_id
+    id_ = None if brand is None else brand.id
+    context = {
+        "brand": brand,
+        "typed": (_NEW if brand is None else _stored_fields(brand))
+        if form is None
+        else {name: form.raw(name) for name in _FIELDS},
+        "makes_default": form is not None and form.is_on("isDefault"),
+        "tones": [tone.value for tone in ToneProfile],
+        "triggers": [
+            trigger for trigger in await stores.directory.triggers(organization_id) if trigger.brand_identity_id == id_
+        ],
+        "schedules": [
+            schedule
+            for schedule in await stores.schedules.schedules(organization_id)
+            if schedule.brand_identity_id == id_
+        ],
+        "faults": by_field(faults),
+        "error": error,
+    }
+    status = 422 if error or faults else 200
+    title = "New brand identity" if brand is None else brand.name
+    return pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
 
-    @post(f"{ROOT}/brands/{{brand_id:str}}/delete")
-    async def delete(request: Request[Any, Any, Any], brand_id: FromPath[str]) -> Response[Any]:
-        session, _form = await change(dashboard, request)
-        return await editor.delete(session, await editor.brand(session, brand_id))
 
-    return [begin, create, shown, save, delete]
+async def _save(session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
+    fields, editor = _fields_of(form), session.app.brand_editor
+    if fields is None:
+        return await _page(session, brand, form, faults={"toneProfile": "Choose a tone."})
+    if brand is None:
+        done = await editor.create(session.organization_id, CreateBrand(**fields))
+    else:
+        done = await editor.change(session.organization_id, brand.id, ChangeBrand(**fields))
+    if isinstance(done, Refusal):
+        faults = _REFUSALS.faults(done)
+        return await _page(session, brand, form, faults=faults, error=faults.get(""))
+    return go(f"/brands/{done.id}", notice="created" if brand is None else "saved")
+
+
+@get(f"{ROOT}/brands/new", opt={"scope": Scope.WRITE})
+async def begin(session: Visitor) -> Response[Any]:
+    return await _page(session, None)
+
+
+@post(f"{ROOT}/brands/new")
+async def create(session: Visitor, form: SentForm) -> Response[Any]:
+    return await _save(session, None, form)
+
+
+@get(f"{ROOT}/brands/{{brand_id:str}}")
+async def shown(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
+    return await _page(session, await _brand(session, brand_id))
+
+
+@post(f"{ROOT}/brands/{{brand_id:str}}")
+async def save(session: Visitor, form: SentForm, brand_id: FromPath[str]) -> Response[Any]:
+    return await _save(session, await _brand(session, brand_id), form)
+
+
+@post(f"{ROOT}/brands/{{brand_id:str}}/delete")
+async def delete(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
+    brand = await _brand(session, brand_id)
+    removed = await session.app.stores.brands.remove(session.organization_id, brand.id)
+    if isinstance(removed, Refusal):
+        return await _page(session, brand, error=_REFUSALS.sentence(removed))
+    is_named = removed.disabled_events or removed.disabled_schedules
+    return go("/brands", notice="brand-deleted" if is_named else "deleted")
 
 
 def _stored_fields(brand: BrandIdentity) -> dict[str, str]:

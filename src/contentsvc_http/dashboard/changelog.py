@@ -3,8 +3,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 from msgspec import Struct
 
@@ -18,11 +17,11 @@ from contentsvc_http.changelog.answers import PAGE
 from contentsvc_http.changelog.pages import HTML, front
 from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.changelog.routes import PAGE_LENGTH
+from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.choices import Option, content_choices, named
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, upload, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Upload, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -64,167 +63,164 @@ class _Preview:
     zone: ZoneInfo
 
 
-def changelog_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:  # noqa: C901, PLR0915  # its routes
-    """Return the routes. The first changelog of an organization is at an address without its id."""
-
-    async def which(session: DashboardSession) -> PublicChangelog:
-        stored = await dashboard.app.changelog_editor.find(
-            session.organization, session.request.path_params.get("changelog_id")
-        )
-        if stored is None:
-            raise Refused(404, {"error": "There is no such changelog."})
-        return stored
-
-    async def page(
-        session: DashboardSession,
-        stored: PublicChangelog,
-        form: Form | None = None,
-        refused: Refusal | None = None,
-        *,
-        added: Form | None = None,
-    ) -> Response[Any]:
-        links = ChangelogLinks(base_url=dashboard.app.base_url, slug=stored.slug)
-        faults = by_field(None if refused is None else _REFUSALS.faults(refused))
-        several = await dashboard.app.changelog_editor.all_of(session.organization)
-        integrations = await dashboard.app.stores.directory.integrations(session.organization_id)
-        connected = (repository.full_name for integration in integrations for repository in integration.repositories)
-        names = dict.fromkeys((*connected, *stored.repositories))
-        context = {
-            "changelog": stored,
-            "at": _at(stored),
-            "changelogs": [(changelog, _at(changelog)) for changelog in several],
-            "may_add": len(several) < MAX_CHANGELOGS,
-            "links": links,
-            "typed": _fields_of(stored) if form is None else _typed(form),
-            "choices": content_choices(),
-            "repositories": [Option(value=name, label=name) for name in names],
-            "pictures": [(choice, stored.image(ImageKind(choice.value))) for choice in _PICTURES],
-            "faults": by_field(None) if added is not None else faults,
-            "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
-            "add_faults": by_field(None) if added is None else faults,
-            # On this server, independent of the public base URL.
-            "see": ChangelogLinks(slug=stored.slug).home,
-            "snippet": _SNIPPET.format(links.embed),
-            "widget": _WIDGET.format(links.widget),
-            "subscribers": (await dashboard.app.stores.subscribers.confirmed(session.organization.id)).get(
-                stored.id, 0
-            ),
-            "badge": _BADGE.format(links.badge, links.home),
-        }
-        title = _TITLE if stored.is_first else stored.title
-        return pages.page(
-            session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
-        )
-
-    @get(_paths())
-    async def shown(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await page(session, await which(session))
-
-    @post(_paths())
-    async def save(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        stored = await which(session)
-        done = await dashboard.app.changelog_editor.change(session.organization, _command_of(form), stored)
-        if isinstance(done, Refusal):
-            return await page(session, stored, form, done)
-        return go(_at(stored), notice="saved")
-
-    @post(f"{ROOT}/changelogs")
-    async def add(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
-        done = await dashboard.app.changelog_editor.create(session.organization, command)
-        if isinstance(done, Refusal):
-            return await page(session, await which(session), refused=done, added=form)
-        return go(_at(done), notice="saved")
-
-    @post(_paths("/images"))
-    async def picture(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form, content = await upload(dashboard, request)
-        stored = await which(session)
-        kind = named(ImageKind, form.text("kind"))
-        if not content and not form.is_on("delete"):
-            empty = invalid(kind.value, "must be a file: choose one")
-            return await page(session, stored, refused=empty)
-        done = await dashboard.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
-        if isinstance(done, Refusal):
-            return await page(session, stored, refused=done)
-        return go(_at(stored), notice="saved")
-
-    @get(_paths("/images/{kind:str}"))
-    async def shown_picture(request: Request[Any, Any, Any], kind: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        stored = await which(session)
-        image = await dashboard.app.stores.changelogs.image(stored, named(ImageKind, kind))
-        if image is None:
-            raise Refused(404, {"error": "There is no such picture."})
-        return Response(image.content, media_type=image.mark.media_type, headers=_PRIVATE)
-
-    @get(_paths("/preview"))
-    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        stored = await which(session)
-        posts, months = await dashboard.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
-        links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
-        body = front(
-            _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
-            ListPart(posts=posts, next=None, before=None),
-            months,
-            is_preview=True,
-        )
-        return Response(body, media_type=HTML, headers=_PRIVATE)
-
-    async def question(
-        session: DashboardSession, stored: PublicChangelog, *, error: str | None = None, status: int = 200
-    ) -> Response[Any]:
-        exposure, newest = await dashboard.app.changelog_editor.preview(session.organization, stored)
-        context = {
-            "changelog": stored,
-            "at": _at(stored),
-            "links": ChangelogLinks(base_url=dashboard.app.base_url, slug=stored.slug),
-            "exposure": exposure,
-            "newest": newest,
-            "seen": _tag(stored, exposure),
-            "error": error,
-        }
-        title = "Switch the public changelog on"
-        return pages.page(session, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
-
-    @get(_paths("/publish"))
-    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        stored = await which(session)
-        return go(_at(stored)) if stored.is_public or not session.may_write else await question(session, stored)
-
-    @post(_paths("/switch"))
-    async def switch(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        stored = await which(session)
-        is_public = form.text("to") == "on"
-        if is_public:
-            exposure, _ = await dashboard.app.changelog_editor.preview(session.organization, stored)
-            if form.text("seen") != _tag(stored, exposure):
-                return await question(session, stored, error=_CHANGED if form.text("seen") else None, status=409)
-        command = ChangeChangelog(is_public=is_public)
-        done = await dashboard.app.changelog_editor.change(session.organization, command, stored)
-        if isinstance(done, Refusal):
-            # Another organization has taken the slug meanwhile.
-            return await page(session, stored, refused=done)
-        return go(_at(stored), notice="enabled" if is_public else "disabled")
-
-    @post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete")
-    async def delete(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        stored = await which(session)
-        refused = await dashboard.app.changelog_editor.remove(stored)
-        return go("/changelog", notice="deleted") if refused is None else await page(session, stored, refused=refused)
-
-    return [shown, save, add, picture, shown_picture, preview, confirm, switch, delete]
-
-
 def _paths(rest: str = "") -> list[str]:
+    """Return the paths of a page. The first changelog of an organization is at an address without its id."""
     return [f"{ROOT}/changelog{rest}", f"{ROOT}/changelogs/{{changelog_id:str}}{rest}"]
+
+
+async def _which(session: DashboardSession) -> PublicChangelog:
+    stored = await session.app.changelog_editor.find(
+        session.organization, session.request.path_params.get("changelog_id")
+    )
+    if stored is None:
+        raise Refused(404, {"error": "There is no such changelog."})
+    return stored
+
+
+async def _page(
+    session: DashboardSession,
+    stored: PublicChangelog,
+    form: Form | None = None,
+    refused: Refusal | None = None,
+    *,
+    added: Form | None = None,
+) -> Response[Any]:
+    links = ChangelogLinks(base_url=session.app.base_url, slug=stored.slug)
+    faults = by_field(None if refused is None else _REFUSALS.faults(refused))
+    several = await session.app.changelog_editor.all_of(session.organization)
+    integrations = await session.app.stores.directory.integrations(session.organization_id)
+    connected = (repository.full_name for integration in integrations for repository in integration.repositories)
+    names = dict.fromkeys((*connected, *stored.repositories))
+    context = {
+        "changelog": stored,
+        "at": _at(stored),
+        "changelogs": [(changelog, _at(changelog)) for changelog in several],
+        "may_add": len(several) < MAX_CHANGELOGS,
+        "links": links,
+        "typed": _fields_of(stored) if form is None else _typed(form),
+        "choices": content_choices(),
+        "repositories": [Option(value=name, label=name) for name in names],
+        "pictures": [(choice, stored.image(ImageKind(choice.value))) for choice in _PICTURES],
+        "faults": by_field(None) if added is not None else faults,
+        "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
+        "add_faults": by_field(None) if added is None else faults,
+        # On this server, independent of the public base URL.
+        "see": ChangelogLinks(slug=stored.slug).home,
+        "snippet": _SNIPPET.format(links.embed),
+        "widget": _WIDGET.format(links.widget),
+        "subscribers": (await session.app.stores.subscribers.confirmed(session.organization.id)).get(stored.id, 0),
+        "badge": _BADGE.format(links.badge, links.home),
+    }
+    title = _TITLE if stored.is_first else stored.title
+    return pages.page(
+        session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
+    )
+
+
+@get(_paths())
+async def shown(session: Visitor) -> Response[Any]:
+    return await _page(session, await _which(session))
+
+
+@post(_paths())
+async def save(session: Visitor, form: SentForm) -> Response[Any]:
+    stored = await _which(session)
+    done = await session.app.changelog_editor.change(session.organization, _command_of(form), stored)
+    if isinstance(done, Refusal):
+        return await _page(session, stored, form, done)
+    return go(_at(stored), notice="saved")
+
+
+@post(f"{ROOT}/changelogs")
+async def add(session: Visitor, form: SentForm) -> Response[Any]:
+    command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
+    done = await session.app.changelog_editor.create(session.organization, command)
+    if isinstance(done, Refusal):
+        return await _page(session, await _which(session), refused=done, added=form)
+    return go(_at(done), notice="saved")
+
+
+@post(_paths("/images"))
+async def picture(upload: Upload) -> Response[Any]:
+    session, content = upload
+    form, stored = session.form, await _which(session)
+    kind = named(ImageKind, form.text("kind"))
+    if not content and not form.is_on("delete"):
+        empty = invalid(kind.value, "must be a file: choose one")
+        return await _page(session, stored, refused=empty)
+    done = await session.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
+    if isinstance(done, Refusal):
+        return await _page(session, stored, refused=done)
+    return go(_at(stored), notice="saved")
+
+
+@get(_paths("/images/{kind:str}"))
+async def shown_picture(session: Visitor, kind: FromPath[str]) -> Response[Any]:
+    stored = await _which(session)
+    image = await session.app.stores.changelogs.image(stored, named(ImageKind, kind))
+    if image is None:
+        raise Refused(404, {"error": "There is no such picture."})
+    return Response(image.content, media_type=image.mark.media_type, headers=_PRIVATE)
+
+
+@get(_paths("/preview"))
+async def preview(session: Visitor) -> Response[Any]:
+    stored = await _which(session)
+    posts, months = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
+    links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
+    body = front(
+        _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
+        ListPart(posts=posts, next=None, before=None),
+        months,
+        is_preview=True,
+    )
+    return Response(body, media_type=HTML, headers=_PRIVATE)
+
+
+async def _question(
+    session: DashboardSession, stored: PublicChangelog, *, error: str | None = None, status: int = 200
+) -> Response[Any]:
+    exposure, newest = await session.app.changelog_editor.preview(session.organization, stored)
+    context = {
+        "changelog": stored,
+        "at": _at(stored),
+        "links": ChangelogLinks(base_url=session.app.base_url, slug=stored.slug),
+        "exposure": exposure,
+        "newest": newest,
+        "seen": _tag(stored, exposure),
+        "error": error,
+    }
+    title = "Switch the public changelog on"
+    return pages.page(session, "changelog_publish.html", context, title=title, section=_SECTION, status=status)
+
+
+@get(_paths("/publish"))
+async def confirm(session: Visitor) -> Response[Any]:
+    stored = await _which(session)
+    return go(_at(stored)) if stored.is_public or not session.may_write else await _question(session, stored)
+
+
+@post(_paths("/switch"))
+async def switch(session: Visitor, form: SentForm) -> Response[Any]:
+    stored = await _which(session)
+    is_public = form.text("to") == "on"
+    if is_public:
+        exposure, _ = await session.app.changelog_editor.preview(session.organization, stored)
+        if form.text("seen") != _tag(stored, exposure):
+            return await _question(session, stored, error=_CHANGED if form.text("seen") else None, status=409)
+    command = ChangeChangelog(is_public=is_public)
+    done = await session.app.changelog_editor.change(session.organization, command, stored)
+    if isinstance(done, Refusal):
+        # Another organization has taken the slug meanwhile.
+        return await _page(session, stored, refused=done)
+    return go(_at(stored), notice="enabled" if is_public else "disabled")
+
+
+@post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete")
+async def delete(session: Visitor) -> Response[Any]:
+    stored = await _which(session)
+    refused = await session.app.changelog_editor.remove(stored)
+    return go("/changelog", notice="deleted") if refused is None else await _page(session, stored, refused=refused)
 
 
 def _at(changelog: PublicChangelog) -> str:

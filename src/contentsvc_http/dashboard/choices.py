@@ -11,7 +11,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import repository_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.causes import sources_of
-from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT
@@ -84,10 +84,10 @@ class FormSources:
         return choices
 
 
-async def connected(dashboard: Dashboard, organization_id: str) -> FormSources:
+async def connected(session: DashboardSession) -> FormSources:
     return FormSources(
-        integrations=await dashboard.app.stores.directory.integrations(organization_id),
-        brands=await dashboard.app.stores.brands.identities(organization_id),
+        integrations=await session.app.stores.directory.integrations(session.organization_id),
+        brands=await session.app.stores.brands.identities(session.organization_id),
     )
 
 

@@ -1,32 +1,31 @@
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from litestar import Request, Response, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.identifiers import is_loopback, repository_id
-from contentsvc_core.organizations import Integration, webhook_url
+from contentsvc_core.identifiers import repository_id
+from contentsvc_core.organizations import webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, integration_of
-from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
+from contentsvc_core.usecases.connect import Connected, Disconnected
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, provider_named
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import name_of
-from contentsvc_http.dashboard.pages import Pages
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change
-from contentsvc_http.errors import Refused
+from contentsvc_http.dashboard.integrations import (
+    FIELDS,
+    no_form,
+    no_integration,
+    rows,
+    serves_this_machine,
+    shown_integration,
+)
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.forms import Form
 from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
-_FIELDS: Final = ("repository", "provider", "repository_id", "branch")
-#: The providers in the order of the form: those with a public code host first.
-_PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 _SHOWN: Final = 100
 #: The address of a repository, as browsers and git have it.
 _ADDRESS: Final = re.compile(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
@@ -40,109 +39,74 @@ _AT_FAULT: Final = {
 }
 
 
-async def shown_integration(dashboard: Dashboard, session: DashboardSession, integration_id: str) -> Integration:
-    integration = await integration_of(dashboard.app.stores.directory, session.organization_id, integration_id)
-    if integration is None:
-        raise no_integration()
-    return integration
-
-
-def no_integration() -> Refused:
-    return Refused(404, {"error": f"{UNKNOWN.message()}."})
-
-
-def serves_this_machine(dashboard: Dashboard) -> bool:
-    """Check whether payload URLs name this machine: code hosts elsewhere cannot reach them."""
-    return is_loopback(urlsplit(dashboard.app.base_url).hostname or "")
-
-
-def no_form() -> dict[str, Any]:
-    return {
-        "providers": _PROVIDERS,
-        "typed": dict.fromkeys(_FIELDS, ""),
-        "fault": None,
-        "at_fault": None,
-        "had_token": False,
+@post(f"{ROOT}/integrations")
+async def connect(session: Visitor, form: SentForm) -> Response[Any]:
+    provider = provider_named(form.text("provider"))
+    # Counted as the same operation of /v1; unknown providers are refused anyway.
+    path = None if provider is None else connecting_path(provider.slug)
+    refused = None if path is None else await counting.refusal(session, "POST", path)
+    if refused is None:
+        connected = await _connect(session, form)
+    else:
+        connected = Refusal(RefusalKind.LIMIT, refused)
+    if isinstance(connected, Connected):
+        context = {
+            "integration": connected.integration,
+            "provider": provider or DEFAULT_PROVIDER,
+            "repository": connected.integration.repositories[0],
+            "url": connected.url,
+            "is_local": serves_this_machine(session),
+            "secret": None if connected.created_at_host else connected.secret,
+        }
+        return pages.page(
+            session, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
+        )
+    fault = sentence(connected.message())
+    if connected.retry_after_s is not None:
+        fault += f" Try again in {connected.retry_after_s} seconds."
+    if connected.kind is RefusalKind.HOST_UNREACHABLE and not form.text("repository_id") and not form.text("token"):
+        fault += _WITHOUT
+    at_fault = _AT_FAULT.get(connected.field or "")
+    context = {
+        **await rows(session),
+        **no_form(),
+        "typed": {name: form.text(name) for name in FIELDS},
+        "had_token": bool(form.text("token")),
+        "fault": fault,
+        "at_fault": at_fault,
+        "error": fault if at_fault is None else "Nothing was connected: one field below needs another look.",
     }
+    status = 422 if refused is None else 429
+    return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
 
 
-def connecting_routes(
-    dashboard: Dashboard, pages: Pages, listed: Callable[[DashboardSession], Awaitable[dict[str, Any]]]
-) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    @post(f"{ROOT}/integrations")
-    async def connect(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        provider = provider_named(form.text("provider"))
-        # Counted as the same operation of /v1; unknown providers are refused anyway.
-        path = None if provider is None else connecting_path(provider.slug)
-        refused = None if path is None else await counting.refusal(session, "POST", path)
-        if refused is None:
-            connected = await _connect(dashboard, session, form)
-        else:
-            connected = Refusal(RefusalKind.LIMIT, refused)
-        if isinstance(connected, Connected):
-            context = {
-                "integration": connected.integration,
-                "provider": provider or DEFAULT_PROVIDER,
-                "repository": connected.integration.repositories[0],
-                "url": connected.url,
-                "is_local": serves_this_machine(dashboard),
-                "secret": None if connected.created_at_host else connected.secret,
-            }
-            return pages.page(
-                session, "integration_connected.html", context, title="Connected", section=_SECTION, status=201
-            )
-        fault = sentence(connected.message())
-        if connected.retry_after_s is not None:
-            fault += f" Try again in {connected.retry_after_s} seconds."
-        if connected.kind is RefusalKind.HOST_UNREACHABLE and not form.text("repository_id") and not form.text("token"):
-            fault += _WITHOUT
-        at_fault = _AT_FAULT.get(connected.field or "")
-        context = {
-            **await listed(session),
-            **no_form(),
-            "typed": {name: form.text(name) for name in _FIELDS},
-            "had_token": bool(form.text("token")),
-            "fault": fault,
-            "at_fault": at_fault,
-            "error": fault if at_fault is None else "Nothing was connected: one field below needs another look.",
-        }
-        status = 422 if refused is None else 429
-        return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
-
-    @post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect")
-    async def disconnect(request: Request[Any, Any, Any], integration_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        integration = await shown_integration(dashboard, session, integration_id)
-        gone = await dashboard.app.connector.disconnect(session.organization_id, integration_id)
-        if gone is None:
-            raise no_integration()
-        context = {
-            "integration": integration,
-            "name": name_of(integration),
-            "urls": [
-                webhook_url(dashboard.app.base_url, integration, repository.id)
-                for repository in integration.repositories
-            ],
-            "gone": gone,
-            "hook": gone.hook.name,
-            **await _removed_objects(dashboard, session.organization_id, gone),
-        }
-        return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
-
-    return [connect, disconnect]
+@post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect")
+async def disconnect(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
+    integration = await shown_integration(session, integration_id)
+    gone = await session.app.connector.disconnect(session.organization_id, integration_id)
+    if gone is None:
+        raise no_integration()
+    context = {
+        "integration": integration,
+        "name": name_of(integration),
+        "urls": [
+            webhook_url(session.app.base_url, integration, repository.id) for repository in integration.repositories
+        ],
+        "gone": gone,
+        "hook": gone.hook.name,
+        **await _removed_objects(session, gone),
+    }
+    return pages.page(session, "integration_disconnected.html", context, title="Disconnected", section=_SECTION)
 
 
-async def _connect(dashboard: Dashboard, session: DashboardSession, form: Form) -> Connected | Refusal:
+async def _connect(session: DashboardSession, form: Form) -> Connected | Refusal:
     number, typed_id = None, form.text("repository_id")
     if typed_id:
         number = repository_id(typed_id)
         if number is None:
             fault = f"'{one_line(typed_id, _SHOWN)}' is no repository id: it is a whole number from 1 on"
             return Refusal(RefusalKind.INVALID, fault, "repository_id")
-    return await dashboard.app.connector.connect(
+    return await session.app.connector.connect(
         session.organization_id,
         full_name=_full_name(form.text("repository")),
         provider=form.text("provider"),
@@ -157,18 +121,18 @@ def _full_name(typed: str) -> str:
     return typed if address is None else address[1]
 
 
-async def _removed_objects(dashboard: Dashboard, organization_id: str, gone: Disconnected) -> dict[str, Any]:
+async def _removed_objects(session: DashboardSession, gone: Disconnected) -> dict[str, Any]:
     triggers = {disabled.id for disabled in gone.removed.disabled_events}
     schedules = {disabled.id for disabled in gone.removed.disabled_schedules}
     return {
         "triggers": [
             trigger
-            for trigger in (await dashboard.app.stores.directory.triggers(organization_id) if triggers else ())
+            for trigger in (await session.app.stores.directory.triggers(session.organization_id) if triggers else ())
             if trigger.id in triggers
         ],
         "schedules": [
             schedule
-            for schedule in (await dashboard.app.stores.schedules.schedules(organization_id) if schedules else ())
+            for schedule in (await session.app.stores.schedules.schedules(session.organization_id) if schedules else ())
             if schedule.id in schedules
         ],
     }

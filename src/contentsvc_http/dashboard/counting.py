@@ -1,9 +1,7 @@
 from collections.abc import Collection, Mapping, Sequence
-from typing import final
 
 from contentsvc_core.access.rates import RATES, WINDOW_MS, Bucket, Rate, rate_of
 from contentsvc_core.access.window import Verdict, refusal_headers
-from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused
 
@@ -11,27 +9,24 @@ WINDOW_S = WINDOW_MS // 1000
 _TOO_MANY = 429
 
 
-@final
-class Counting:
-    def __init__(self, dashboard: Dashboard) -> None:
-        self._limiter = dashboard.app.limiter
+async def refusal(session: DashboardSession, method: str, template: str) -> str | None:
+    """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted."""
+    rate = rate_of(method, template)
+    assert rate is not None
+    verdict = await session.app.limiter.hit_by(session.signed_in.key, rate)
+    return None if verdict.admitted else _words(verdict)
 
-    async def refusal(self, session: DashboardSession, method: str, template: str) -> str | None:
-        """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted."""
-        rate = rate_of(method, template)
-        assert rate is not None
-        verdict = await self._limiter.hit_by(session.signed_in.key, rate)
-        return None if verdict.admitted else _words(verdict)
 
-    async def admit(self, session: DashboardSession, rate: Rate) -> None:
-        verdict = await self._limiter.hit_by(session.signed_in.key, rate)
-        if not verdict.admitted:
-            raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
+async def admit(session: DashboardSession, rate: Rate) -> None:
+    verdict = await session.app.limiter.hit_by(session.signed_in.key, rate)
+    if not verdict.admitted:
+        raise Refused(_TOO_MANY, {"error": _words(verdict)}, refusal_headers(verdict))
 
-    async def used(self, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
-        buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
-        counts = await self._limiter.used(buckets.values())
-        return {prefix: [(rate, counts[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}
+
+async def used(session: DashboardSession, prefixes: Collection[str]) -> Mapping[str, Sequence[tuple[Rate, int]]]:
+    buckets = {(prefix, rate): Bucket.of_key(rate, prefix) for prefix in prefixes for rate in RATES}
+    counts = await session.app.limiter.used(buckets.values())
+    return {prefix: [(rate, counts[buckets[prefix, rate]]) for rate in RATES] for prefix in prefixes}
 
 
 def _words(verdict: Verdict) -> str:

@@ -4,8 +4,7 @@ from datetime import timedelta
 from typing import Any, Final, final
 
 from attrs import frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import CONFIRMING_TOGETHER, CREATING_ENDPOINTS, TESTING_ENDPOINTS
@@ -27,14 +26,13 @@ from contentsvc_core.outgoing.targets import format_of_target
 from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -93,163 +91,136 @@ class EndpointRow:
         return f"{number} of {len(self.recipients)} addresses not confirmed" if number else ""
 
 
-def endpoint_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    parts = (_list_routes, _one_routes, _sending_routes, _acting_routes)
-    return [handler for part in parts for handler in part(dashboard, pages)]
-
-
-def _list_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    async def page(
-        session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
-    ) -> Response[Any]:
-        owner = session.organization_id
-        newest = await dashboard.app.shares.lists(owner, lambda: dashboard.app.stores.read_model.newest_entries(owner))
-        stored = await dashboard.app.stores.endpoints.endpoints(owner)
-        endpoints = [endpoint.shown(to_writer=session.may_write) for endpoint in stored]
-        bodies = await dashboard.app.consents.bodies(owner, endpoints)
-        successes = await _successes(dashboard, owner)
-        context = {
-            "rows": [
-                EndpointRow(
-                    endpoint=endpoint,
-                    newest=newest.get(endpoint.id),
-                    success=successes.get(endpoint.id, _NO_MESSAGES),
-                    recipients=body.recipients,
-                )
-                for endpoint, body in zip(endpoints, bodies, strict=True)
-            ],
-            **_typed(form, None),
-            "faults": by_field(faults),
-        }
-        return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
-
-    @get(_PATH)
-    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await page(await visit(dashboard, request), None)
-
-    @post(_PATH)
-    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        await counting.admit(session, CREATING_ENDPOINTS)
-        command = read_command(CreateEndpoint, _fields(form))
-        created = (
-            command
-            if isinstance(command, Refusal)
-            else await dashboard.app.endpoint_editor.create(session.organization_id, command)
-        )
-        if isinstance(created, Refusal):
-            return await page(session, form, faults=_REFUSALS.faults(created), status=422)
-        if not created.endpoint.is_signed:
-            return go(f"/endpoints/{created.endpoint.id}", notice="created")
-        return _secret_page(pages, session, created, is_new=True)
-
-    return [listed, create]
-
-
-def _one_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_ONE)
-    async def show(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await _page(dashboard, pages, session, await _endpoint(dashboard, session, endpoint_id))
-
-    @post(_ONE)
-    async def edit(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        endpoint = await _endpoint(dashboard, session, endpoint_id)
-        command = read_command(ChangeEndpoint, _fields(form))
-        changed = (
-            command
-            if isinstance(command, Refusal)
-            else await dashboard.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
-        )
-        if isinstance(changed, Refusal):
-            return await _page(
-                dashboard, pages, session, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422
+async def _list_page(
+    session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+) -> Response[Any]:
+    owner = session.organization_id
+    newest = await session.lists(lambda: session.app.stores.read_model.newest_entries(owner))
+    stored = await session.app.stores.endpoints.endpoints(owner)
+    endpoints = [endpoint.shown(to_writer=session.may_write) for endpoint in stored]
+    bodies = await session.app.consents.bodies(owner, endpoints)
+    successes = await _successes(session)
+    context = {
+        "rows": [
+            EndpointRow(
+                endpoint=endpoint,
+                newest=newest.get(endpoint.id),
+                success=successes.get(endpoint.id, _NO_MESSAGES),
+                recipients=body.recipients,
             )
-        return go(f"/endpoints/{changed.id}", notice="saved")
-
-    return [show, edit]
-
-
-def _sending_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    @post(f"{_ONE}/test")
-    async def test(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        await counting.admit(session, TESTING_ENDPOINTS)
-        endpoint = await _endpoint(dashboard, session, endpoint_id)
-        message_id = await dashboard.app.endpoint_editor.test(session.organization_id, endpoint.id)
-        if isinstance(message_id, Refusal):
-            return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
-        return go(f"/endpoints/{endpoint.id}", notice="test-sent")
-
-    @post(f"{_ONE}/confirmations")
-    async def confirm(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        endpoint = await _endpoint(dashboard, session, endpoint_id)
-        asked = await dashboard.app.endpoint_editor.ask(session.organization_id, endpoint.id)
-        if isinstance(asked, Refusal):
-            return await _page(dashboard, pages, session, endpoint, error=_REFUSALS.sentence(asked), status=409)
-        if not asked.addresses:
-            error = " ".join(f"{address} was not asked: {reason}." for address, reason in asked.not_asked.items())
-            return await _page(dashboard, pages, session, endpoint, error=error, status=429)
-        return go(f"/endpoints/{endpoint.id}", notice="asked")
-
-    return [test, confirm]
+            for endpoint, body in zip(endpoints, bodies, strict=True)
+        ],
+        **_typed(form, None),
+        "faults": by_field(faults),
+    }
+    return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
 
 
-def _acting_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @post(f"{_ONE}/switch")
-    async def switch(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        enabled = form.text("to") == "on"
-        switching = ChangeEndpoint(enabled=enabled)
-        switched = await dashboard.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
-        if isinstance(switched, Refusal):
-            raise _unknown()
-        return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
-
-    @post(f"{_ONE}/rotate")
-    async def rotate(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        endpoint = await _endpoint(dashboard, session, endpoint_id)
-        overlap = form.text("overlap")
-        if overlap not in OVERLAPS:
-            error = "Choose how long the old secret goes on to sign."
-            return await _page(dashboard, pages, session, endpoint, error=error, status=422)
-        rotated = await dashboard.app.endpoint_editor.rotate(
-            session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
-        )
-        if not isinstance(rotated, NewSecret):
-            error = _REFUSALS.sentence(rotated)
-            return await _page(dashboard, pages, session, endpoint, error=error, status=409)
-        return _secret_page(pages, session, rotated, is_new=False)
-
-    @post(f"{_ONE}/delete")
-    async def delete(request: Request[Any, Any, Any], endpoint_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        if not await dashboard.app.endpoint_editor.remove(session.organization_id, endpoint_id):
-            raise _unknown()
-        return go("/endpoints", notice="deleted")
-
-    return [switch, rotate, delete]
+@get(_PATH)
+async def listed(session: Visitor) -> Response[Any]:
+    return await _list_page(session, None)
 
 
-async def _endpoint(dashboard: Dashboard, session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
+@post(_PATH)
+async def create(session: Visitor, form: SentForm) -> Response[Any]:
+    await counting.admit(session, CREATING_ENDPOINTS)
+    command = read_command(CreateEndpoint, _fields(form))
+    created = (
+        command
+        if isinstance(command, Refusal)
+        else await session.app.endpoint_editor.create(session.organization_id, command)
+    )
+    if isinstance(created, Refusal):
+        return await _list_page(session, form, faults=_REFUSALS.faults(created), status=422)
+    if not created.endpoint.is_signed:
+        return go(f"/endpoints/{created.endpoint.id}", notice="created")
+    return _secret_page(session, created, is_new=True)
+
+
+@get(_ONE)
+async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    return await _page(session, await _endpoint(session, endpoint_id))
+
+
+@post(_ONE)
+async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    command = read_command(ChangeEndpoint, _fields(form))
+    changed = (
+        command
+        if isinstance(command, Refusal)
+        else await session.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
+    )
+    if isinstance(changed, Refusal):
+        return await _page(session, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422)
+    return go(f"/endpoints/{changed.id}", notice="saved")
+
+
+@post(f"{_ONE}/test")
+async def test(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    await counting.admit(session, TESTING_ENDPOINTS)
+    endpoint = await _endpoint(session, endpoint_id)
+    message_id = await session.app.endpoint_editor.test(session.organization_id, endpoint.id)
+    if isinstance(message_id, Refusal):
+        return await _page(session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
+    return go(f"/endpoints/{endpoint.id}", notice="test-sent")
+
+
+@post(f"{_ONE}/confirmations")
+async def confirm(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    asked = await session.app.endpoint_editor.ask(session.organization_id, endpoint.id)
+    if isinstance(asked, Refusal):
+        return await _page(session, endpoint, error=_REFUSALS.sentence(asked), status=409)
+    if not asked.addresses:
+        error = " ".join(f"{address} was not asked: {reason}." for address, reason in asked.not_asked.items())
+        return await _page(session, endpoint, error=error, status=429)
+    return go(f"/endpoints/{endpoint.id}", notice="asked")
+
+
+@post(f"{_ONE}/switch")
+async def switch(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    enabled = form.text("to") == "on"
+    switching = ChangeEndpoint(enabled=enabled)
+    switched = await session.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
+    if isinstance(switched, Refusal):
+        raise _unknown()
+    return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
+
+
+@post(f"{_ONE}/rotate")
+async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    overlap = form.text("overlap")
+    if overlap not in OVERLAPS:
+        error = "Choose how long the old secret goes on to sign."
+        return await _page(session, endpoint, error=error, status=422)
+    rotated = await session.app.endpoint_editor.rotate(
+        session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
+    )
+    if not isinstance(rotated, NewSecret):
+        error = _REFUSALS.sentence(rotated)
+        return await _page(session, endpoint, error=error, status=409)
+    return _secret_page(session, rotated, is_new=False)
+
+
+@post(f"{_ONE}/delete")
+async def delete(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    if not await session.app.endpoint_editor.remove(session.organization_id, endpoint_id):
+        raise _unknown()
+    return go("/endpoints", notice="deleted")
+
+
+async def _endpoint(session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
     endpoint = None
     if is_own_id(endpoint_id):
-        endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
+        endpoint = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
     if endpoint is None:
         raise _unknown()
     return endpoint.shown(to_writer=session.may_write)
 
 
 async def _page(
-    dashboard: Dashboard,
-    pages: Pages,
     session: DashboardSession,
     endpoint: WebhookEndpoint,
     *,
@@ -259,10 +230,8 @@ async def _page(
     status: int = 200,
 ) -> Response[Any]:
     owner, search = session.organization_id, LogSearch(integration_ids=(endpoint.id,))
-    entries = await dashboard.app.shares.lists(
-        owner, lambda: dashboard.app.stores.read_model.log(owner, search, limit=_NEWEST)
-    )
-    recipients = (await dashboard.app.consents.body(endpoint)).recipients
+    entries = await session.lists(lambda: session.app.stores.read_model.log(owner, search, limit=_NEWEST))
+    recipients = (await session.app.consents.body(endpoint)).recipients
     statuses = [each.status for each in recipients]
     context = {
         "endpoint": endpoint,
@@ -271,7 +240,7 @@ async def _page(
         "may_test": not statuses or RecipientStatus.CONFIRMED in statuses,
         "most_confirmations": CONFIRMING_TOGETHER.limit,
         "format": _FORMATS[endpoint.format],
-        "success": (await _successes(dashboard, owner)).get(endpoint.id, _NO_MESSAGES),
+        "success": (await _successes(session)).get(endpoint.id, _NO_MESSAGES),
         "name": endpoint_name(endpoint),
         "entries": entries,
         "names": names_of((), [endpoint]),
@@ -285,7 +254,7 @@ async def _page(
     return pages.page(session, "endpoint.html", context, title=title, section=_SECTION, status=status)
 
 
-def _secret_page(pages: Pages, session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
+def _secret_page(session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
     # The secret is shown on this page only, which cannot be reloaded.
     context = {"endpoint": created.endpoint, "secret": created.secret, "is_new": is_new}
     title = "A new endpoint" if is_new else "Secret rotated"
@@ -324,9 +293,9 @@ def _fields(form: Form) -> dict[str, Any]:
     }
 
 
-async def _successes(dashboard: Dashboard, organization_id: str) -> Mapping[str, str]:
-    since = stretch_at(dashboard.app.clock.now() - _DAY, _HOUR) + _HOUR
-    counts = await dashboard.app.stores.read_model.log_counts(organization_id, since=since, span=_HOUR)
+async def _successes(session: DashboardSession) -> Mapping[str, str]:
+    since = stretch_at(session.app.clock.now() - _DAY, _HOUR) + _HOUR
+    counts = await session.app.stores.read_model.log_counts(session.organization_id, since=since, span=_HOUR)
     delivered, ended = Counter[str](), Counter[str]()
     for count in counts:
         if count.status is not LogStatus.PENDING:

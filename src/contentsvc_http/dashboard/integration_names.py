@@ -2,7 +2,7 @@ from collections.abc import Iterable, Mapping
 
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
-from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.session import DashboardSession
 
 
 def name_of(integration: Integration) -> str:
@@ -21,6 +21,6 @@ def names_of(integrations: Iterable[Integration], endpoints: Iterable[WebhookEnd
     }
 
 
-async def all_names(dashboard: Dashboard, organization_id: str) -> Mapping[str, str]:
-    integrations = await dashboard.app.stores.directory.integrations(organization_id)
-    return names_of(integrations, await dashboard.app.stores.endpoints.endpoints(organization_id))
+async def all_names(session: DashboardSession) -> Mapping[str, str]:
+    integrations = await session.app.stores.directory.integrations(session.organization_id)
+    return names_of(integrations, await session.app.stores.endpoints.endpoints(session.organization_id))

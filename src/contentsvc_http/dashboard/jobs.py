@@ -5,8 +5,8 @@ from litestar import Response
 
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.workflows.jobs import Job, JobEventType, job_events, job_status
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages, nothing_new
+from contentsvc_http.dashboard import pages
+from contentsvc_http.dashboard.pages import nothing_new
 from contentsvc_http.dashboard.session import DashboardSession
 
 _UNDER_WAY: Final = frozenset({"queued", "running"})
@@ -17,12 +17,11 @@ _KINDS: Final[Mapping[JobEventType, str]] = {
 }
 
 
-async def job_of(dashboard: Dashboard, session: DashboardSession, job_id: str) -> Job | None:
-    return await dashboard.app.stores.jobs.job(session.organization_id, job_id) if is_own_id(job_id) else None
+async def job_of(session: DashboardSession, job_id: str) -> Job | None:
+    return await session.app.stores.jobs.job(session.organization_id, job_id) if is_own_id(job_id) else None
 
 
-def job_page(  # noqa: PLR0913  # the parameters of both kinds of jobs
-    pages: Pages,
+def job_page(  # the parameters of both kinds of jobs
     session: DashboardSession,
     job: Job,
     *,

@@ -1,11 +1,9 @@
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
@@ -14,11 +12,11 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.zones import day_of, start_of_day
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import WINDOW_S, Counting
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard import counting, pages
+from contentsvc_http.dashboard.counting import WINDOW_S
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 
@@ -73,84 +71,82 @@ class _Listed:
     limits: tuple[_Used, ...] = field(converter=tuple)
 
 
-def key_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    async def page(
-        session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
-    ) -> Response[Any]:
-        keys = await _listed(dashboard, counting, session)
-        ended = [key for key in keys if key.state != "active"]
-        own = session.signed_in.key
-        context = {
-            "active": [key for key in keys if key.state == "active"],
-            "ended": ended[:_ENDED],
-            "ended_number": len(ended),
-            "may_issue": session.may_issue,
-            "own": own,
-            "window_s": WINDOW_S,
-            "scopes": [(scope.value, text) for scope, text in _SCOPES.items() if scope in own.scopes],
-            "name": form.text("name") if form else "",
-            "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
-            "expires": form.text("expires") if form else "",
-            "today": day_of(session.organization.time_zone, dashboard.app.clock.now()).isoformat(),
-            "faults": by_field(faults),
-        }
-        return pages.page(session, "keys.html", context, title="API keys", section=_SECTION, status=status)
-
-    @get(f"{ROOT}/keys")
-    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await page(await visit(dashboard, request), None)
-
-    @post(f"{ROOT}/keys")
-    async def issue(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request, Scope.ADMIN)
-        scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
-        faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
-        try:
-            expires_at = _end_of(form.text("expires"), session.organization.time_zone)
-        except (ValueError, OverflowError):
-            expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
-        if faults:
-            return await page(session, form, faults=faults, status=422)
-        await counting.admit(session, ISSUING_KEYS)
-        issued = await dashboard.app.operator.issue_key(
-            session.organization,
-            name=form.text("name"),
-            scopes=scopes,
-            expires_at=expires_at,
-            issuer=session.signed_in.key,
-        )
-        if isinstance(issued, Refusal):
-            status = 409 if issued.kind is RefusalKind.LIMIT else 422
-            return await page(session, form, faults=_REFUSALS.faults(issued), status=status)
-        # The page cannot be reloaded: the key is shown here only.
-        return pages.page(
-            session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
-        )
-
-    @post(f"{ROOT}/keys/{{prefix:str}}/revoke")
-    async def revoke(request: Request[Any, Any, Any], prefix: FromPath[str]) -> Response[Any]:
-        session, _form = await change(dashboard, request, Scope.ADMIN)
-        key = await dashboard.app.stores.keys.key(prefix) if is_own_id(prefix) else None
-        if key is None or key.organization_id != session.organization_id:
-            raise Refused(404, {"error": "There is no such key."})
-        await dashboard.app.stores.keys.revoke(key.prefix, dashboard.app.clock.now())
-        own = await dashboard.app.stores.keys.key(session.signed_in.key.prefix)
-        if own is None or own.revoked_at is not None:
-            # The visitor's own key has ended, or its issuer: the session has ended with it.
-            return go("/sign-in", notice="signed-out")
-        return go("/keys", notice="revoked")
-
-    return [listed, issue, revoke]
+async def _page(
+    session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
+) -> Response[Any]:
+    keys = await _listed(session)
+    ended = [key for key in keys if key.state != "active"]
+    own = session.signed_in.key
+    context = {
+        "active": [key for key in keys if key.state == "active"],
+        "ended": ended[:_ENDED],
+        "ended_number": len(ended),
+        "may_issue": session.may_issue,
+        "own": own,
+        "window_s": WINDOW_S,
+        "scopes": [(scope.value, text) for scope, text in _SCOPES.items() if scope in own.scopes],
+        "name": form.text("name") if form else "",
+        "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
+        "expires": form.text("expires") if form else "",
+        "today": day_of(session.organization.time_zone, session.app.clock.now()).isoformat(),
+        "faults": by_field(faults),
+    }
+    return pages.page(session, "keys.html", context, title="API keys", section=_SECTION, status=status)
 
 
-async def _listed(dashboard: Dashboard, counting: Counting, session: DashboardSession) -> list[_Listed]:
-    now, own = dashboard.app.clock.now(), session.signed_in.key.prefix
-    newest_first = list(await dashboard.app.stores.keys.keys(session.organization_id))[::-1]
+@get(f"{ROOT}/keys")
+async def listed(session: Visitor) -> Response[Any]:
+    return await _page(session, None)
+
+
+@post(f"{ROOT}/keys", opt={"scope": Scope.ADMIN})
+async def issue(session: Visitor, form: SentForm) -> Response[Any]:
+    scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
+    faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
+    expires = form.text("expires")
+    try:
+        ends_on = date.fromisoformat(expires) + _DAY if expires else None
+        expires_at = None if ends_on is None else start_of_day(session.organization.time_zone, ends_on)
+    except (ValueError, OverflowError):
+        expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
+    if faults:
+        return await _page(session, form, faults=faults, status=422)
+    await counting.admit(session, ISSUING_KEYS)
+    issued = await session.app.operator.issue_key(
+        session.organization,
+        name=form.text("name"),
+        scopes=scopes,
+        expires_at=expires_at,
+        issuer=session.signed_in.key,
+    )
+    if isinstance(issued, Refusal):
+        status = 409 if issued.kind is RefusalKind.LIMIT else 422
+        return await _page(session, form, faults=_REFUSALS.faults(issued), status=status)
+    # The page cannot be reloaded: the key is shown here only.
+    return pages.page(
+        session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
+    )
+
+
+@post(f"{ROOT}/keys/{{prefix:str}}/revoke", opt={"scope": Scope.ADMIN})
+async def revoke(session: Visitor, prefix: FromPath[str]) -> Response[Any]:
+    key = await session.app.stores.keys.key(prefix) if is_own_id(prefix) else None
+    if key is None or key.organization_id != session.organization_id:
+        raise Refused(404, {"error": "There is no such key."})
+    await session.app.stores.keys.revoke(key.prefix, session.app.clock.now())
+    own = await session.app.stores.keys.key(session.signed_in.key.prefix)
+    if own is None or own.revoked_at is not None:
+        # The visitor's own key has ended, or its issuer: the session has ended with it.
+        return go("/sign-in", notice="signed-out")
+    return go("/keys", notice="revoked")
+
+
+async def _listed(session: DashboardSession) -> list[_Listed]:
+    now, own = session.app.clock.now(), session.signed_in.key.prefix
+    newest_first = list(await session.app.stores.keys.keys(session.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
     active = {key.prefix for key in keys if is_active(key, now)}
-    used = await counting.used(active)
+    used = await counting.used(session, active)
     issued: dict[str | None, list[str]] = {}
     for key in keys:
         issued.setdefault(key.issued_by, []).append(key.prefix)
@@ -178,7 +174,3 @@ def _used(rate: Rate, number: int) -> _Used:
     operation = f"{rate.method} {rate.template}"
     label = _OPERATIONS.get((rate.method, rate.template), operation)
     return _Used(operation=operation, label=label, used=number, limit=rate.limit)
-
-
-def _end_of(text: str, zone: ZoneInfo) -> datetime | None:
-    return start_of_day(zone, date.fromisoformat(text) + _DAY) if text else None

@@ -4,8 +4,7 @@ from typing import Any, Final, final
 from urllib.parse import urlencode
 
 from attrs import field, frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Push, Release
@@ -22,13 +21,13 @@ from contentsvc_core.usecases.replay import Replayed
 from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy, command_of
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256
-from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.integrations import provider_of, urls_of
-from contentsvc_http.dashboard.pages import HEADERS, Pages, go, nothing_new
+from contentsvc_http.dashboard.pages import HEADERS, go, nothing_new
 from contentsvc_http.dashboard.payloads import SHOWN, ShownPayload, payload_text, shown
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
 from contentsvc_http.errors import Refused
 
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
@@ -45,98 +44,92 @@ _MATCHES: Final = {
 }
 
 
-def log_entry_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_PATH)
-    async def show(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        entry = await _listed(dashboard, session, log_id)
-        if not session.is_partial:
-            return await _page(dashboard, pages, session, entry)
-        if session.query.get("part") != "row":
-            return pages.part(
-                session,
-                "log_led.html",
-                {"entry": entry, "led": await dashboard.app.delivery_trails.record_trail(entry)},
-            )
-        if entry.status is LogStatus.PENDING:
-            return nothing_new()
-        names = await all_names(dashboard, session.organization_id)
-        return pages.part(session, "log_row.html", {"entry": entry, "names": names})
-
-    @get(f"{_PATH}/raw")
-    async def raw(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        entry = await _listed(dashboard, session, log_id)
-        text = await dashboard.app.shares.heavy(session.organization_id, lambda: _raw(dashboard, entry))
-        return Response(text, media_type="text/plain", headers=HEADERS)
-
-    @post(f"{_PATH}/replay")
-    async def replay(request: Request[Any, Any, Any], log_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        entry = await _listed(dashboard, session, log_id)
-        replayed = await dashboard.app.replayer.replay(session.organization_id, log_id)
-        if isinstance(replayed, Refusal):
-            error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
-            return await _page(dashboard, pages, session, entry, error=error, status=409)
-        return await _replayed(dashboard, entry, replayed)
-
-    return [show, raw, replay]
+@get(_PATH)
+async def show(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
+    entry = await _listed(session, log_id)
+    if not session.is_partial:
+        return await _page(session, entry)
+    if session.query.get("part") != "row":
+        return pages.part(
+            session,
+            "log_led.html",
+            {"entry": entry, "led": await session.app.delivery_trails.record_trail(entry)},
+        )
+    if entry.status is LogStatus.PENDING:
+        return nothing_new()
+    names = await all_names(session)
+    return pages.part(session, "log_row.html", {"entry": entry, "names": names})
 
 
-async def _replayed(dashboard: Dashboard, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
+@get(f"{_PATH}/raw")
+async def raw(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
+    entry = await _listed(session, log_id)
+    text = await session.heavy(lambda: _raw(session, entry))
+    return Response(text, media_type="text/plain", headers=HEADERS)
+
+
+@post(f"{_PATH}/replay")
+async def replay(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
+    entry = await _listed(session, log_id)
+    replayed = await session.app.replayer.replay(session.organization_id, log_id)
+    if isinstance(replayed, Refusal):
+        error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
+        return await _page(session, entry, error=error, status=409)
+    return await _replayed(session, entry, replayed)
+
+
+async def _replayed(session: DashboardSession, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
     if is_message_log(entry):
         # The message has a log entry only after the first answer.
         return go(f"/endpoints/{entry.integration_id}", notice="resent")
     # A replay is a separate delivery: its own entry has its results.
     search = LogSearch(integration_ids=(entry.integration_id,), text=replayed.delivery_id)
-    own = await dashboard.app.stores.read_model.log(entry.organization_id, search, limit=1)
+    own = await session.app.stores.read_model.log(entry.organization_id, search, limit=1)
     return go(f"/integrations/logs/{own[0].id if own else entry.id}", notice="replayed")
 
 
-async def _raw(dashboard: Dashboard, entry: ListedEntry) -> str:
-    full = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id)
+async def _raw(session: DashboardSession, entry: ListedEntry) -> str:
+    full = await session.app.stores.journal.entry(entry.organization_id, entry.id)
     if full is None or full.detail is None:
         raise Refused(404, {"error": "This entry has no payload."})
     return await asyncio.to_thread(lambda: payload_text(full.payload))
 
 
-async def _shown(dashboard: Dashboard, entry: ListedEntry) -> tuple[LogEntry | None, ShownPayload | None]:
-    full = await dashboard.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
+async def _shown(session: DashboardSession, entry: ListedEntry) -> tuple[LogEntry | None, ShownPayload | None]:
+    full = await session.app.stores.journal.entry(entry.organization_id, entry.id, max_bytes=_MOST_BYTES)
     if full is None or full.detail is None:
         return full, None
     return full, await asyncio.to_thread(lambda: shown(full.payload))
 
 
-async def _listed(dashboard: Dashboard, session: DashboardSession, log_id: str) -> ListedEntry:
-    entry = await dashboard.app.stores.read_model.entry(session.organization_id, log_id) if is_own_id(log_id) else None
+async def _listed(session: DashboardSession, log_id: str) -> ListedEntry:
+    entry = await session.app.stores.read_model.entry(session.organization_id, log_id) if is_own_id(log_id) else None
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry
 
 
 async def _page(
-    dashboard: Dashboard,
-    pages: Pages,
     session: DashboardSession,
     entry: ListedEntry,
     *,
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    integration = await dashboard.app.stores.directory.integration(session.organization_id, entry.integration_id)
+    integration = await session.app.stores.directory.integration(session.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
     endpoint = None
     if is_message:
-        endpoint = await dashboard.app.stores.endpoints.endpoint(session.organization_id, entry.integration_id)
+        endpoint = await session.app.stores.endpoints.endpoint(session.organization_id, entry.integration_id)
     # Not on the loop: a delivery may hold two thousand commits.
-    full, payload = await dashboard.app.shares.heavy(session.organization_id, lambda: _shown(dashboard, entry))
-    explained = await dashboard.app.diagnoses.explain(entry)
+    full, payload = await session.heavy(lambda: _shown(session, entry))
+    explained = await session.app.diagnoses.explain(entry)
     context: dict[str, Any] = {
         "entry": entry,
         "card": cause_card(entry, explained, integration),
         "integration": integration,
         "provider": None if integration is None else provider_of(integration),
-        "urls": {} if integration is None else urls_of(dashboard, integration),
+        "urls": {} if integration is None else urls_of(session, integration),
         "endpoint": endpoint,
         "is_message": is_message,
         "names": names_of([] if integration is None else [integration], [] if endpoint is None else [endpoint]),
@@ -145,7 +138,7 @@ async def _page(
         "most": SHOWN,
         "event": None if full is None else _event(full),
         "left_out": 0 if full is None else full.left_out,
-        "led": await dashboard.app.delivery_trails.record_trail(entry),
+        "led": await session.app.delivery_trails.record_trail(entry),
         "can_be_replayed": session.may_write and (is_message or entry.event is not None),
         "error": error,
     }

@@ -3,8 +3,7 @@ from typing import Any, Final, final
 from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from msgspec import ValidationError, convert
 
 from contentsvc_core.access.rates import REPLAYING
@@ -15,12 +14,10 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import all_names
-from contentsvc_http.dashboard.log_entries import log_entry_routes
-from contentsvc_http.dashboard.pages import Pages, nothing_new
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.pages import nothing_new
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
 
 _PAGE: Final = 50
@@ -118,42 +115,33 @@ def statuses() -> tuple[str, ...]:
     return tuple(status.value for status in LogStatus)
 
 
-def log_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(_PATH)
-    async def logs(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        filters, fault = read_log_filters(session.query)
-        if session.is_partial and filters.after is not None:
-            return await _newer(dashboard, pages, session, filters)
-        context = await _entries_of(dashboard, session, filters, fault)
-        status = 200 if fault is None else 400
-        if session.is_partial:
-            part = pages.part(session, "logs_part.html", {**context, "new_notice": ""}, status=status)
-            part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
-            return part
-        return pages.page(
-            session, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status
-        )
-
-    return [logs, *replay_routes(dashboard, pages), *log_entry_routes(dashboard, pages)]
+@get(_PATH)
+async def logs(session: Visitor) -> Response[Any]:
+    filters, fault = read_log_filters(session.query)
+    if session.is_partial and filters.after is not None:
+        return await _newer(session, filters)
+    context = await _entries_of(session, filters, fault)
+    status = 200 if fault is None else 400
+    if session.is_partial:
+        part = pages.part(session, "logs_part.html", {**context, "new_notice": ""}, status=status)
+        part.headers["HX-Push-Url"] = f"{_PATH}{filters.query}"
+        return part
+    return pages.page(session, "logs.html", {**context, "error": fault}, title="Logs", section="logs", status=status)
 
 
-async def _entries_of(
-    dashboard: Dashboard, session: DashboardSession, filters: LogFilters, fault: str | None
-) -> dict[str, Any]:
+async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str | None) -> dict[str, Any]:
     organization_id = session.organization_id
     entries: Sequence[ListedEntry] = ()
     # An invalid filter matches nothing.
     if fault is None:
-        entries = await dashboard.app.shares.lists(
-            organization_id,
-            lambda: dashboard.app.stores.read_model.log(
+        entries = await session.lists(
+            lambda: session.app.stores.read_model.log(
                 organization_id, filters.search, limit=_PAGE + 1, before=filters.before
             ),
         )
     shown = list(entries[:_PAGE])
-    names = await all_names(dashboard, organization_id)
-    is_first = filters.before is None
+    names = await all_names(session)
+    is_first, newest = filters.before is None, Cursor.of(shown[0]) if shown else BEGINNING
     return {
         "path": _PATH,
         "filters": filters,
@@ -165,16 +153,15 @@ async def _entries_of(
         "events": EVENTS,
         "most_text": MOST_TEXT,
         "is_first": is_first,
-        "polls": filters.newer(_newest(shown), len(shown)) if is_first and filters.live and fault is None else None,
+        "polls": filters.newer(newest, len(shown)) if is_first and filters.live and fault is None else None,
         "older": filters.older(Cursor.of(shown[-1])) if len(entries) > _PAGE else None,
     }
 
 
-async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, filters: LogFilters) -> Response[Any]:
+async def _newer(session: DashboardSession, filters: LogFilters) -> Response[Any]:
     organization_id = session.organization_id
-    entries = await dashboard.app.shares.lists(
-        organization_id,
-        lambda: dashboard.app.stores.read_model.log(
+    entries = await session.lists(
+        lambda: session.app.stores.read_model.log(
             organization_id, filters.search, limit=_PAGE + 1, after=filters.after
         ),
     )
@@ -183,7 +170,7 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
     number = len(entries)
     notice = f"{f'more than {_PAGE}' if number > _PAGE else number} new {'delivery' if number == 1 else 'deliveries'}"
     if filters.after == BEGINNING or number > _PAGE or filters.rows + number > _MOST_ROWS:
-        context = await _entries_of(dashboard, session, filters, None)
+        context = await _entries_of(session, filters, None)
         anew = pages.part(session, "logs_part.html", {**context, "new_notice": notice})
         # The script's target is a row, which new rows replace; here it must be the whole list.
         anew.headers.update({"HX-Retarget": "#found", "HX-Reswap": "innerHTML"})
@@ -191,59 +178,49 @@ async def _newer(dashboard: Dashboard, pages: Pages, session: DashboardSession, 
     context = {
         "path": _PATH,
         "entries": entries,
-        "names": await all_names(dashboard, organization_id),
+        "names": await all_names(session),
         "polls": filters.newer(Cursor.of(entries[0]), filters.rows + number),
         "new_notice": notice,
     }
     return pages.part(session, "logs_new.html", context)
 
 
-def _newest(entries: Sequence[ListedEntry]) -> Cursor:
-    return Cursor.of(entries[0]) if entries else BEGINNING
+@get(_REPLAYS)
+async def confirm(session: Visitor) -> Response[Any]:
+    filters, fault = read_log_filters(session.query)
+    if fault is not None:
+        raise Refused(400, {"error": fault})
+    command = _command(filters, session.app.ids.new_id("req_"), "")
+    counted = await session.app.bulk_replayer.count(session.organization_id, command)
+    context = {
+        "filters": filters,
+        "counted": _accepted(counted),
+        "request_id": command.request_id,
+        "most": COUNTED,
+        "batch": BATCH,
+    }
+    return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
 
-def replay_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    @get(_REPLAYS)
-    async def confirm(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        filters, fault = read_log_filters(session.query)
-        if fault is not None:
-            raise Refused(400, {"error": fault})
-        command = _command(filters, dashboard.app.ids.new_id("req_"), "")
-        counted = await dashboard.app.bulk_replayer.count(session.organization_id, command)
-        context = {
-            "filters": filters,
-            "counted": _accepted(counted),
-            "request_id": command.request_id,
-            "most": COUNTED,
-            "batch": BATCH,
-        }
-        return pages.page(session, "replay.html", context, title="Replay", section="logs")
-
-    @post(_REPLAYS)
-    async def replay(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})
-        if fault is not None:
-            raise Refused(400, {"error": fault})
-        command = _command(filters, form.text("request"), form.text("cursor"))
-        await counting.admit(session, REPLAYING)
-        batch = _accepted(await dashboard.app.bulk_replayer.replay(session.organization_id, command))
-        before = [form.text(name) for name in ("done", "refused", "runs")]
-        done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
-        context = {
-            "filters": filters,
-            "result": batch,
-            "request_id": command.request_id,
-            "done": done + len(batch.replayed) + len(batch.repeated),
-            "refused": refused + len(batch.refused),
-            "runs": runs + batch.runs,
-        }
-        return pages.page(session, "replay.html", context, title="Replay", section="logs")
-
-    return [confirm, replay]
+@post(_REPLAYS)
+async def replay(session: Visitor, form: SentForm) -> Response[Any]:
+    filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})
+    if fault is not None:
+        raise Refused(400, {"error": fault})
+    command = _command(filters, form.text("request"), form.text("cursor"))
+    await counting.admit(session, REPLAYING)
+    batch = _accepted(await session.app.bulk_replayer.replay(session.organization_id, command))
+    before = [form.text(name) for name in ("done", "refused", "runs")]
+    done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
+    context = {
+        "filters": filters,
+        "result": batch,
+        "request_id": command.request_id,
+        "done": done + len(batch.replayed) + len(batch.repeated),
+        "refused": refused + len(batch.refused),
+        "runs": runs + batch.runs,
+    }
+    return pages.page(session, "replay.html", context, title="Replay", section="logs")
 
 
 def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries:

@@ -3,26 +3,24 @@ from collections.abc import Sequence
 from typing import Any, Final, assert_never, final
 
 from attrs import frozen
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get
 
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import Direction, LogStatus
 from contentsvc_core.lists.pagination import PageRequest
-from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.endpoints import ENDPOINT_PREFIX
 from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.causes import Generation, ListedCause, ListedDelivery, SiteReading
 from contentsvc_core.workflows.runs import ListedRun
+from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.attention import attention_of
 from contentsvc_http.dashboard.charts import HOUR, columns, last_days, last_hours, share, span_of
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.run_words import Starters, output_of, starters_of, title_of
-from contentsvc_http.dashboard.session import ROOT, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
 
 _HOURS: Final = 24
 _DAYS: Final = 14
@@ -34,48 +32,44 @@ _RECORDED: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-")
 _ONE: Final = PageRequest(limit=1)
 
 
-def overview_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(ROOT)
-    async def overview(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        organization_id = session.organization_id
-        context = await dashboard.app.shares.lists(organization_id, lambda: _shown(dashboard, session.organization))
-        if session.is_partial:
-            return pages.part(session, "overview_now.html", context)
-        return pages.page(session, "overview.html", context, title="Overview", section="overview")
-
-    return [overview]
+@get(ROOT)
+async def overview(session: Visitor) -> Response[Any]:
+    context = await session.lists(lambda: _shown(session))
+    if session.is_partial:
+        return pages.part(session, "overview_now.html", context)
+    return pages.page(session, "overview.html", context, title="Overview", section="overview")
 
 
-async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, Any]:
-    organization_id = organization.id
-    now = dashboard.app.clock.now()
-    zone, read_model = organization.time_zone, dashboard.app.stores.read_model
+async def _shown(session: DashboardSession) -> dict[str, Any]:
+    organization_id = session.organization_id
+    now = session.app.clock.now()
+    zone, read_model = session.organization.time_zone, session.app.stores.read_model
     hours, days = last_hours(now, _HOURS), last_days(now, _DAYS, zone)
     by_hour = await read_model.log_counts(organization_id, since=hours[0], span=HOUR)
     hourly = columns(_arrived(by_hour), hours, zone, label="%H:%M")
     by_day = await read_model.log_counts(organization_id, since=days[0], span=span_of(zone))
     daily = columns(_arrived(by_day), days, zone, label="%d %b")
-    page = await dashboard.app.stores.posts.page(organization_id, PostQuery(), _ONE)
+    page = await session.app.stores.posts.page(organization_id, PostQuery(), _ONE)
     posts_total = 0 if isinstance(page, Refusal) else page[1].total_items
     received = sum(daily.totals.values())
-    integrations = await dashboard.app.stores.directory.integrations(organization_id)
-    arrived = await _has_delivered(dashboard, organization_id, else_=posts_total > 0)
+    integrations = await session.app.stores.directory.integrations(organization_id)
+    arrived = await _has_delivered(session, else_=posts_total > 0)
+    changelogs = await session.app.changelog_editor.all_of(session.organization)
     steps = checklist(
         integrations=integrations,
         arrived=arrived,
         refused=daily.totals["failed"] > 0 and not arrived,
-        has_trigger=await _has_trigger(dashboard, organization_id),
+        has_trigger=await _has_trigger(session),
         has_post=posts_total > 0,
-        is_public=any(changelog.is_public for changelog in await dashboard.app.changelog_editor.all_of(organization)),
+        is_public=any(changelog.is_public for changelog in changelogs),
     )
-    runs = await dashboard.app.stores.run_lists.runs(organization_id, limit=_NEWEST)
-    activity = await activity_of(dashboard, organization_id, runs)
+    runs = await session.app.stores.run_lists.runs(organization_id, limit=_NEWEST)
+    activity = await activity_of(session, runs)
     return {
         "steps": steps,
         "steps_done": sum(step.is_done for step in steps),
         "is_new": not (received or posts_total or activity),
-        "attention": await attention_of(dashboard, organization_id, integrations),
+        "attention": await attention_of(session, integrations),
         "activity": activity,
         "hourly": hourly,
         "daily": daily,
@@ -87,17 +81,17 @@ async def _shown(dashboard: Dashboard, organization: Organization) -> dict[str, 
     }
 
 
-async def _has_delivered(dashboard: Dashboard, organization_id: str, *, else_: bool) -> bool:
+async def _has_delivered(session: DashboardSession, *, else_: bool) -> bool:
     search = LogSearch(statuses=(LogStatus.SUCCESS,))
-    entries = await dashboard.app.stores.read_model.log(organization_id, search, limit=_RECENT)
+    entries = await session.app.stores.read_model.log(session.organization_id, search, limit=_RECENT)
     references = [entry.reference_id or "" for entry in entries if entry.direction is Direction.INCOMING]
     return not all(map(_RECORDED.match, references)) if references else else_
 
 
-async def _has_trigger(dashboard: Dashboard, organization_id: str) -> bool:
-    if any(trigger.enabled for trigger in await dashboard.app.stores.directory.triggers(organization_id)):
+async def _has_trigger(session: DashboardSession) -> bool:
+    if any(trigger.enabled for trigger in await session.app.stores.directory.triggers(session.organization_id)):
         return True
-    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.schedules(organization_id))
+    return any(schedule.enabled for schedule in await session.app.stores.schedules.schedules(session.organization_id))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
@@ -116,10 +110,10 @@ class Activity:
     post: str | None
 
 
-async def activity_of(dashboard: Dashboard, organization_id: str, runs: Sequence[ListedRun]) -> list[Activity]:
+async def activity_of(session: DashboardSession, runs: Sequence[ListedRun]) -> list[Activity]:
     ids = {run.post_id for run in runs if run.post_id}
-    titles = await dashboard.app.stores.run_lists.post_titles(organization_id, ids)
-    starters = await starters_of(dashboard, organization_id)
+    titles = await session.app.stores.run_lists.post_titles(session.organization_id, ids)
+    starters = await starters_of(session)
     return [_activity(run, titles.get(run.post_id or ""), starters) for run in runs]
 
 
@@ -132,7 +126,9 @@ def _activity(run: ListedRun, post: str | None, starters: Starters) -> Activity:
 def _words_of(cause: ListedCause) -> tuple[str, str]:
     match cause:
         case ListedDelivery():
-            return f"{cause.repository} {_happened(cause.event)}", _subject(cause.event)
+            # Most releases are named after their tag.
+            subject = "" if cause.event.title == cause.event.place else cause.event.title
+            return f"{cause.repository} {_happened(cause.event)}", subject
         case Generation() | SiteReading():
             return title_of(cause), ""
         case _:
@@ -144,11 +140,6 @@ def _happened(event: EventSummary) -> str:
         return f"released {event.place}" if event.place else "published a release"
     commits = "1 commit" if event.commits == 1 else f"{event.commits:,} commits"
     return f"received {commits} on {event.place}" if event.place else "received a push"
-
-
-def _subject(event: EventSummary) -> str:
-    # Most releases are named after their tag.
-    return "" if event.title == event.place else event.title
 
 
 @final

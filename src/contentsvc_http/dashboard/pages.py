@@ -1,7 +1,7 @@
 import functools
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, final
+from typing import Any, Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
-from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.payloads import beginning
 from contentsvc_http.dashboard.session import ROOT, DashboardSession
 from contentsvc_http.templates import page_environment
@@ -96,47 +95,40 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
 
-@final
-class Pages:
-    def __init__(self, dashboard: Dashboard) -> None:
-        self._dashboard = dashboard
+def page(
+    session: DashboardSession,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    *,
+    title: str,
+    section: str,
+    status: int = 200,
+) -> Template:
+    shown = {
+        "title": title,
+        "section": section,
+        "notice": _NOTICES.get(session.query.get("notice", "")),
+        **(context or {}),
+    }
+    if not shown.get("error") and (shown.get("faults") or shown.get("add_faults")):
+        shown["error"] = UNSAVED
+    return part(session, template, shown, status=status)
 
-    def page(
-        self,
-        visit: DashboardSession,
-        template: str,
-        context: Mapping[str, Any] | None = None,
-        *,
-        title: str,
-        section: str,
-        status: int = 200,
-    ) -> Template:
-        shown = {
-            "title": title,
-            "section": section,
-            "notice": _NOTICES.get(visit.query.get("notice", "")),
-            **(context or {}),
-        }
-        if not shown.get("error") and (shown.get("faults") or shown.get("add_faults")):
-            shown["error"] = UNSAVED
-        return self.part(visit, template, shown, status=status)
 
-    def part(
-        self, visit: DashboardSession, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
-    ) -> Template:
-        shown = {
-            "root": ROOT,
-            "visit": visit,
-            "organization": visit.organization,
-            "key": visit.signed_in.key,
-            "csrf": visit.signed_in.csrf,
-            "sections": SECTIONS,
-            "may_write": visit.may_write,
-            "now": self._dashboard.app.clock.now(),
-            "error": None,
-            **(context or {}),
-        }
-        return Template(template_name=template, context=shown, status_code=status, headers=HEADERS)
+def part(session: DashboardSession, template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
+    shown = {
+        "root": ROOT,
+        "visit": session,
+        "organization": session.organization,
+        "key": session.signed_in.key,
+        "csrf": session.signed_in.csrf,
+        "sections": SECTIONS,
+        "may_write": session.may_write,
+        "now": session.app.clock.now(),
+        "error": None,
+        **context,
+    }
+    return Template(template_name=template, context=shown, status_code=status, headers=HEADERS)
 
 
 def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:

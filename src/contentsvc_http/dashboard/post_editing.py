@@ -4,8 +4,7 @@ from typing import Any, Final, Self
 from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import PREVIEWING
@@ -15,11 +14,10 @@ from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard import counting, pages
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
@@ -100,160 +98,141 @@ class _Text:
         return {**values, "publish_at": _instant(self.publish_at, zone)} if is_draft else values
 
 
-class _Editor:
-    def __init__(self, dashboard: Dashboard, pages: Pages, counting: Counting) -> None:
-        self._dashboard = dashboard
-        self._pages = pages
-        self._counting = counting
+async def _post(session: DashboardSession, post_id: str) -> Post | None:
+    return await session.app.stores.posts.post(session.organization_id, post_id) if is_own_id(post_id) else None
 
-    async def post(self, session: DashboardSession, post_id: str) -> Post | None:
-        is_valid_id = is_own_id(post_id)
-        return await self._dashboard.app.stores.posts.post(session.organization_id, post_id) if is_valid_id else None
 
-    async def preview(self, session: DashboardSession, markdown: str) -> str | None:
-        """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
-        if len(markdown) > MARKDOWN_LIMIT:
-            return None
-        dashboard = self._dashboard
-        return await dashboard.app.shares.heavy(
-            session.organization_id, lambda: dashboard.app.renderer.render(markdown)
-        )
+async def _preview(session: DashboardSession, markdown: str) -> str | None:
+    """Return the HTML of the typed text; ``None``: it is too long for a post, as Markdown or as HTML."""
+    if len(markdown) > MARKDOWN_LIMIT:
+        return None
+    return await session.heavy(lambda: session.app.renderer.render(markdown))
 
-    async def page(
-        self,
-        session: DashboardSession,
-        post: Post | None,
-        text: _Text,
-        *,
-        faults: Mapping[str, str] | None = None,
-        error: str | None = None,
-        conflict: bool = False,
-        is_new: bool = False,
-        status: int = 200,
-    ) -> Response[Any]:
+
+async def _page(
+    session: DashboardSession,
+    post: Post | None,
+    text: _Text,
+    *,
+    faults: Mapping[str, str] | None = None,
+    error: str | None = None,
+    conflict: bool = False,
+    is_new: bool = False,
+    status: int = 200,
+) -> Response[Any]:
+    context = {
+        "post": post,
+        "text": text,
+        "faults": by_field(faults),
+        "conflict": conflict,
+        "preview": await _preview(session, text.markdown),
+        "social": social_card(text.content_type, text.markdown),
+        "labels": tuple(Label),
+        "content_types": CONTENT,
+        "is_new": is_new,
+        "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
+        "least": local_time(session.organization.time_zone, session.app.clock.now()).strftime(_MINUTE),
+        "error": error,
+    }
+    title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
+    return pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
+
+
+async def _save(session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
+    stored = await _post(session, post_id)
+    if stored is None:
+        return await _gone(session, text)
+    values = text.values(
+        session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
+    )
+    if faults := _faults(values):
+        return await _page(session, stored, text, faults=faults, status=422)
+    if (refused := await counting.refusal(session, *EDITING)) is not None:
+        return await _page(session, stored, text, error=refused, status=429)
+    done = await session.app.post_editor.change(
+        session.organization_id,
+        post_id,
+        ChangePost(**values),
+        if_=lambda post: entity_tag(post) == text.seen,
+        author=session.signed_in.key.prefix,
+    )
+    if isinstance(done, Post):
+        return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
+    if done.kind is RefusalKind.INVALID:
+        return await _page(session, stored, text, faults=_REFUSALS.faults(done), status=422)
+    stored = await _post(session, post_id)
+    if stored is None:
+        return await _gone(session, text)
+    # A second submission overwrites the new version, which the page has shown.
+    text = evolve(text, seen=entity_tag(stored))
+    return await _page(session, stored, text, error=_CHANGED, conflict=True, status=409)
+
+
+async def _create(session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
+    values: dict[str, Any] = {
+        **text.values(session.organization.time_zone, is_draft=True, publishes=publishes),
+        "content_type": text.content_type,
+        "repository": text.repository or None,
+    }
+    if faults := _faults(values):
+        return await _page(session, None, text, faults=faults, is_new=True, status=422)
+    if (refused := await counting.refusal(session, *_CREATING)) is not None:
+        return await _page(session, None, text, error=refused, is_new=True, status=429)
+    created = await session.app.post_editor.create(
+        session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+    )
+    if isinstance(created, Refusal):
+        return await _page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
+    return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
+
+
+async def _gone(session: DashboardSession, text: _Text) -> Response[Any]:
+    return await _page(session, None, text, error=_GONE, status=404)
+
+
+@get(f"{ROOT}/posts/new")
+async def begin(session: Visitor) -> Response[Any]:
+    return await _page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
+
+
+@post(f"{ROOT}/posts/new", request_max_body_size=_MAX_FORM)
+async def create(session: Visitor, form: SentForm) -> Response[Any]:
+    return await _create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
+
+
+@get(f"{ROOT}/posts/{{post_id:str}}/edit")
+async def edit(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    shown = await _post(session, post_id)
+    if shown is None:
+        raise no_post()
+    if not session.may_write:
+        return go(f"/posts/{shown.id}")
+    return await _page(session, shown, _Text.of_post(shown, session.organization.time_zone))
+
+
+@post(f"{ROOT}/posts/{{post_id:str}}/edit", request_max_body_size=_MAX_FORM)
+async def save(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
+    return await _save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
+
+
+@post(f"{ROOT}/posts/preview", request_max_body_size=_MAX_FORM)
+async def preview(session: Visitor, form: SentForm) -> Response[Any]:
+    await counting.admit(session, PREVIEWING)
+    text = _Text.of_form(form)
+    if session.is_partial:
         context = {
-            "post": post,
-            "text": text,
-            "faults": by_field(faults),
-            "conflict": conflict,
-            "preview": await self.preview(session, text.markdown),
+            "preview": await _preview(session, text.markdown),
             "social": social_card(text.content_type, text.markdown),
-            "labels": tuple(Label),
-            "content_types": CONTENT,
-            "is_new": is_new,
-            "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
-            "least": local_time(session.organization.time_zone, self._dashboard.app.clock.now()).strftime(_MINUTE),
-            "error": error,
+            "partial": True,
         }
-        title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
-        return self._pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
-
-    async def save(self, session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
-        stored = await self.post(session, post_id)
-        if stored is None:
-            return await self._gone(session, text)
-        values = text.values(
-            session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
-        )
-        if faults := _faults(values):
-            return await self.page(session, stored, text, faults=faults, status=422)
-        if (refused := await self._counting.refusal(session, *EDITING)) is not None:
-            return await self.page(session, stored, text, error=refused, status=429)
-        done = await self._dashboard.app.post_editor.change(
-            session.organization_id,
-            post_id,
-            ChangePost(**values),
-            if_=lambda post: entity_tag(post) == text.seen,
-            author=session.signed_in.key.prefix,
-        )
-        if isinstance(done, Post):
-            return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
-        if done.kind is RefusalKind.INVALID:
-            return await self.page(session, stored, text, faults=_REFUSALS.faults(done), status=422)
-        stored = await self.post(session, post_id)
-        if stored is None:
-            return await self._gone(session, text)
-        # A second submission overwrites the new version, which the page has shown.
-        text = evolve(text, seen=entity_tag(stored))
-        return await self.page(session, stored, text, error=_CHANGED, conflict=True, status=409)
-
-    async def create(self, session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
-        values: dict[str, Any] = {
-            **text.values(session.organization.time_zone, is_draft=True, publishes=publishes),
-            "content_type": text.content_type,
-            "repository": text.repository or None,
-        }
-        if faults := _faults(values):
-            return await self.page(session, None, text, faults=faults, is_new=True, status=422)
-        if (refused := await self._counting.refusal(session, *_CREATING)) is not None:
-            return await self.page(session, None, text, error=refused, is_new=True, status=429)
-        created = await self._dashboard.app.post_editor.create(
-            session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
-        )
-        if isinstance(created, Refusal):
-            return await self.page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
-        return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
-
-    async def _gone(self, session: DashboardSession, text: _Text) -> Response[Any]:
-        return await self.page(session, None, text, error=_GONE, status=404)
-
-
-def editing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    editor = _Editor(dashboard, pages, counting)
-    return [*_saving(dashboard, editor), _previewing(dashboard, pages, counting, editor)]
-
-
-def _saving(dashboard: Dashboard, editor: _Editor) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts/new")
-    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await editor.page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
-
-    @post(f"{ROOT}/posts/new", request_max_body_size=_MAX_FORM)
-    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        return await editor.create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
-
-    @get(f"{ROOT}/posts/{{post_id:str}}/edit")
-    async def edit(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        shown = await editor.post(session, post_id)
-        if shown is None:
-            raise no_post()
-        if not session.may_write:
-            return go(f"/posts/{shown.id}")
-        return await editor.page(session, shown, _Text.of_post(shown, session.organization.time_zone))
-
-    @post(f"{ROOT}/posts/{{post_id:str}}/edit", request_max_body_size=_MAX_FORM)
-    async def save(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        return await editor.save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
-
-    return [begin, create, edit, save]
-
-
-def _previewing(dashboard: Dashboard, pages: Pages, counting: Counting, editor: _Editor) -> HTTPRouteHandler:
-    @post(f"{ROOT}/posts/preview", request_max_body_size=_MAX_FORM)
-    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        await counting.admit(session, PREVIEWING)
-        text = _Text.of_form(form)
-        if session.is_partial:
-            context = {
-                "preview": await editor.preview(session, text.markdown),
-                "social": social_card(text.content_type, text.markdown),
-                "partial": True,
-            }
-            return pages.part(session, "post_preview.html", context)
-        # Without scripts, the page is shown again with all typed values.
-        if not form.text("post"):
-            return await editor.page(session, None, text, is_new=True)
-        stored = await editor.post(session, form.text("post"))
-        if stored is None:
-            raise no_post()
-        return await editor.page(session, stored, text)
-
-    return preview
+        return pages.part(session, "post_preview.html", context)
+    # Without scripts, the page is shown again with all typed values.
+    if not form.text("post"):
+        return await _page(session, None, text, is_new=True)
+    stored = await _post(session, form.text("post"))
+    if stored is None:
+        raise no_post()
+    return await _page(session, stored, text)
 
 
 def _faults(values: Mapping[str, Any]) -> dict[str, str]:

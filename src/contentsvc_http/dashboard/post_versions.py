@@ -2,19 +2,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.versions import DiffLineBody, PostVersion, differences
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard import counting, pages
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.post_editing import no_post
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.v1.post_versions import read_number
 from contentsvc_http.words import sentence
 
@@ -25,50 +23,48 @@ _AROUND: Final = 3
 MAX_LINES: Final = 2000
 
 
-def version_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts/{{post_id:str}}/versions")
-    async def versions(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        return await page(await visit(dashboard, request), post_id)
+@get(f"{ROOT}/posts/{{post_id:str}}/versions")
+async def versions(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    return await _page(session, post_id)
 
-    @post(f"{ROOT}/posts/{{post_id:str}}/versions")
-    async def restore(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        if (refused := await counting.refusal(session, *_RESTORING)) is not None:
-            return await page(session, post_id, error=refused, status=429)
-        seen = form.text("seen")
-        done = await dashboard.app.post_editor.restore(
-            session.organization_id,
-            post_id,
-            read_number(form.text("number")),
-            if_=lambda post: entity_tag(post) == seen,
-            author=session.signed_in.key.prefix,
-        )
-        if isinstance(done, Refusal):
-            return await page(session, post_id, error=sentence(done.message()), status=409)
-        return go(f"/posts/{done.id}", notice="restored")
 
-    async def page(
-        session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
-    ) -> Response[Any]:
-        organization_id = session.organization_id
-        shown = await dashboard.app.stores.posts.post(organization_id, post_id) if is_own_id(post_id) else None
-        kept = await dashboard.app.post_editor.versions(organization_id, post_id)
-        if shown is None or isinstance(kept, Refusal):
-            raise no_post()
-        number = read_number(session.query.get("number", ""))
-        chosen = next((version for version in kept if version.number == number), kept[0])
-        context = {
-            "post": shown,
-            "seen": entity_tag(shown),
-            "versions": kept,
-            "chosen": chosen,
-            **await dashboard.app.shares.heavy(organization_id, lambda: asyncio.to_thread(_differences, kept, chosen)),
-            "error": error,
-        }
-        title = f"Versions of {shown.title}"
-        return pages.page(session, "post_versions.html", context, title=title, section="posts", status=status)
+@post(f"{ROOT}/posts/{{post_id:str}}/versions")
+async def restore(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
+    if (refused := await counting.refusal(session, *_RESTORING)) is not None:
+        return await _page(session, post_id, error=refused, status=429)
+    seen = form.text("seen")
+    done = await session.app.post_editor.restore(
+        session.organization_id,
+        post_id,
+        read_number(form.text("number")),
+        if_=lambda post: entity_tag(post) == seen,
+        author=session.signed_in.key.prefix,
+    )
+    if isinstance(done, Refusal):
+        return await _page(session, post_id, error=sentence(done.message()), status=409)
+    return go(f"/posts/{done.id}", notice="restored")
 
-    return [versions, restore]
+
+async def _page(
+    session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
+) -> Response[Any]:
+    organization_id = session.organization_id
+    shown = await session.app.stores.posts.post(organization_id, post_id) if is_own_id(post_id) else None
+    kept = await session.app.post_editor.versions(organization_id, post_id)
+    if shown is None or isinstance(kept, Refusal):
+        raise no_post()
+    number = read_number(session.query.get("number", ""))
+    chosen = next((version for version in kept if version.number == number), kept[0])
+    context = {
+        "post": shown,
+        "seen": entity_tag(shown),
+        "versions": kept,
+        "chosen": chosen,
+        **await session.heavy(lambda: asyncio.to_thread(_differences, kept, chosen)),
+        "error": error,
+    }
+    title = f"Versions of {shown.title}"
+    return pages.page(session, "post_versions.html", context, title=title, section="posts", status=status)
 
 
 def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:

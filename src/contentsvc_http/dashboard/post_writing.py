@@ -1,8 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
@@ -10,11 +9,10 @@ from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import GeneratePost
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_of, job_page
-from contentsvc_http.dashboard.pages import Pages, go
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, by_field
 from contentsvc_http.words import CONTENT, LOOKBACKS
@@ -23,78 +21,72 @@ _WRITING: Final = ("POST", "/v1/posts/generate")
 _SECTION: Final = "posts"
 
 
-def writing_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    async def page(
-        session: DashboardSession,
-        form: Form | None,
-        *,
-        faults: Mapping[str, str] | None = None,
-        error: str | None = None,
-        status: int = 200,
-    ) -> Response[Any]:
-        sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
-        context = {
-            "sources": [(source, _value(source)) for source in sources],
-            "ticked": {_value(source) for source in sources} if form is None else set(form.texts("repository")),
-            "content_types": CONTENT,
-            "content_type": ContentType.CHANGELOG.value if form is None else form.text("contentType"),
-            "lookbacks": LOOKBACKS,
-            "lookback": DEFAULT_LOOKBACK.value if form is None else form.text("lookbackWindow"),
-            "brands": await dashboard.app.stores.brands.identities(session.organization_id),
-            "brand_id": "" if form is None else form.text("brandIdentityId"),
-            "commits": form is None or form.is_on("commits"),
-            "releases": form is None or form.is_on("releases"),
-            "faults": by_field(faults),
-            "error": error,
-        }
-        return pages.page(
-            session, "post_write.html", context, title="Write from commits", section=_SECTION, status=status
-        )
+async def _page(
+    session: DashboardSession,
+    form: Form | None,
+    *,
+    faults: Mapping[str, str] | None = None,
+    error: str | None = None,
+    status: int = 200,
+) -> Response[Any]:
+    sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
+    context = {
+        "sources": [(source, _value(source)) for source in sources],
+        "ticked": {_value(source) for source in sources} if form is None else set(form.texts("repository")),
+        "content_types": CONTENT,
+        "content_type": ContentType.CHANGELOG.value if form is None else form.text("contentType"),
+        "lookbacks": LOOKBACKS,
+        "lookback": DEFAULT_LOOKBACK.value if form is None else form.text("lookbackWindow"),
+        "brands": await session.app.stores.brands.identities(session.organization_id),
+        "brand_id": "" if form is None else form.text("brandIdentityId"),
+        "commits": form is None or form.is_on("commits"),
+        "releases": form is None or form.is_on("releases"),
+        "faults": by_field(faults),
+        "error": error,
+    }
+    return pages.page(session, "post_write.html", context, title="Write from commits", section=_SECTION, status=status)
 
-    @get(f"{ROOT}/posts/write")
-    async def write(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await page(session, None) if session.may_write else go("/posts")
 
-    @post(f"{ROOT}/posts/write")
-    async def generate(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        sources = sources_of(await dashboard.app.stores.directory.integrations(session.organization_id))
-        command = _generation_of(form, sources)
-        if isinstance(command, dict):
-            return await page(session, form, faults=command, status=422)
-        if (refused := await counting.refusal(session, *_WRITING)) is not None:
-            return await page(session, form, error=refused, status=429)
-        job = await dashboard.app.generator.request(session.organization_id, command)
-        if isinstance(job, Refusal):
-            return await page(session, form, error=f"{job.message()}.", status=422)
-        return go(f"/posts/jobs/{job.id}")
+@get(f"{ROOT}/posts/write")
+async def write(session: Visitor) -> Response[Any]:
+    return await _page(session, None) if session.may_write else go("/posts")
 
-    @get(f"{ROOT}/posts/jobs/{{job_id:str}}")
-    async def follow(request: Request[Any, Any, Any], job_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        job = await job_of(dashboard, session, job_id)
-        cause = None if job is None else job.request
-        if job is None or not isinstance(cause, Generation):
-            raise Refused(404, {"error": "There is no such request for a post."})
-        kind = CONTENT[cause.content_type]
-        return job_page(
-            pages,
-            session,
-            job,
-            path=f"/posts/jobs/{job.id}",
-            title=f"{kind} from commits",
-            section=_SECTION,
-            facts=[
-                ("Type", kind),
-                ("About", LOOKBACKS[cause.lookback]),
-                ("Repositories", ", ".join(source.full_name for source in cause.sources)),
-            ],
-            result=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
-            again=("/posts/write", "Write another post"),
-        )
 
-    return [write, generate, follow]
+@post(f"{ROOT}/posts/write")
+async def generate(session: Visitor, form: SentForm) -> Response[Any]:
+    sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
+    command = _generation_of(form, sources)
+    if isinstance(command, dict):
+        return await _page(session, form, faults=command, status=422)
+    if (refused := await counting.refusal(session, *_WRITING)) is not None:
+        return await _page(session, form, error=refused, status=429)
+    job = await session.app.generator.request(session.organization_id, command)
+    if isinstance(job, Refusal):
+        return await _page(session, form, error=f"{job.message()}.", status=422)
+    return go(f"/posts/jobs/{job.id}")
+
+
+@get(f"{ROOT}/posts/jobs/{{job_id:str}}")
+async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
+    job = await job_of(session, job_id)
+    cause = None if job is None else job.request
+    if job is None or not isinstance(cause, Generation):
+        raise Refused(404, {"error": "There is no such request for a post."})
+    kind = CONTENT[cause.content_type]
+    return job_page(
+        session,
+        job,
+        path=f"/posts/jobs/{job.id}",
+        title=f"{kind} from commits",
+        section=_SECTION,
+        facts=[
+            ("Type", kind),
+            ("About", LOOKBACKS[cause.lookback]),
+            ("Repositories", ", ".join(source.full_name for source in cause.sources)),
+        ],
+        result=None if job.run.post_id is None else (f"/posts/{job.run.post_id}", "Read the post"),
+        again=("/posts/write", "Write another post"),
+    )
 
 
 def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict[str, str]:

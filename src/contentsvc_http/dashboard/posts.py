@@ -5,8 +5,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 from attrs import field, frozen
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.content.brand import BrandIdentity
@@ -22,13 +21,10 @@ from contentsvc_core.outgoing.letters import plain as plain_text
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import MAX_BULK, BulkAction
 from contentsvc_core.workflows.causes import sources_of
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages, go
-from contentsvc_http.dashboard.post_editing import EDITING, editing_routes, no_post
-from contentsvc_http.dashboard.post_versions import version_routes
-from contentsvc_http.dashboard.post_writing import writing_routes
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard import counting, pages
+from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.post_editing import EDITING, no_post
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
@@ -95,40 +91,35 @@ def _texts(values: Mapping[str, Any], name: str) -> list[str]:
     return [text for text in cast("list[object]", value) if isinstance(text, str)] if isinstance(value, list) else []
 
 
-def several_routes(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    @post(f"{ROOT}/posts/bulk", request_max_body_size=_MAX_FORM)
-    async def several(request: Request[Any, Any, Any]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        action = _action(form)
-        chosen = {name: value for name in (*FILTERS, "orderBy") if (value := form.text(name))}
-        back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
-        titles, total = await _posts(dashboard, session, form, chosen)
-        context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}
-        if not titles:
-            context |= {"posts": (), "more": 0}
-            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
-        # Ticked posts are in sight; all posts of a filter are not.
-        asks = action is not BulkAction.PUBLISH or form.is_on("all")
-        if asks and not form.is_on("confirmed"):
-            context |= {"posts": titles, "more": total - len(titles)}
-            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
-        if (refused := await counting.refusal(session, *_DOING)) is not None:
-            context |= {"posts": titles, "more": total - len(titles), "error": refused}
-            return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
-        result = await dashboard.app.post_editor.bulk(
-            session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
-        )
-        if not result.failed and total == len(titles):
-            return go(back, notice=_NOTICES[action])
-        names = dict(titles)
-        context |= {
-            "done": len(result.done),
-            "failed": [(names[post_id], sentence(refusal.message())) for post_id, refusal in result.failed],
-            "remaining": total - len(titles),
-        }
-        return pages.page(session, "posts_bulk_done.html", context, title="Posts", section="posts")
-
-    return [several]
+@post(f"{ROOT}/posts/bulk", request_max_body_size=_MAX_FORM)
+async def several(session: Visitor, form: SentForm) -> Response[Any]:
+    action = _action(form)
+    chosen = {name: value for name in (*FILTERS, "orderBy") if (value := form.text(name))}
+    back = "/posts" + (f"?{urlencode(chosen)}" if chosen else "")
+    titles, total = await _posts(session, form, chosen)
+    context: dict[str, Any] = {"action": action.value, "back": back, "chosen": chosen}
+    context |= {"posts": titles, "more": total - len(titles)}
+    if not titles:
+        return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=422)
+    # Ticked posts are in sight; all posts of a filter are not.
+    asks = action is not BulkAction.PUBLISH or form.is_on("all")
+    if asks and not form.is_on("confirmed"):
+        return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
+    if (refused := await counting.refusal(session, *_DOING)) is not None:
+        context["error"] = refused
+        return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
+    result = await session.app.post_editor.bulk(
+        session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
+    )
+    if not result.failed and total == len(titles):
+        return go(back, notice=_NOTICES[action])
+    names = dict(titles)
+    context |= {
+        "done": len(result.done),
+        "failed": [(names[post_id], sentence(refusal.message())) for post_id, refusal in result.failed],
+        "remaining": total - len(titles),
+    }
+    return pages.page(session, "posts_bulk_done.html", context, title="Posts", section="posts")
 
 
 def _action(form: Form) -> BulkAction:
@@ -139,119 +130,99 @@ def _action(form: Form) -> BulkAction:
 
 
 async def _posts(
-    dashboard: Dashboard, session: DashboardSession, form: Form, chosen: dict[str, str]
+    session: DashboardSession, form: Form, chosen: dict[str, str]
 ) -> tuple[Sequence[tuple[str, str]], int]:
     if form.is_on("all"):
         query = read_post_query(chosen, session.organization.time_zone)
         if isinstance(query, PostQuery):
-            return await dashboard.app.post_editor.chosen(session.organization_id, query)
+            return await session.app.post_editor.chosen(session.organization_id, query)
         raise Refused(400, {"error": sentence(query.message())})
     ticked = (listed(form.text("ids")) or form.texts("post"))[:MAX_BULK]
-    library = dashboard.app.stores.posts
+    library = session.app.stores.posts
     # A post that was deleted meanwhile keeps its id as its name, and fails by itself.
     read = [(post_id, await library.post(session.organization_id, post_id)) for post_id in dict.fromkeys(ticked)]
     titles = [(post_id, post_id if post is None else post.title) for post_id, post in read]
     return titles, len(titles)
 
 
-def post_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-    return [
-        *writing_routes(dashboard, pages, counting),
-        *editing_routes(dashboard, pages, counting),
-        *several_routes(dashboard, pages, counting),
-        *version_routes(dashboard, pages, counting),
-        *_reading(dashboard, pages),
-        *_doing(dashboard, pages, counting),
-    ]
+@get(f"{ROOT}/posts")
+async def list_posts(session: Visitor) -> Response[Any]:
+    brands = await session.app.stores.brands.identities(session.organization_id)
+    chosen = {name: session.query.get(name, "") for name in (*FILTERS, "orderBy")}
+    query = _query(chosen, brands, session.organization.time_zone)
+    page: tuple[Sequence[Post], Pagination] | Refusal | None = None
+    if isinstance(query, PostQuery):
+        page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))
+        organization_id, filters = session.organization_id, query
+        page = await session.lists(lambda: session.app.stores.posts.page(organization_id, filters, page_request))
+    link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value} | {"page": ""})
+    if isinstance(page, Refusal):
+        # The posts of this page were deleted, or no longer match the filters.
+        return go(f"{link}{page.details['totalPages']}")
+    context = {
+        "posts": page[0] if page else (),
+        "pagination": page[1].body if page else None,
+        "chosen": chosen,
+        "is_filtered": any(chosen[name] for name in FILTERS),
+        "orders": ORDERS,
+        "link": link,
+        "content_types": CONTENT,
+        "statuses": [status.value for status in PostStatus],
+        "labels": tuple(Label),
+        "labels_of": labels_of,
+        "repositories": await _repositories(session),
+        "brands": brands,
+        "error": query.message() if isinstance(query, Refusal) else None,
+    }
+    return pages.page(
+        session, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
+    )
 
 
-def _reading(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    @get(f"{ROOT}/posts")
-    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        brands = await dashboard.app.stores.brands.identities(session.organization_id)
-        chosen = {name: session.query.get(name, "") for name in (*FILTERS, "orderBy")}
-        query = _query(chosen, brands, session.organization.time_zone)
-        page: tuple[Sequence[Post], Pagination] | Refusal | None = None
-        if isinstance(query, PostQuery):
-            page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))
-            organization_id, filters = session.organization_id, query
-            page = await dashboard.app.shares.lists(
-                organization_id, lambda: dashboard.app.stores.posts.page(organization_id, filters, page_request)
-            )
-        link = "/posts?" + urlencode({name: value for name, value in chosen.items() if value} | {"page": ""})
-        if isinstance(page, Refusal):
-            # The posts of this page were deleted, or no longer match the filters.
-            return go(f"{link}{page.details['totalPages']}")
-        context = {
-            "posts": page[0] if page else (),
-            "pagination": page[1].body if page else None,
-            "chosen": chosen,
-            "is_filtered": any(chosen[name] for name in FILTERS),
-            "orders": ORDERS,
-            "link": link,
-            "content_types": CONTENT,
-            "statuses": [status.value for status in PostStatus],
-            "labels": tuple(Label),
-            "labels_of": labels_of,
-            "repositories": await _repositories(dashboard, session),
-            "brands": brands,
-            "error": query.message() if isinstance(query, Refusal) else None,
-        }
-        return pages.page(
-            session, "posts.html", context, title="Posts", section="posts", status=400 if context["error"] else 200
-        )
-
-    @get(f"{ROOT}/posts/{{post_id:str}}")
-    async def shown(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await _show(dashboard, pages, session, post_id)
-
-    return [listed, shown]
+@get(f"{ROOT}/posts/{{post_id:str}}")
+async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    return await _show(session, post_id)
 
 
-def _doing(dashboard: Dashboard, pages: Pages, counting: Counting) -> list[HTTPRouteHandler]:
-    async def set_status(request: Request[Any, Any, Any], post_id: str, status: PostStatus) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        if (refused := await counting.refusal(session, *EDITING)) is not None:
-            return await _show(dashboard, pages, session, post_id, error=refused, status=429)
-        seen = form.text("seen")
-        done = await dashboard.app.post_editor.change(
-            session.organization_id,
-            post_id,
-            ChangePost(status=status),
-            if_=lambda post: entity_tag(post) == seen,
-            author=session.signed_in.key.prefix,
-        )
-        if not isinstance(done, Post):
-            return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
-        return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
-
-    @post(f"{ROOT}/posts/{{post_id:str}}/publish")
-    async def publish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        return await set_status(request, post_id, PostStatus.PUBLISHED)
-
-    @post(f"{ROOT}/posts/{{post_id:str}}/unpublish")
-    async def unpublish(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        return await set_status(request, post_id, PostStatus.DRAFT)
-
-    @post(f"{ROOT}/posts/{{post_id:str}}/delete")
-    async def delete(request: Request[Any, Any, Any], post_id: FromPath[str]) -> Response[Any]:
-        session, form = await change(dashboard, request)
-        seen = form.text("seen")
-        fault = await dashboard.app.post_editor.remove(
-            session.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
-        )
-        if fault is not None:
-            return await _show(dashboard, pages, session, post_id, error=_CHANGED, status=409)
-        return go("/posts", notice="deleted")
-
-    return [publish, unpublish, delete]
+async def _set_status(session: DashboardSession, post_id: str, status: PostStatus) -> Response[Any]:
+    if (refused := await counting.refusal(session, *EDITING)) is not None:
+        return await _show(session, post_id, error=refused, status=429)
+    seen = session.form.text("seen")
+    done = await session.app.post_editor.change(
+        session.organization_id,
+        post_id,
+        ChangePost(status=status),
+        if_=lambda post: entity_tag(post) == seen,
+        author=session.signed_in.key.prefix,
+    )
+    if not isinstance(done, Post):
+        return await _show(session, post_id, error=_CHANGED, status=409)
+    return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
 
 
-async def _repositories(dashboard: Dashboard, session: DashboardSession) -> list[str]:
-    integrations = await dashboard.app.stores.directory.integrations(session.organization_id)
+@post(f"{ROOT}/posts/{{post_id:str}}/publish")
+async def publish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    return await _set_status(session, post_id, PostStatus.PUBLISHED)
+
+
+@post(f"{ROOT}/posts/{{post_id:str}}/unpublish")
+async def unpublish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    return await _set_status(session, post_id, PostStatus.DRAFT)
+
+
+@post(f"{ROOT}/posts/{{post_id:str}}/delete")
+async def delete(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
+    seen = form.text("seen")
+    fault = await session.app.post_editor.remove(
+        session.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
+    )
+    if fault is not None:
+        return await _show(session, post_id, error=_CHANGED, status=409)
+    return go("/posts", notice="deleted")
+
+
+async def _repositories(session: DashboardSession) -> list[str]:
+    integrations = await session.app.stores.directory.integrations(session.organization_id)
     return sorted({source.full_name for source in sources_of(integrations)})
 
 
@@ -265,46 +236,44 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneIn
 
 
 async def _show(
-    dashboard: Dashboard,
-    pages: Pages,
     session: DashboardSession,
     post_id: str,
     *,
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    is_valid_id = is_own_id(post_id)
-    shown = await dashboard.app.stores.posts.post(session.organization_id, post_id) if is_valid_id else None
+    posts = session.app.stores.posts
+    shown = await posts.post(session.organization_id, post_id) if is_own_id(post_id) else None
     if shown is None:
         raise no_post()
     origin = read_origin(shown.source_metadata)
     context = {
         "post": shown,
         "seen": entity_tag(shown),
-        "public": await _public(dashboard, session, shown),
+        "public": await _public(session, shown),
         "kind": CONTENT[shown.content_type],
         "labels": labels_of(shown),
         "text": post_text(shown) or plain_text(shown.content),
         "social": social_card(shown.content_type, shown.markdown),
         "origin": origin,
-        "run_id": await dashboard.app.stores.run_lists.run_of_post(session.organization_id, shown.id),
-        **await _named(dashboard, session, origin),
+        "run_id": await session.app.stores.run_lists.run_of_post(session.organization_id, shown.id),
+        **await _named(session, origin),
         "error": error,
     }
     return pages.page(session, "post.html", context, title=shown.title, section="posts", status=status)
 
 
-async def _public(dashboard: Dashboard, session: DashboardSession, post: Post) -> list[tuple[str, str]]:
+async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]]:
     # On this server, independent of the public base URL.
     return [
         (changelog.title, ChangelogLinks(slug=changelog.slug).post(post))
-        for changelog in await dashboard.app.changelog_editor.all_of(session.organization)
+        for changelog in await session.app.changelog_editor.all_of(session.organization)
         if changelog.is_public and changelog.shows(post)
     ]
 
 
-async def _named(dashboard: Dashboard, session: DashboardSession, origin: Origin) -> dict[str, Any]:
-    organization_id, stores = session.organization_id, dashboard.app.stores
+async def _named(session: DashboardSession, origin: Origin) -> dict[str, Any]:
+    organization_id, stores = session.organization_id, session.app.stores
     return {
         "trigger": await stores.directory.trigger(organization_id, origin.trigger_id)
         if is_own_id(origin.trigger_id)

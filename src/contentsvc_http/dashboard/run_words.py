@@ -7,7 +7,7 @@ from contentsvc_core.events.normalized import Push
 from contentsvc_core.workflows.causes import Generation, ListedCause, ListedDelivery, SiteReading
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_core.workflows.triggers import Trigger
-from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.words import CONTENT, LOOKBACKS, some_of
 
 
@@ -55,9 +55,9 @@ class RunLine:
     output: str
 
 
-async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
-    triggers = await dashboard.app.stores.directory.triggers(organization_id)
-    schedules = await dashboard.app.stores.schedules.schedules(organization_id)
+async def starters_of(session: DashboardSession) -> Starters:
+    triggers = await session.app.stores.directory.triggers(session.organization_id)
+    schedules = await session.app.stores.schedules.schedules(session.organization_id)
     return Starters(
         triggers={trigger.id: trigger for trigger in triggers},
         schedules={schedule.id: schedule.name for schedule in schedules},

@@ -2,8 +2,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Release
@@ -15,11 +14,11 @@ from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages, ago, go, nothing_new
+from contentsvc_http.dashboard import pages
+from contentsvc_http.dashboard.pages import ago, go, nothing_new
 from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
 from contentsvc_http.errors import Refused, accepted
 
 _PATH: Final = f"{ROOT}/runs"
@@ -34,149 +33,129 @@ _NO_RETRY: Final = "The run was not started again: it has not ended, or has its 
 _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
-def run_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    run_pages = _RunPages(dashboard, pages)
-
-    @get(_PATH)
-    async def list_runs(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await run_pages.listed(await visit(dashboard, request))
-
-    @get(f"{_PATH}/{{run_id:str}}")
-    async def show(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        return await run_pages.shown(session, await run_pages.find(session, run_id))
-
-    @post(f"{_PATH}/{{run_id:str}}/retry")
-    async def retry(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        return await run_pages.retry(session, await run_pages.find(session, run_id))
-
-    @post(f"{_PATH}/{{run_id:str}}/cancel")
-    async def cancel(request: Request[Any, Any, Any], run_id: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
-        return await run_pages.cancel(session, await run_pages.find(session, run_id))
-
-    return [list_runs, show, retry, cancel]
+async def _find(session: DashboardSession, run_id: str) -> ListedRun:
+    run = None
+    if is_own_id(run_id):
+        run = await session.lists(lambda: session.app.stores.run_lists.run(session.organization_id, run_id))
+    if run is None:
+        raise Refused(404, {"error": _UNKNOWN})
+    return run
 
 
-class _RunPages:
-    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
-        self._dashboard = dashboard
-        self._pages = pages
-
-    async def find(self, session: DashboardSession, run_id: str) -> ListedRun:
-        dashboard, organization_id, run = self._dashboard, session.organization_id, None
-        if is_own_id(run_id):
-            run = await dashboard.app.shares.lists(
-                organization_id, lambda: dashboard.app.stores.run_lists.run(organization_id, run_id)
-            )
-        if run is None:
-            raise Refused(404, {"error": _UNKNOWN})
-        return run
-
-    async def listed(self, session: DashboardSession) -> Response[Any]:
-        statuses = accepted(choices("status", session.query.get("status", ""), RunStatus))
-        behind, organization_id = session.query.get("before", ""), session.organization_id
-        before = Cursor.of(await self.find(session, behind)) if behind else None
-        run_lists = self._dashboard.app.stores.run_lists
-        listed = await self._dashboard.app.shares.lists(
-            organization_id,
-            lambda: run_lists.runs(organization_id, statuses=statuses, limit=_AT_ONCE + 1, before=before),
-        )
-        starters = await starters_of(self._dashboard, organization_id)
-        lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
-        titles = await run_lists.post_titles(organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
-        # Once a minute, so that "3 min ago" does not stay so.
-        digest = _digest(lines, titles, f"{self._dashboard.app.clock.now():%H:%M}")
-        if session.is_partial and session.query.get("seen") == digest:
-            return nothing_new()
-        shown = {
-            "lines": lines,
-            "titles": titles,
-            "chosen": ",".join(status.value for status in statuses),
-            "statuses": [status.value for status in RunStatus],
-            "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
-            "is_first": before is None,
-            "digest": digest,
-            "arrived": _arrived(lines, session.query.get("newest", "")) if session.is_partial else (),
-        }
-        if session.is_partial:
-            return self._pages.part(session, "runs_now.html", shown)
-        return self._pages.page(session, "runs.html", shown, title="Runs", section=_SECTION)
-
-    async def shown(self, session: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
-        context = await self._context_of(run)
-        if not session.is_partial:
-            context |= {"arrived": False, "error": error, **await self._event(run)}
-            status = 200 if error is None else _CONFLICT
-            return self._pages.page(
-                session, "run.html", context, title=context["line"].about, section=_SECTION, status=status
-            )
-        if session.query.get("seen") == context["digest"]:
-            return nothing_new()
-        return self._pages.part(session, "run_now.html", context | {"arrived": True})
-
-    async def retry(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
-        dashboard = self._dashboard
-        if not await dashboard.app.stores.ledger.restart(run.organization_id, run.id, due_at=dashboard.app.clock.now()):
-            return await self.shown(session, await self.find(session, run.id), error=_NO_RETRY)
-        dashboard.app.notify()
-        return go(f"/runs/{run.id}", notice="retried")
-
-    async def cancel(self, session: DashboardSession, run: ListedRun) -> Response[Any]:
-        if not await self._dashboard.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
-            return await self.shown(session, await self.find(session, run.id), error=_NO_CANCEL)
-        return go(f"/runs/{run.id}", notice="cancelled")
-
-    async def _event(self, run: ListedRun) -> dict[str, Any]:
-        if not isinstance(run.cause, ListedDelivery):
-            return {"summary": None, "event": None}
-        event = await self._dashboard.app.stores.run_lists.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
-        published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
-        return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
-
-    async def _context_of(self, run: ListedRun) -> dict[str, Any]:
-        details = await _details_of(self._dashboard, run)
-        steps = timeline(details)
-        now = self._dashboard.app.clock.now()
-        # A countdown needs updates; the age of past steps does not.
-        due = ago(run.due_at, details.zone, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
-        return {
-            "run": run,
-            "line": line_of(run, details.starters),
-            "steps": steps,
-            "log_id": details.log_id,
-            "post": details.post,
-            "brand": details.brand,
-            "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
-            "attempts": MAX_ATTEMPTS,
-            "is_unfinished": is_unfinished(run),
-            "may_retry": run.status in RESTARTABLE,
-            "digest": _digest(steps, run.status, due),
-        }
+@get(_PATH)
+async def list_runs(session: Visitor) -> Response[Any]:
+    statuses = accepted(choices("status", session.query.get("status", ""), RunStatus))
+    behind, organization_id = session.query.get("before", ""), session.organization_id
+    before = Cursor.of(await _find(session, behind)) if behind else None
+    run_lists = session.app.stores.run_lists
+    listed = await session.lists(
+        lambda: run_lists.runs(organization_id, statuses=statuses, limit=_AT_ONCE + 1, before=before),
+    )
+    starters = await starters_of(session)
+    lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
+    titles = await run_lists.post_titles(organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
+    # Once a minute, so that "3 min ago" does not stay so.
+    digest = _digest(lines, titles, f"{session.app.clock.now():%H:%M}")
+    if session.is_partial and session.query.get("seen") == digest:
+        return nothing_new()
+    shown = {
+        "lines": lines,
+        "titles": titles,
+        "chosen": ",".join(status.value for status in statuses),
+        "statuses": [status.value for status in RunStatus],
+        "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
+        "is_first": before is None,
+        "digest": digest,
+        "arrived": _arrived(lines, session.query.get("newest", "")) if session.is_partial else (),
+    }
+    if session.is_partial:
+        return pages.part(session, "runs_now.html", shown)
+    return pages.page(session, "runs.html", shown, title="Runs", section=_SECTION)
 
 
-async def _details_of(dashboard: Dashboard, run: ListedRun) -> RunDetails:
-    organization_id, cause, stores = run.organization_id, run.cause, dashboard.app.stores
+async def _shown(session: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
+    context = await _context_of(session, run)
+    if not session.is_partial:
+        context |= {"arrived": False, "error": error, **await _event(session, run)}
+        status = 200 if error is None else _CONFLICT
+        return pages.page(session, "run.html", context, title=context["line"].about, section=_SECTION, status=status)
+    if session.query.get("seen") == context["digest"]:
+        return nothing_new()
+    return pages.part(session, "run_now.html", context | {"arrived": True})
+
+
+@get(f"{_PATH}/{{run_id:str}}")
+async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
+    return await _shown(session, await _find(session, run_id))
+
+
+@post(f"{_PATH}/{{run_id:str}}/retry")
+async def retry(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
+    run = await _find(session, run_id)
+    if not await session.app.stores.ledger.restart(run.organization_id, run.id, due_at=session.app.clock.now()):
+        return await _shown(session, await _find(session, run.id), error=_NO_RETRY)
+    session.app.notify()
+    return go(f"/runs/{run.id}", notice="retried")
+
+
+@post(f"{_PATH}/{{run_id:str}}/cancel")
+async def cancel(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
+    run = await _find(session, run_id)
+    if not await session.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
+        return await _shown(session, await _find(session, run.id), error=_NO_CANCEL)
+    return go(f"/runs/{run.id}", notice="cancelled")
+
+
+async def _event(session: DashboardSession, run: ListedRun) -> dict[str, Any]:
+    if not isinstance(run.cause, ListedDelivery):
+        return {"summary": None, "event": None}
+    event = await session.app.stores.run_lists.event_of(run.organization_id, run.id, max_bytes=_MOST_BYTES)
+    published_at = read_iso(event.published_at) if isinstance(event, Release) and event.published_at else None
+    return {"summary": run.cause.event, "event": event, "commits": _COMMITS, "published_at": published_at}
+
+
+async def _context_of(session: DashboardSession, run: ListedRun) -> dict[str, Any]:
+    details = await _details_of(session, run)
+    steps = timeline(details)
+    now = session.app.clock.now()
+    # A countdown needs updates; the age of past steps does not.
+    due = ago(run.due_at, details.zone, now) if run.status is RunStatus.PENDING and run.due_at > now else ""
+    return {
+        "run": run,
+        "line": line_of(run, details.starters),
+        "steps": steps,
+        "log_id": details.log_id,
+        "post": details.post,
+        "brand": details.brand,
+        "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
+        "attempts": MAX_ATTEMPTS,
+        "is_unfinished": is_unfinished(run),
+        "may_retry": run.status in RESTARTABLE,
+        "digest": _digest(steps, run.status, due),
+    }
+
+
+async def _details_of(session: DashboardSession, run: ListedRun) -> RunDetails:
+    organization_id, cause, stores = run.organization_id, run.cause, session.app.stores
     job_id = cause.job_id if isinstance(cause, Generation | SiteReading) else None
     return RunDetails(
         run=run,
-        starters=await starters_of(dashboard, organization_id),
+        starters=await starters_of(session),
         zone=await zone_of(stores.directory, organization_id),
-        log_id=await dashboard.app.stores.run_lists.log_of(organization_id, run)
+        log_id=await session.app.stores.run_lists.log_of(organization_id, run)
         if isinstance(cause, ListedDelivery)
         else None,
         job=None if job_id is None else await stores.jobs.job(organization_id, job_id),
-        kept=tuple(await dashboard.app.stores.run_state.results(run)) if is_unfinished(run) else (),
+        kept=tuple(await session.app.stores.run_state.results(run)) if is_unfinished(run) else (),
         post=None if run.post_id is None else await stores.posts.post(organization_id, run.post_id),
-        brand=await _brand_of(dashboard, run),
+        brand=await _brand_of(session, run),
     )
 
 
-async def _brand_of(dashboard: Dashboard, run: ListedRun) -> PageLink | None:
+async def _brand_of(session: DashboardSession, run: ListedRun) -> PageLink | None:
     if not isinstance(run.cause, SiteReading) or run.status is not RunStatus.COMPLETED:
         return None
-    brand = await dashboard.app.stores.brands.identity(run.organization_id, brand_id_of(run))
+    brand = await session.app.stores.brands.identity(run.organization_id, brand_id_of(run))
     return None if brand is None else PageLink(text=brand.name, path=f"/brands/{brand.id}")
 
 

@@ -4,7 +4,6 @@ from typing import Any, Final, Self, final
 from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
-from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
 from contentsvc_core.content.house_style import style_body
@@ -31,10 +30,8 @@ from contentsvc_http.dashboard.choices import (
     settings_from,
     settings_of,
 )
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm, section_routes
+from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -146,11 +143,7 @@ class _Row(Row):
     brand: str
 
 
-def schedule_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    return section_routes(dashboard, _Schedules(dashboard, pages))
-
-
-class _Schedules(FormSection[Schedule, _Typed]):
+class Schedules(FormSection[Schedule, _Typed]):
     name = "schedule"
     refusals = _REFUSALS
     create = CreateSchedule
@@ -159,20 +152,20 @@ class _Schedules(FormSection[Schedule, _Typed]):
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
-    async def stored(self, organization_id: str) -> Sequence[Schedule]:
-        return await self.dashboard.app.stores.schedules.schedules(organization_id)
+    async def stored(self, session: DashboardSession) -> Sequence[Schedule]:
+        return await session.app.stores.schedules.schedules(session.organization_id)
 
-    async def find(self, organization_id: str, id_: str) -> Schedule | None:
-        return await self.dashboard.app.stores.schedules.schedule(organization_id, id_) if is_own_id(id_) else None
+    async def find(self, session: DashboardSession, id_: str) -> Schedule | None:
+        return await session.app.stores.schedules.schedule(session.organization_id, id_) if is_own_id(id_) else None
 
-    async def remove(self, organization_id: str, id_: str) -> object:
-        return await self.dashboard.app.stores.schedules.remove(organization_id, id_)
+    async def remove(self, session: DashboardSession, id_: str) -> object:
+        return await session.app.stores.schedules.remove(session.organization_id, id_)
 
-    async def apply(self, organization_id: str, id_: str | None, command: Struct) -> Schedule | Refusal:
-        planner = self.dashboard.app.planner
+    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Schedule | Refusal:
+        planner = session.app.planner
         if isinstance(command, CreateSchedule):
-            return await planner.create(organization_id, command)
-        return await planner.change(organization_id, id_ or "", command)
+            return await planner.create(session.organization_id, command)
+        return await planner.change(session.organization_id, id_ or "", command)
 
     def read(self, form: Form | None, stored: Schedule | None) -> _Typed:
         if form is not None:
@@ -214,7 +207,7 @@ class _Schedules(FormSection[Schedule, _Typed]):
         cron, lookback = read_times(typed.times), named(Lookback, typed.settings["lookback"])
         if isinstance(cron, Refusal):
             return {"firings": [], "says": _REFUSALS.sentence(cron), "is_off": False}
-        zone, now = session.organization.time_zone, self.dashboard.app.clock.now()
+        zone, now = session.organization.time_zone, session.app.clock.now()
         firings = firings_of(cron, lookback, zone, schedule=stored, now=now)
         return {"firings": firings, "says": "", "is_off": not typed.settings["enabled"]}
 

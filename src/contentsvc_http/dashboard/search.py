@@ -3,8 +3,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
+from litestar import Response, get
 from litestar.params import FromPath
 from markupsafe import Markup, escape
 
@@ -21,11 +20,9 @@ from contentsvc_core.search.questions import (
     read_context_search,
 )
 from contentsvc_core.workflows.context import ContextRecord, is_custom_id
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.payloads import visible
-from contentsvc_http.dashboard.session import ROOT, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
 from contentsvc_http.errors import Refused
 from contentsvc_http.words import CONTENT
 
@@ -40,48 +37,39 @@ _SHOWN: Final = 20_000
 _PIECE: Final = re.compile(r"\S+")
 
 
-def search_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    counting = Counting(dashboard)
-
-    @get(f"{ROOT}/search")
-    async def search(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        parameters = {name: session.query.get(name, "") for name in _FIELDS}
-        context: dict[str, Any] = {
-            "asked": parameters,
-            "is_asked": any(value.strip() for value in parameters.values()),
-            "event_types": EVENT_TYPES,
-            "content_types": CONTENT,
-            "most": QUERY_LIMIT,
-        }
-        records = read_context_search(parameters, session.organization.time_zone)
-        if isinstance(records, Refusal):
-            context["error"] = records.message()
-            return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)
-        if context["is_asked"]:
-            await counting.admit(session, SEARCHING)
-            organization_id = session.organization_id
-            context |= await dashboard.app.shares.heavy(
-                organization_id, lambda: _shown(dashboard.app.stores.search, organization_id, records)
-            )
-        return pages.page(session, "search.html", context, title="Search", section=_SECTION)
-
-    @get(f"{ROOT}/context/{{custom_id:path}}")
-    async def show(request: Request[Any, Any, Any], custom_id: FromPath[str]) -> Response[Any]:
-        session = await visit(dashboard, request)
-        record_id = custom_id.removeprefix("/")
-        record, text = await dashboard.app.shares.heavy(
-            session.organization_id, lambda: _record(dashboard, session.organization_id, record_id)
-        )
-        title = f"{record.repository}: {record.event.type}"
-        context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
-        return pages.page(session, "record.html", context, title=title, section=_SECTION)
-
-    return [search, show]
+@get(f"{ROOT}/search")
+async def search(session: Visitor) -> Response[Any]:
+    parameters = {name: session.query.get(name, "") for name in _FIELDS}
+    context: dict[str, Any] = {
+        "asked": parameters,
+        "is_asked": any(value.strip() for value in parameters.values()),
+        "event_types": EVENT_TYPES,
+        "content_types": CONTENT,
+        "most": QUERY_LIMIT,
+    }
+    records = read_context_search(parameters, session.organization.time_zone)
+    if isinstance(records, Refusal):
+        context["error"] = records.message()
+        return pages.page(session, "search.html", context, title="Search", section=_SECTION, status=400)
+    if context["is_asked"]:
+        await counting.admit(session, SEARCHING)
+        organization_id = session.organization_id
+        context |= await session.heavy(lambda: _shown(session.app.stores.search, organization_id, records))
+    return pages.page(session, "search.html", context, title="Search", section=_SECTION)
 
 
-async def _record(dashboard: Dashboard, organization_id: str, custom_id: str) -> tuple[ContextRecord, str]:
-    record = await dashboard.app.stores.contexts.record(organization_id, custom_id) if is_custom_id(custom_id) else None
+@get(f"{ROOT}/context/{{custom_id:path}}")
+async def show(session: Visitor, custom_id: FromPath[str]) -> Response[Any]:
+    record_id = custom_id.removeprefix("/")
+    record, text = await session.heavy(lambda: _record(session, record_id))
+    title = f"{record.repository}: {record.event.type}"
+    context = {"record": record, "text": visible(text), "is_cut": len(text) == _SHOWN, "most": _SHOWN}
+    return pages.page(session, "record.html", context, title=title, section=_SECTION)
+
+
+async def _record(session: DashboardSession, custom_id: str) -> tuple[ContextRecord, str]:
+    contexts = session.app.stores.contexts
+    record = await contexts.record(session.organization_id, custom_id) if is_custom_id(custom_id) else None
     if record is None:
         raise Refused(404, {"error": "This context record is not there."})
     return record, await asyncio.to_thread(lambda: record.content[:_SHOWN])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
-from litestar import Request, Response, get, post
+from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from msgspec import Struct
@@ -18,12 +18,11 @@ from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.counting import Counting
-from contentsvc_http.dashboard.pages import Pages, go
+from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, change, visit
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.style_form import fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.errors import Refused
@@ -67,22 +66,17 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     #: The core's refusal of a resource without a repository, so that a form shows it together with other faults.
     no_repository: ClassVar[Refusal]
 
-    def __init__(self, dashboard: Dashboard, pages: Pages) -> None:
-        self.dashboard = dashboard
-        self._pages = pages
-        self._counting = Counting(dashboard)
+    @abstractmethod
+    async def stored(self, session: DashboardSession) -> Sequence[_Stored]: ...
 
     @abstractmethod
-    async def stored(self, organization_id: str) -> Sequence[_Stored]: ...
+    async def find(self, session: DashboardSession, id_: str) -> _Stored | None: ...
 
     @abstractmethod
-    async def find(self, organization_id: str, id_: str) -> _Stored | None: ...
+    async def remove(self, session: DashboardSession, id_: str) -> object: ...
 
     @abstractmethod
-    async def remove(self, organization_id: str, id_: str) -> object: ...
-
-    @abstractmethod
-    async def apply(self, organization_id: str, id_: str | None, command: Struct) -> _Stored | Refusal:
+    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
         """Change the resource; without an id, create one."""
 
     @abstractmethod
@@ -111,8 +105,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
     async def list(self, session: DashboardSession, asked: str, *, error: str | None = None) -> Response[Any]:
         """Return the page of the list: the rows whose title and repositories have all words that are asked for."""
-        has = await connected(self.dashboard, session.organization_id)
-        stored = await self.stored(session.organization_id)
+        has = await connected(session)
+        stored = await self.stored(session)
         rows = [row for each in stored if (row := self.row(session, each, has)).has(asked.split())]
         context = {
             "rows": rows,
@@ -127,7 +121,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         stored = await self._stored(session, id_)
         typed = self.read(None, stored)
         if stored is None:
-            offered = self.choices(typed, await connected(self.dashboard, session.organization_id))["repositories"]
+            offered = self.choices(typed, await connected(session))["repositories"]
             if len(offered) == 1:
                 typed = evolve(typed, repositories=[offered[0].value])
         return await self._form(session, stored, typed)
@@ -147,14 +141,14 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         command = read_command(self.create if stored is None else self.change, values, **styled)
         if isinstance(command, Refusal):
             return await self._form(session, stored, typed, refused=[command])
-        saved = await self.apply(session.organization_id, id_, command)
+        saved = await self.apply(session, id_, command)
         if isinstance(saved, Refusal):
             return await self._form(session, stored, typed, refused=[saved])
         return go(f"{self.path}/{saved.id}", notice="created" if stored is None else "saved")
 
     async def switch(self, session: DashboardSession, form: Form, id_: str) -> Response[Any]:
         enabled, asked = form.text("to") == "on", form.text("query")
-        changed = await self.apply(session.organization_id, id_, self.change(enabled=enabled))
+        changed = await self.apply(session, id_, self.change(enabled=enabled))
         if isinstance(changed, Refusal):
             return await self.list(session, asked, error=self.refusals.sentence(changed))
         shown = f"{self.path}?{urlencode({'query': asked})}" if asked else self.path
@@ -162,21 +156,21 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
     async def delete(self, session: DashboardSession, id_: str) -> Response[Any]:
         await self._stored(session, id_)
-        await self.remove(session.organization_id, id_)
+        await self.remove(session, id_)
         return go(self.path, notice="deleted")
 
     async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
-        await self._counting.admit(session, PREVIEWING)
+        await counting.admit(session, PREVIEWING)
         stored = await self._stored(session, form.text("id") or None)
         typed = self.read(form, stored)
         if session.is_partial:
             context = {**await self.previewed(session, stored, typed), "typed": typed, "partial": True}
-            return self._pages.part(session, f"{self.name}_preview.html", context)
-        style = await preview_of_override(self.dashboard, session, form) if typed.style else None
+            return pages.part(session, f"{self.name}_preview.html", context)
+        style = await preview_of_override(session, form) if typed.style else None
         return await self._form(session, stored, typed, style_preview=style)
 
     async def _stored(self, session: DashboardSession, id_: str | None) -> _Stored | None:
-        stored = None if id_ is None else await self.find(session.organization_id, id_)
+        stored = None if id_ is None else await self.find(session, id_)
         if id_ is not None and stored is None:
             raise Refused(404, {"error": self.refusals.words[RefusalKind.NOT_FOUND]})
         return stored
@@ -193,7 +187,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     ) -> Response[Any]:
         sentences = [self.refusals.sentence(each) for each in refused] + ([fault_of(bad_style)] if bad_style else [])
         error = " ".join(sentences) or None
-        has = await connected(self.dashboard, session.organization_id)
+        has = await connected(session)
         context: dict[str, Any] = {
             "stored": stored,
             "row": None if stored is None else self.row(session, stored, has),
@@ -217,50 +211,48 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         status = 200 if error is None else _INVALID
         section = f"{self.name}s"
         context = {**context, "kind": self.name, "plural": section.capitalize(), "path": self.path}
-        return self._pages.page(session, template, context, title=title, section=section, status=status)
+        return pages.page(session, template, context, title=title, section=section, status=status)
 
 
-def section_routes(dashboard: Dashboard, section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:
+def section_routes(section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:
     path = f"{ROOT}{section.path}"
 
     @get(path)
-    async def listed(request: Request[Any, Any, Any]) -> Response[Any]:
-        session = await visit(dashboard, request)
+    async def listed(session: Visitor) -> Response[Any]:
         return await section.list(session, session.query.get("query", ""))
 
-    @get(f"{path}/new")
-    async def begin(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await section.show(await visit(dashboard, request, Scope.WRITE), None)
+    @get(f"{path}/new", opt={"scope": Scope.WRITE})
+    async def begin(session: Visitor) -> Response[Any]:
+        return await section.show(session, None)
 
     @get(f"{path}/{{id_:str}}")
-    async def show(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
-        return await section.show(await visit(dashboard, request), id_)
+    async def show(session: Visitor, id_: FromPath[str]) -> Response[Any]:
+        return await section.show(session, id_)
 
     @get(f"{path}/preview")
-    async def leave_preview(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def leave_preview(session: Visitor) -> Response[Any]:
         # A reload of a preview's address has no form data.
-        await visit(dashboard, request)
+        del session
         return go(section.path)
 
     @post(f"{path}/new")
-    async def create(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await section.save(*await change(dashboard, request), None)
+    async def create(session: Visitor, form: SentForm) -> Response[Any]:
+        return await section.save(session, form, None)
 
     @post(f"{path}/preview")
-    async def preview(request: Request[Any, Any, Any]) -> Response[Any]:
-        return await section.preview(*await change(dashboard, request))
+    async def preview(session: Visitor, form: SentForm) -> Response[Any]:
+        return await section.preview(session, form)
 
     @post(f"{path}/{{id_:str}}")
-    async def save(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
-        return await section.save(*await change(dashboard, request), id_)
+    async def save(session: Visitor, form: SentForm, id_: FromPath[str]) -> Response[Any]:
+        return await section.save(session, form, id_)
 
     @post(f"{path}/{{id_:str}}/switch")
-    async def switch(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
-        return await section.switch(*await change(dashboard, request), id_)
+    async def switch(session: Visitor, form: SentForm, id_: FromPath[str]) -> Response[Any]:
+        return await section.switch(session, form, id_)
 
     @post(f"{path}/{{id_:str}}/delete")
-    async def delete(request: Request[Any, Any, Any], id_: FromPath[str]) -> Response[Any]:
-        session, _ = await change(dashboard, request)
+    async def delete(session: Visitor, id_: FromPath[str]) -> Response[Any]:
         return await section.delete(session, id_)
 
     return [listed, begin, show, leave_preview, create, preview, save, switch, delete]

@@ -1,15 +1,18 @@
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar, final
 from urllib.parse import quote, urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 from litestar import Request, Response
 from litestar.datastructures import Cookie
+from litestar.di import NamedDependency, Provide
+from litestar.params import SkipValidation
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
+from contentsvc_core.application import Application
 from contentsvc_core.organizations import Organization
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
@@ -17,9 +20,12 @@ from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, read_form, read_upload
 from contentsvc_http.same_origin import is_foreign
 
+_Result = TypeVar("_Result")
 ROOT: Final = "/dashboard"
 SIGN_IN: Final = f"{ROOT}/sign-in"
+READING: Final = frozenset({"GET", "HEAD"})
 _COOKIE: Final = "contentsvc_session"
+_NO_FORM: Final = Form({})
 #: Under this name, the state of a request has its visit.
 _VISIT: Final = "dashboard_visit"
 #: A page of the dashboard, as a request names it; the form of the sign-in carries it.
@@ -49,11 +55,24 @@ class Forbidden(Exception):
 @final
 @frozen(kw_only=True)
 class DashboardSession:
+    dashboard: Dashboard
     request: Request[Any, Any, Any]
     signed_in: SignedIn
     organization: Organization
     #: The number of drafts that wait for an editor; drafts that are scheduled do not wait.
     drafts: int = 0
+    #: The form of a changing request; empty: the request only reads.
+    form: Form = _NO_FORM
+
+    @property
+    def app(self) -> Application:
+        return self.dashboard.app
+
+    async def lists(self, work: Callable[[], Awaitable[_Result]]) -> _Result:
+        return await self.app.shares.lists(self.organization_id, work)
+
+    async def heavy(self, work: Callable[[], Awaitable[_Result]]) -> _Result:
+        return await self.app.shares.heavy(self.organization_id, work)
 
     @property
     def organization_id(self) -> str:
@@ -79,6 +98,33 @@ class DashboardSession:
         return {name: values[-1] for name, values in self.request.query_params.dict().items() if values}
 
 
+#: The session of a request. Its key has the scope ``read`` for GET, else ``write``, or that of the handler's ``opt``.
+Visitor: TypeAlias = NamedDependency[SkipValidation[DashboardSession]]
+SentForm: TypeAlias = NamedDependency[SkipValidation[Form]]
+#: The session of an upload, and the file; empty: the user chose no file.
+Upload: TypeAlias = NamedDependency[SkipValidation[tuple[DashboardSession, bytes]]]
+
+
+def visits(dashboard: Dashboard) -> dict[str, Provide]:
+    """Return the dependencies of handlers. Of a changing request, they check that its form is the dashboard's own."""
+
+    async def session(request: Request[Any, Any, Any]) -> DashboardSession:
+        scope: Scope | None = request.route_handler.opt.get("scope")
+        if request.method in READING:
+            return await visit(dashboard, request, scope or Scope.READ)
+        return await _change(dashboard, request, scope or Scope.WRITE)
+
+    async def form(session: Visitor) -> Form:
+        return session.form
+
+    async def upload(request: Request[Any, Any, Any]) -> tuple[DashboardSession, bytes]:
+        visited = await visit(dashboard, request)
+        sent, content = await read_upload(request)
+        return _checked(visited, sent, Scope.WRITE), content
+
+    return {"session": Provide(session), "form": Provide(form), "upload": Provide(upload)}
+
+
 async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.READ) -> DashboardSession:
     """Return the visit of a request, or raise :class:`NotSignedIn` or, without the scope, :class:`Forbidden`."""
     token = request.cookies.get(_COOKIE)
@@ -91,7 +137,9 @@ async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Sc
     if Scope.READ not in signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[Scope.READ])
     drafts = await dashboard.app.stores.posts.waiting(organization.id)
-    session = DashboardSession(request=request, signed_in=signed_in, organization=organization, drafts=drafts)
+    session = DashboardSession(
+        dashboard=dashboard, request=request, signed_in=signed_in, organization=organization, drafts=drafts
+    )
     request.scope["state"][_VISIT] = session
     if scope not in signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[scope])
@@ -103,17 +151,12 @@ def visit_of(request: Request[Any, Any, Any]) -> DashboardSession | None:
     return request.scope["state"].get(_VISIT)
 
 
-async def change(
-    dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.WRITE
-) -> tuple[DashboardSession, Form]:
-    """Return the visit of a changing request, and its form; :class:`Forbidden`: another site's form, or no scope."""
+async def _change(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope) -> DashboardSession:
     try:
         session = await visit(dashboard, request)
     except NotSignedIn as exc:
         raise NotSignedIn(await _typed(dashboard, request)) from exc
-    form = await read_form(request)
-    _check(dashboard, request, session, form.text("csrf"), scope)
-    return session, form
+    return _checked(session, await read_form(request), scope)
 
 
 async def _typed(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[str, ...]:
@@ -126,22 +169,15 @@ async def _typed(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple
     return ()
 
 
-async def upload(dashboard: Dashboard, request: Request[Any, Any, Any]) -> tuple[DashboardSession, Form, bytes]:
-    """Return the visit of an upload, its form, and the file; empty: the user chose no file."""
-    session = await visit(dashboard, request)
-    form, content = await read_upload(request)
-    _check(dashboard, request, session, form.text("csrf"), Scope.WRITE)
-    return session, form, content
-
-
-def _check(
-    dashboard: Dashboard, request: Request[Any, Any, Any], session: DashboardSession, csrf: str, scope: Scope
-) -> None:
-    if is_foreign(request, dashboard.app.base_url) or not csrf_matches(session.signed_in.token, csrf):
+def _checked(session: DashboardSession, form: Form, scope: Scope) -> DashboardSession:
+    """Return the session with a form; :class:`Forbidden`: another site's form, or the key lacks the scope."""
+    is_own = csrf_matches(session.signed_in.token, form.text("csrf"))
+    if is_foreign(session.request, session.app.base_url) or not is_own:
         message = "This form is out of date. Go back to it, and send it again."
         raise Forbidden(message)
     if scope not in session.signed_in.key.scopes:
         raise Forbidden(_MAY_NOT[scope])
+    return evolve(session, form=form)
 
 
 def refuse_foreign(dashboard: Dashboard, request: Request[Any, Any, Any]) -> None:

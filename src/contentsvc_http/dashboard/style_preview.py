@@ -9,7 +9,6 @@ from contentsvc_core.content.writing import Silence
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.preview_style import StylePreview
 from contentsvc_http.dashboard.choices import connected
-from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE, StyleControl, fault_of, in_words
 from contentsvc_http.forms import Form
@@ -28,7 +27,6 @@ class ShownStyle:
 
 
 async def preview_of_style(
-    dashboard: Dashboard,
     session: DashboardSession,
     style: HouseStyle | Refusal | None,
     *,
@@ -43,7 +41,7 @@ async def preview_of_style(
         return ShownStyle(message=fault_of(style))
 
     async def write() -> ShownStyle:
-        preview = await dashboard.app.style_previews.write(
+        preview = await session.app.style_previews.write(
             session.organization_id, options_of(style), repository=repository, brand_identity_id=brand_identity_id
         )
         if preview is None:
@@ -52,10 +50,10 @@ async def preview_of_style(
             return ShownStyle(
                 about=_about(preview), message=f"With these settings there is no post: {preview.written.reason}."
             )
-        html = await dashboard.app.renderer.render(preview.written.markdown)
+        html = await session.app.renderer.render(preview.written.markdown)
         return ShownStyle(about=_about(preview), title=preview.written.title, html=html or "")
 
-    return await dashboard.app.shares.heavy(session.organization_id, write)
+    return await session.heavy(write)
 
 
 @final
@@ -86,18 +84,16 @@ def shown_override(
     )
 
 
-async def preview_of_override(dashboard: Dashboard, session: DashboardSession, form: Form) -> ShownStyle:
+async def preview_of_override(session: DashboardSession, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
     full = style if isinstance(style, Refusal) else merged(session.organization.house_style, style)
     chosen = form.texts("repositories")
     repository = ""
     if len(chosen) == 1:
-        has = await connected(dashboard, session.organization_id)
+        has = await connected(session)
         repository = has.full_name(chosen[0].rpartition(":")[2])
-    return await preview_of_style(
-        dashboard, session, full, repository=repository, brand_identity_id=form.text("brand") or None
-    )
+    return await preview_of_style(session, full, repository=repository, brand_identity_id=form.text("brand") or None)
 
 
 def _about(preview: StylePreview) -> str:

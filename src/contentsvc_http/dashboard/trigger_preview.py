@@ -13,7 +13,7 @@ from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.triggers import Trigger, matching
 from contentsvc_http.dashboard.choices import FormSources, connected
-from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.session import DashboardSession
 
 _LOOKED_AT: Final = 200
 _SHOWN: Final = 10
@@ -46,9 +46,9 @@ class TriggerPreview:
     newest_excluded: tuple[MatchedDelivery, ...] = field(converter=tuple, default=())
 
 
-async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
+async def preview_of(session: DashboardSession, trigger: Trigger) -> TriggerPreview:
     organization_id = trigger.organization_id
-    stores = dashboard.app.stores
+    stores = session.app.stores
     entries = await stores.read_model.log(organization_id, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
     watched = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
@@ -63,7 +63,7 @@ async def preview_of(dashboard: Dashboard, trigger: Trigger) -> TriggerPreview:
                 excluded[entry.id] = exclusion.reason
     matched = [(entry, event) for entry, event in watched if entry.id not in excluded]
     missed = [(entry, event) for entry, event in watched if entry.id in excluded]
-    has = await connected(dashboard, organization_id)
+    has = await connected(session)
     return TriggerPreview(
         looked_at=len(processed),
         matched=len(matched),

@@ -2,7 +2,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 
 from attrs import field, frozen
-from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
 from contentsvc_core.content.house_style import style_body
@@ -23,10 +22,8 @@ from contentsvc_core.workflows.triggers import (
     TriggerSettings,
 )
 from contentsvc_http.dashboard.choices import FormSources, Option, hosted, named, numbers_of, settings_from, settings_of
-from contentsvc_http.dashboard.context import Dashboard
-from contentsvc_http.dashboard.pages import Pages
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm, section_routes
+from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
@@ -151,11 +148,7 @@ class _Row(Row):
     brand: str
 
 
-def trigger_routes(dashboard: Dashboard, pages: Pages) -> list[HTTPRouteHandler]:
-    return section_routes(dashboard, _Triggers(dashboard, pages))
-
-
-class _Triggers(FormSection[Trigger, TypedTrigger]):
+class Triggers(FormSection[Trigger, TypedTrigger]):
     name = "trigger"
     refusals = _REFUSALS
     create = CreateTrigger
@@ -164,20 +157,20 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
-    async def stored(self, organization_id: str) -> Sequence[Trigger]:
-        return await self.dashboard.app.stores.directory.triggers(organization_id)
+    async def stored(self, session: DashboardSession) -> Sequence[Trigger]:
+        return await session.app.stores.directory.triggers(session.organization_id)
 
-    async def find(self, organization_id: str, id_: str) -> Trigger | None:
-        return await self.dashboard.app.stores.directory.trigger(organization_id, id_) if is_own_id(id_) else None
+    async def find(self, session: DashboardSession, id_: str) -> Trigger | None:
+        return await session.app.stores.directory.trigger(session.organization_id, id_) if is_own_id(id_) else None
 
-    async def remove(self, organization_id: str, id_: str) -> object:
-        return await self.dashboard.app.stores.directory.remove_trigger(organization_id, id_)
+    async def remove(self, session: DashboardSession, id_: str) -> object:
+        return await session.app.stores.directory.remove_trigger(session.organization_id, id_)
 
-    async def apply(self, organization_id: str, id_: str | None, command: Struct) -> Trigger | Refusal:
-        editor = self.dashboard.app.trigger_editor
+    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Trigger | Refusal:
+        editor = session.app.trigger_editor
         if isinstance(command, CreateTrigger):
-            return await editor.create(organization_id, command)
-        return await editor.change(organization_id, id_ or "", command)
+            return await editor.create(session.organization_id, command)
+        return await editor.change(session.organization_id, id_ or "", command)
 
     def read(self, form: Form | None, stored: Trigger | None) -> TypedTrigger:
         if form is not None:
@@ -226,7 +219,6 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
         fields = typed.values()
         if (refused := options_fault(fields)) is not None:
             return TriggerPreview(message=_REFUSALS.sentence(refused))
-        dashboard = self.dashboard
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
@@ -236,9 +228,9 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
             event_types=fields["event_types"],
             output_type=fields["output_type"],
             options=TriggerOptions(**{name: fields[name] for name in TriggerOptions.__struct_fields__}),
-            created_at=dashboard.app.clock.now(),
+            created_at=session.app.clock.now(),
         )
-        return await dashboard.app.shares.heavy(session.organization_id, lambda: preview_of(dashboard, trigger))
+        return await session.heavy(lambda: preview_of(session, trigger))
 
 
 def _title(trigger: Trigger, has: FormSources) -> str:

@@ -1,6 +1,6 @@
-from typing import Annotated, Any, Final, TypedDict, final
+from typing import Annotated, Final, TypedDict, final
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
@@ -16,8 +16,7 @@ from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import RemovedBody
 from contentsvc_http.errors import Refused, accepted
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 _Id = Annotated[str, Parameter(description="Id of the brand identity.")]
@@ -103,9 +102,8 @@ def brand_routes(
         fails=[409],
     )
     async def change_brand_identity(
-        request: Request[Any, Any, Any], key: Caller, brand_identity_id: _Id
+        key: Caller, command: Sent[Struct], brand_identity_id: _Id
     ) -> Response[OneBrandBody]:
-        command = await read_body(request, shape)
         changed = await editor.change(
             key.organization_id, brand_identity_id, _of_hosted(command) if gate.hosted else command
         )
@@ -135,9 +133,8 @@ def brand_routes(
         headers=[LOCATED],
         fails=[409],
     )
-    async def generate_brand_identity(request: Request[Any, Any, Any], key: Caller) -> Response[BrandJobAnswer]:
-        body = await read_body(request, BrandGeneration)
-        job = accepted(await generator.request(key.organization_id, name=body.name, website_url=body.website_url))
+    async def generate_brand_identity(key: Caller, command: Sent[BrandGeneration]) -> Response[BrandJobAnswer]:
+        job = accepted(await generator.request(key.organization_id, name=command.name, website_url=command.website_url))
         location = f"/v1/brand-identities/generate/{job.id}"
         return await gate.answer(key, {"job": gate.answers.brand_job(job)}, location=location)
 

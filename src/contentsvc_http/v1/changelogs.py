@@ -4,6 +4,7 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.spec import OpenAPIMediaType, RequestBody
 from litestar.params import Parameter
+from msgspec import Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import values_of
@@ -16,8 +17,7 @@ from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations, RawSchema
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
@@ -94,8 +94,8 @@ def public_changelog_routes(  # noqa: C901  # its routes
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_changelog(request: Request[Any, Any, Any], key: Caller) -> Response[OneChangelogBody]:
-        created = _accepted(await editor.create(await owner(key), await read_body(request, CreateChangelog)))
+    async def create_changelog(key: Caller, command: Sent[CreateChangelog]) -> Response[OneChangelogBody]:
+        created = _accepted(await editor.create(await owner(key), command))
         location = f"/v1/changelogs/{created.id}"
         return await gate.answer(key, {"changelog": body_of(created)}, location=location)
 
@@ -121,10 +121,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "one.",
         body=ChangeChangelog,
     )
-    async def change_changelog(
-        request: Request[Any, Any, Any], key: Caller, changelog_id: _Id
-    ) -> Response[OneChangelogBody]:
-        command = await read_body(request, ChangeChangelog)
+    async def change_changelog(key: Caller, command: Sent[Struct], changelog_id: _Id) -> Response[OneChangelogBody]:
         if not values_of(command):
             refuse_request("there is nothing to change")
         organization, changelog = await named(key, changelog_id)

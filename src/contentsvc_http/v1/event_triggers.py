@@ -23,8 +23,7 @@ from contentsvc_core.workflows.triggers import (
     TriggerSettings,
 )
 from contentsvc_http.errors import accepted, refuse_request, refused
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.repository_ids import (
@@ -125,8 +124,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_event_trigger(request: Request[Any, Any, Any], key: Caller) -> Response[OneTriggerBody]:
-        values = await _values(directory, key, await read_body(request, new), hosted=gate.hosted)
+    async def create_event_trigger(key: Caller, command: Sent[NewTrigger]) -> Response[OneTriggerBody]:
+        values = await _values(directory, key, command, hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("targets is missing")
         created = accepted(await editor.create(key.organization_id, CreateTrigger(**values)))
@@ -140,10 +139,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         body=fields,
         fails=[409],
     )
-    async def change_event_trigger(
-        request: Request[Any, Any, Any], key: Caller, trigger_id: _Id
-    ) -> Response[OneTriggerBody]:
-        changes = await _values(directory, key, await read_body(request, fields), hosted=gate.hosted)
+    async def change_event_trigger(key: Caller, command: Sent[Struct], trigger_id: _Id) -> Response[OneTriggerBody]:
+        changes = await _values(directory, key, command, hosted=gate.hosted)
         if not changes:
             refuse_request("there is nothing to change")
         changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))

@@ -15,6 +15,9 @@ from contentsvc_http.v1.hosted import HostedAnswers
 
 #: The API key of a request, which the gate has checked.
 Caller: TypeAlias = NamedDependency[SkipValidation[ApiKey]]
+_Command = TypeVar("_Command", bound=Struct)
+#: The JSON body of a request, which the operation has read after the gate's check.
+Sent: TypeAlias = NamedDependency[SkipValidation[_Command]]
 _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 

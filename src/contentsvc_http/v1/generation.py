@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, TypeVar, cast
 from zoneinfo import ZoneInfo
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct, defstruct, structs
@@ -18,8 +18,7 @@ from contentsvc_core.workflows.causes import Generation
 from contentsvc_core.workflows.jobs import GenerationJobBody, JobEventBody, job_events
 from contentsvc_core.zones import DEFAULT_ZONE
 from contentsvc_http.errors import Refused, accepted, refuse_request
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
@@ -245,8 +244,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         status=202,
         headers=[LOCATED],
     )
-    async def generate_post(request: Request[Any, Any, Any], key: Caller) -> Response[GenerationStartedBody]:
-        generation_request = await read_generation(directory, key.organization_id, await read_body(request, shape))
+    async def generate_post(key: Caller, command: Sent[GenerationFields]) -> Response[GenerationStartedBody]:
+        generation_request = await read_generation(directory, key.organization_id, command)
         job = accepted(await generator.request(key.organization_id, generation_request))
         location = f"/v1/posts/generate/{job.id}"
         return await gate.answer(key, {"job": GenerationJobBody.of(job)}, location=location)

@@ -1,6 +1,6 @@
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
@@ -8,8 +8,7 @@ from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.style_bodies import HouseStyleBody
 from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.ports import Directory
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.output_config import StyleInput, read_style_input
 
@@ -43,8 +42,8 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
         description="The new house style applies to posts written from now on. Existing posts do not change.",
         body=HouseStyleFields,
     )
-    async def set_house_style(request: Request[Any, Any, Any], key: Caller) -> Response[HouseStyleAnswer]:
-        style = read_style_input((await read_body(request, HouseStyleFields)).house_style, "houseStyle")
+    async def set_house_style(key: Caller, command: Sent[HouseStyleFields]) -> Response[HouseStyleAnswer]:
+        style = read_style_input(command.house_style, "houseStyle")
         await directory.set_house_style(key.organization_id, style)
         return await gate.answer(key, _body(style))
 

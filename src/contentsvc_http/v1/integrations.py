@@ -2,7 +2,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, Any, Final, TypeVar
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 from msgspec import Meta, Struct
@@ -19,8 +19,8 @@ from contentsvc_core.usecases.reconcile import Reconciler
 from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
-from contentsvc_http.v1.bodies import SecretRotation, read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.bodies import SecretRotation
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.schemas_integrations import (
@@ -99,8 +99,8 @@ def integration_routes(
             fails=[409, 502],
         )
         @_answers(connected_body(slug))
-        async def connect(request: Request[Any, Any, Any], key: Caller) -> Response[Any]:
-            connected = await _connect(connector, key, slug, await read_body(request, shape))
+        async def connect(key: Caller, command: Sent[NewIntegration]) -> Response[Any]:
+            connected = await _connect(connector, key, slug, command)
             integration = connected.integration
             webhook = {
                 "url": connected.url,
@@ -152,9 +152,9 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         fails=_NOT_OF_PROVIDERS,
     )
     async def change_integration(
-        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
+        key: Caller, command: Sent[ChangeIntegration], integration_id: _Id
     ) -> Response[IntegrationStateBody]:
-        enabled = (await read_body(request, ChangeIntegration)).enabled
+        enabled = command.enabled
         is_known = is_own_id(integration_id) and await directory.enable_integration(
             key.organization_id, integration_id, enabled=enabled
         )
@@ -172,10 +172,9 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         body_required=False,
     )
     async def rotate_secret(
-        request: Request[Any, Any, Any], key: Caller, integration_id: _Id
+        key: Caller, command: Sent[SecretRotation], integration_id: _Id
     ) -> Response[IntegrationSecretBody]:
-        body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
-        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=body.overlap))
+        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=command.overlap))
         at_host = rotated.at_host
         is_changed = isinstance(at_host, HostAnswer)
         return await gate.answer(
@@ -201,11 +200,10 @@ def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) 
         body_required=False,
         fails=[502],
     )
-    async def reconcile(request: Request[Any, Any, Any], key: Caller, integration_id: _Id) -> Response[ReconciledShape]:
-        body = await read_body(request, Reconciliation) if await request.body() else Reconciliation()
-        look_back = timedelta(hours=body.look_back_hours)
+    async def reconcile(key: Caller, command: Sent[Reconciliation], integration_id: _Id) -> Response[ReconciledShape]:
+        look_back = timedelta(hours=command.look_back_hours)
         reconciled = await reconciler.reconcile(
-            key.organization_id, integration_id, lookback=look_back, dry_run=body.dry_run, patient=False
+            key.organization_id, integration_id, lookback=look_back, dry_run=command.dry_run, patient=False
         )
         return await gate.answer(key, ReconciledShape.of(accepted(reconciled)))
 

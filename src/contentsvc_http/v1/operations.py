@@ -1,9 +1,10 @@
 """Declarations of the operations of ``/v1``: their routes, and their part of the OpenAPI document."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, final
 
+from litestar import Request
 from litestar.datastructures import ResponseHeader
 from litestar.di import Provide
 from litestar.enums import HttpMethod
@@ -25,8 +26,9 @@ from msgspec import Struct
 
 from contentsvc_core.schemas import schema_of
 from contentsvc_http.responses import ErrorBody
+from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.examples import EXAMPLES
-from contentsvc_http.v1.gate import Gate
+from contentsvc_http.v1.gate import Caller, Gate
 
 #: The description of a text parameter, or the type and the description of a parameter.
 Described: TypeAlias = str | tuple[Any, str]
@@ -94,11 +96,13 @@ class Operations:
     ) -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
         """Declare an operation.
 
-        The handler gets the API key of the request as ``key``: of the scope ``read`` for GET, else of ``write``.
+        The handler gets the API key of the request as ``key``: of the scope ``read`` for GET, else of ``write``. A JSON
+        body is its ``command``.
         ``fails`` are the error responses that do not follow from the other arguments. Every operation has 401, 403, 500
         and 503; a path with an id has 404, a query 400, a JSON body 400, 413 and 415, and a condition 400 and 412.
         """
         method, path = method_and_path.split()
+        dependencies = {"key": Provide(self._gate.reader if method == "GET" else self._gate.writer)}
         statuses = {401, 403, 500, 503, *fails}
         parameters = [_query_parameter(name, each) for name, each in (query or {}).items()]
         parameters += [_condition(name) for name in conditions]
@@ -110,12 +114,13 @@ class Operations:
             statuses.add(412)
         if isinstance(body, type):
             statuses |= {400, 413, 415}
+            dependencies["command"] = Provide(_reading(body, required=body_required))
             body = _json_body(body, EXAMPLES[operation_id], required=body_required)
         route = HTTPRouteHandler(
             path,
             http_method=HttpMethod(method),
             status_code=status,
-            dependencies={"key": Provide(self._gate.reader if method == "GET" else self._gate.writer)},
+            dependencies=dependencies,
             request_max_body_size=body_limit,
             operation_id=operation_id,
             summary=summary,
@@ -132,6 +137,15 @@ class Operations:
             return declared
 
         return declare
+
+
+def _reading(shape: type[Struct], *, required: bool) -> Callable[..., Awaitable[Struct]]:
+    async def read(request: Request[Any, Any, Any], key: Caller) -> Struct:
+        # A request without a valid key is refused before its body is read.
+        del key
+        return await read_body(request, shape) if required or await request.body() else shape()
+
+    return read
 
 
 @dataclass

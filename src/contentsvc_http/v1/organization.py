@@ -1,6 +1,6 @@
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.keys import ApiKey
@@ -8,8 +8,7 @@ from contentsvc_core.organizations import ChangeOrganization, Organization, Orga
 from contentsvc_core.ports import Directory
 from contentsvc_core.usecases.operate import Operator
 from contentsvc_http.errors import Refused, accepted
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
 
 
@@ -48,9 +47,8 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
         body=ChangeOrganization,
     )
-    async def change_organization(request: Request[Any, Any, Any], key: Caller) -> Response[OrganizationAnswer]:
-        change = await read_body(request, ChangeOrganization)
-        return _answer(accepted(await operator.change_organization(await read_organization(key), change)), key)
+    async def change_organization(key: Caller, command: Sent[ChangeOrganization]) -> Response[OrganizationAnswer]:
+        return _answer(accepted(await operator.change_organization(await read_organization(key), command)), key)
 
     return operation.routes
 

@@ -31,7 +31,7 @@ from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
 from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, TAGGED, Described, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
@@ -163,8 +163,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         status=201,
         headers=[TAGGED, LOCATED],
     )
-    async def create_post(request: Request[Any, Any, Any], key: Caller) -> Response[OnePostBody]:
-        command = await read_body(request, CreatePost)
+    async def create_post(key: Caller, command: Sent[CreatePost]) -> Response[OnePostBody]:
         created = accepted(await editor.create(key.organization_id, command, author=key.prefix))
         headers = {"ETag": entity_tag(created)}
         body: OnePostBody = {"post": gate.answers.post(created)}
@@ -286,24 +285,23 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         "A post that cannot be changed is listed in `failed`, and the other posts are changed.",
         body=SeveralPosts,
     )
-    async def change_posts(request: Request[Any, Any, Any], key: Caller) -> Response[SeveralPostsBody]:
-        action = await read_body(request, SeveralPosts)
-        if (action.ids is None) is (action.filter is None):
+    async def change_posts(key: Caller, command: Sent[SeveralPosts]) -> Response[SeveralPostsBody]:
+        if (command.ids is None) is (command.filter is None):
             refuse_request("send either ids or filter")
-        if action.action is BulkAction.DELETE and action.filter == PostFilter():
+        if command.action is BulkAction.DELETE and command.filter == PostFilter():
             refuse_request("filter: choose the posts to delete by at least one field")
-        ids, remaining = action.ids or (), 0
-        if action.filter is not None:
-            named = zip(action.filter.__struct_encode_fields__, action.filter.__struct_fields__, strict=True)
-            query = accepted(read_post_query({wire: getattr(action.filter, name) for wire, name in named}))
+        ids, remaining = command.ids or (), 0
+        if command.filter is not None:
+            named = zip(command.filter.__struct_encode_fields__, command.filter.__struct_fields__, strict=True)
+            query = accepted(read_post_query({wire: getattr(command.filter, name) for wire, name in named}))
             accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
             posts, total = await editor.chosen(key.organization_id, query)
             ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
-        result = await editor.bulk(key.organization_id, action.action, ids, author=key.prefix)
+        result = await editor.bulk(key.organization_id, command.action, ids, author=key.prefix)
         return await gate.answer(
             key,
             {
-                "action": action.action.value,
+                "action": command.action.value,
                 "done": list(result.done),
                 "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
                 "remaining": remaining,

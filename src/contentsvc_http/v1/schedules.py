@@ -22,8 +22,7 @@ from contentsvc_core.workflows.schedules import (
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.v1.answers import repository_map
-from contentsvc_http.v1.bodies import read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.output_config import HostedOutputConfig, OutputConfig, output_changes
 from contentsvc_http.v1.repository_ids import (
@@ -136,20 +135,17 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_schedule(request: Request[Any, Any, Any], key: Caller) -> Response[OneScheduleBody]:
-        values = await _values(directory, key, await read_body(request, new), hosted=False)
+    async def create_schedule(key: Caller, command: Sent[NewSchedule]) -> Response[OneScheduleBody]:
+        values = await _values(directory, key, command, hosted=False)
         created = accepted(await planner.create(key.organization_id, CreateSchedule(**values)))
         body: OneScheduleBody = {"schedule": gate.answers.schedule(created)}
         return await gate.answer(key, body, location=f"/v1/schedules/{created.id}")
 
     @operation("PATCH /v1/schedules/{schedule_id:str}", "updateSchedule", "Update a schedule", body=fields, fails=[409])
-    async def change_schedule(
-        request: Request[Any, Any, Any], key: Caller, schedule_id: _Id
-    ) -> Response[OneScheduleBody]:
-        body = await read_body(request, fields)
-        if not values_of(body):
+    async def change_schedule(key: Caller, command: Sent[Struct], schedule_id: _Id) -> Response[OneScheduleBody]:
+        if not values_of(command):
             refuse_request("there is nothing to change")
-        changes = await _values(directory, key, body, hosted=gate.hosted)
+        changes = await _values(directory, key, command, hosted=gate.hosted)
         changed = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(changed))})
 

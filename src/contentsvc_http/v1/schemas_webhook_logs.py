@@ -1,6 +1,6 @@
 from typing import Self, final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
 from contentsvc_core.journal import LogBody, LogEntry, LogOutcome, log_body
 from contentsvc_core.received import Match, Received, SignatureHeader
@@ -126,13 +126,7 @@ class ReplayedBatchShape(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, batch: ReplayedBatch) -> Self:
-        return cls(
-            replayed=list(batch.replayed),
-            repeated=list(batch.repeated),
-            refused=[NotReplayedShape(log_id=refused.log_id, reason=refused.reason) for refused in batch.refused],
-            runs=batch.runs,
-            next=batch.next,
-        )
+        return convert(batch, cls, from_attributes=True)
 
 
 @final

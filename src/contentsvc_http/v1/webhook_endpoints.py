@@ -1,9 +1,10 @@
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Final, TypedDict
 
-from litestar import Request, Response
+from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
+from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import values_of
@@ -18,8 +19,8 @@ from contentsvc_core.ports import WebhookEndpoints
 from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refuse_request, refused
-from contentsvc_http.v1.bodies import SecretRotation, read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.bodies import SecretRotation
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 
 _READING: Final = (
@@ -95,8 +96,8 @@ def webhook_endpoint_routes(
         headers=[LOCATED],
         fails=[409],
     )
-    async def create_endpoint(request: Request[Any, Any, Any], key: Caller) -> Response[NewSecretBody]:
-        created = accepted(await editor.create(key.organization_id, await read_body(request, CreateEndpoint)))
+    async def create_endpoint(key: Caller, command: Sent[CreateEndpoint]) -> Response[NewSecretBody]:
+        created = accepted(await editor.create(key.organization_id, command))
         location = f"/v1/webhook-endpoints/{created.endpoint.id}"
         return await gate.answer(key, await _with_secret(created), location=location)
 
@@ -108,13 +109,10 @@ def webhook_endpoint_routes(
         "enable it again.",
         body=ChangeEndpoint,
     )
-    async def change_endpoint(
-        request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id
-    ) -> Response[OneEndpointBody]:
-        change = await read_body(request, ChangeEndpoint)
-        if not values_of(change):
+    async def change_endpoint(key: Caller, command: Sent[Struct], endpoint_id: _Id) -> Response[OneEndpointBody]:
+        if not values_of(command):
             refuse_request("there is nothing to change")
-        changed = accepted(await editor.change(key.organization_id, endpoint_id, change))
+        changed = accepted(await editor.change(key.organization_id, endpoint_id, command))
         return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 
     @operation(
@@ -151,9 +149,8 @@ def _add_actions(
         body_required=False,
         fails=[409],
     )
-    async def rotate_secret(request: Request[Any, Any, Any], key: Caller, endpoint_id: _Id) -> Response[NewSecretBody]:
-        body = await read_body(request, SecretRotation) if await request.body() else SecretRotation()
-        rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=body.overlap)
+    async def rotate_secret(key: Caller, command: Sent[SecretRotation], endpoint_id: _Id) -> Response[NewSecretBody]:
+        rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=command.overlap)
         return await gate.answer(key, await with_secret(accepted(rotated)))
 
     @operation(

@@ -12,8 +12,8 @@ from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus,
 from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.bodies import encoded, read_body
-from contentsvc_http.v1.gate import Caller, Gate
+from contentsvc_http.v1.bodies import encoded
+from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Described, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
@@ -134,8 +134,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         body=ReplayDeliveries,
         status=202,
     )
-    async def replay_webhook_logs(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayedBatchShape]:
-        command = await read_body(request, ReplayDeliveries)
+    async def replay_webhook_logs(key: Caller, command: Sent[ReplayDeliveries]) -> Response[ReplayedBatchShape]:
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
         return await gate.answer(key, ReplayedBatchShape.of(batch))
 

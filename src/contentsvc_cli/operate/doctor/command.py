@@ -11,7 +11,7 @@ from contentsvc_cli.operate.doctor.examination import examine
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.operate.doctor.network import BindAddress
 from contentsvc_cli.servers import LOCAL_PORT, local_port
-from contentsvc_cli.terminal.output import JSON, console, show, style_of
+from contentsvc_cli.terminal.output import JSON, console, show, style_of, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.settings import examine_settings
 
@@ -20,7 +20,7 @@ from contentsvc_http.settings import examine_settings
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host of the server to check.")
 @LOCAL_PORT
 @JSON
-def doctor(host: str, port: int | None, *, as_json: bool) -> None:
+def doctor(host: str, port: int | None) -> None:
     """Check the installation, and suggest fixes.
 
     Checks settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration,
@@ -36,9 +36,9 @@ def doctor(host: str, port: int | None, *, as_json: bool) -> None:
         findings = asyncio.run(examine(examined, place, shown.say))
     states = Counter(finding.state for finding in findings)
     faults, warnings = states[FindingState.FAULT], states[FindingState.WARNING]
-    if as_json:
+    if wants_json():
         checks = [_body(finding) for finding in findings]
-        show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks}, as_json=True)
+        show({"ok": not faults, "faults": faults, "warnings": warnings, "checks": checks})
     else:
         _show(findings)
         click.echo(f"\n{_counted(faults, 'fault')}, {_counted(warnings, 'warning')}.")

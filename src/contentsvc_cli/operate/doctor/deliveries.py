@@ -132,13 +132,14 @@ class _One:
             return warning(_NAME, f"{self._name}: connected {age}, never delivered", _NEVER.format(**self._names))
         hour = ArrivedDeliveries.of(counts, stretch_at(self._now, _HOUR) - _HOUR)
         day = ArrivedDeliveries.of(counts, datetime.min.replace(tzinfo=UTC))
-        sentence = f"{self._name}: last delivery {self._ago(last.created_at)}, {_ended(last)}"
+        failing = last.status is LogStatus.FAILED
+        ended = "refused" if failing else f"accepted ({last.title})"
+        sentence = f"{self._name}: last delivery {self._ago(last.created_at)}, {ended}"
         if day.refused:
             began = f"{stretch_at(self._now, _HOUR) - _HOUR:%H:%M}"
             sentence += (
                 f"; refused since {began} UTC: {hour.refused} of {hour.number}, in 24 h: {day.refused} of {day.number}"
             )
-        failing = last.status is LogStatus.FAILED
         if day.refused and (failing or day.is_often_refused):
             is_fault = failing and (hour if hour.number else day).is_mostly_refused
             refused = await self._refused_entries(counts)
@@ -192,7 +193,3 @@ class _One:
 
     def _ago(self, at: datetime) -> str:
         return f"{duration(max(0.0, (self._now - at).total_seconds()))} ago"
-
-
-def _ended(entry: ListedEntry) -> str:
-    return "refused" if entry.status is LogStatus.FAILED else f"accepted ({entry.title})"
