@@ -6,8 +6,10 @@ from typing import Any
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.events.normalized import Event, Release
+from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.triggers import Trigger
 
 
 def a_brand(at: datetime = START, **fields: Any) -> BrandIdentity:
@@ -36,6 +38,35 @@ def a_post(at: datetime = START, **fields: Any) -> Post:
         "updated_at": at,
     }
     return Post(**values | fields)
+
+
+def an_entry(at: datetime = START, **fields: Any) -> LogEntry:
+    values: dict[str, Any] = {
+        "id": "log_1",
+        "organization_id": "org_1",
+        "integration_id": "int_1",
+        "repository_id": 1,
+        "reference_id": None,
+        "title": "Processed push event",
+        "integration_type": "codehost",
+        "status": LogStatus.SUCCESS,
+        "status_code": 200,
+        "created_at": at,
+    }
+    return LogEntry(**values | fields)
+
+
+def a_trigger(at: datetime = START, **fields: Any) -> Trigger:
+    values: dict[str, Any] = {
+        "id": "trg_1",
+        "organization_id": "org_1",
+        "source_type": "codehost_webhook",
+        "repository_ids": (1,),
+        "event_types": (),
+        "output_type": ContentType.CHANGELOG,
+        "created_at": at,
+    }
+    return Trigger(**values | fields)
 
 
 def a_release(tag_name: str = "v1", **fields: Any) -> Release:

@@ -8,9 +8,9 @@ from typing import Final, final
 import msgspec
 from attrs import frozen
 from campaigns.fuzz.bodies import SECRET, Fuzzer
+from tests.builders import a_trigger
 
 from contentsvc_adapters.memory.state import refuse_unstorable
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.wire import event_from_json, event_to_json
 from contentsvc_core.testing import START, CountingIds
 from contentsvc_core.webhooks.decision import admit, decide
@@ -18,19 +18,14 @@ from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Hook
 from contentsvc_core.webhooks.outcomes import Outcome, Processed, Rejected, answer
 from contentsvc_core.webhooks.settlement import settlement
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.triggers import Trigger
 
 
 @cache
 def _endpoint_of(at: Address) -> HookConfiguration:
-    trigger = Trigger(
-        id="trg_1",
+    trigger = a_trigger(
         organization_id=at.organization_id,
         source_type=source_type(at.provider),
         repository_ids=(at.repository_id,),
-        event_types=(),
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
     )
     return HookConfiguration(
         address=at,

@@ -15,8 +15,8 @@ from tests.server_process import REPOSITORY, REPOSITORY_ID, SECRET_KEY, Installa
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
-from contentsvc_core import Address, Connection, ContentType, Operator, Organization, Processed, Receiver
-from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_core import Connection, ContentType, Operator, Organization, Processed, Receiver
+from contentsvc_core.testing import ManualClock, address, push_body, signed
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency, latest_slot
 from contentsvc_core.zones import DEFAULT_ZONE
@@ -44,12 +44,7 @@ async def _leave_schedules(url: str, count: int) -> set[str]:
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
     assert isinstance(connection, Connection)
-    at = Address(
-        provider="codehost",
-        organization_id=organization.id,
-        integration_id=connection.integration.id,
-        repository_id=REPOSITORY_ID,
-    )
+    at = address("codehost", organization.id, connection.integration.id, REPOSITORY_ID)
     delivery = signed(push_body("feat: a lamp", repository_id=REPOSITORY_ID), at=at, secret=connection.secret)
     assert isinstance(await Receiver(stores.deliveries, stores.journal, clock, ids).receive(delivery), Processed)
     schedules = [_schedule(organization.id, ids, clock.now(), minute) for minute in range(count)]

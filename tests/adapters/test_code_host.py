@@ -9,7 +9,7 @@ from attrs import evolve
 from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, limits_end
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core.code_hosts import Hook, HostAnswer, HostDelivery, HostFault, HostRefusal, RemoteRepository, missed
+from contentsvc_core.code_hosts import Hook, HostAnswer, HostFault, HostRefusal, RemoteRepository
 
 HOOK = Hook(url="https://contentsvc.example/api/webhooks/github/org_1/int_1/4242", secret="whsec_first")
 
@@ -349,24 +349,3 @@ async def test_a_host_without_a_list_of_deliveries_is_reported() -> None:
         assert "redeliver" in listed.reason
         assert not host.lists_deliveries
         assert server.requests == []
-
-
-def test_a_delivery_is_missing_if_no_attempt_succeeded() -> None:
-    def attempt(number: int, guid: str, status: int) -> HostDelivery:
-        at = datetime(2026, 1, 1, 12, number, tzinfo=UTC)
-        return HostDelivery(
-            id=str(number), delivery_id=guid, event="push", action=None, status_code=status, delivered_at=at
-        )
-
-    attempts = [
-        attempt(1, "never", 0),
-        attempt(2, "later", 503),
-        attempt(3, "before", 200),
-        attempt(4, "once", 404),
-        attempt(5, "later", 200),
-        attempt(6, "before", 500),
-        attempt(7, "never", 302),
-    ]
-
-    assert missed(reversed(attempts)) == [attempts[3], attempts[6]]
-    assert missed([]) == []

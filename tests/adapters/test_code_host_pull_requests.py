@@ -274,11 +274,3 @@ async def test_silence_ends_within_the_limit_of_all_calls(server: CodeHostServer
     assert refused(answered).fault is HostFault.UNREACHABLE
     # On a busy machine the time may be over before the first call arrives.
     assert len(server.requests) <= 1
-
-
-async def test_a_token_is_not_sent_on_to_another_host(server: CodeHostServer, host: RestCodeHost) -> None:
-    with CodeHostServer() as other:
-        server.fault = Fault(status=307, headers={"Location": f"{other.origin}/graphql"})
-
-        assert "another host" in refused(await read(host, 12)).reason
-        assert other.requests == []

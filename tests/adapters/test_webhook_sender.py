@@ -94,21 +94,6 @@ async def test_a_name_of_this_network_is_refused_as_an_unknown_one(internet: Int
     assert internet.connected == []
 
 
-async def test_a_name_that_changes_its_answer_leads_nowhere_else(
-    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
-) -> None:
-    server, client = tls
-    internet.name("acme.example", [PUBLIC], ["127.0.0.1"])
-    sender = internet.sender(tls=client)
-    async with internet.serving(says(answer()), port=443, tls=server):
-        first = await sender.send(URL, HEADERS, BODY)
-        second = await sender.send(URL, HEADERS, BODY)
-
-    assert isinstance(first, Answer)
-    not_sent(second, "there is no public host")
-    assert internet.connected == [(PUBLIC, 443)]
-
-
 async def test_a_host_that_an_operator_has_opened_is_reached_wherever_it_is_and_without_tls(internet: Internet) -> None:
     internet.name("intranet.example", ["10.0.0.7"])
     opened = internet.sender(opened=[SiteHost(host="intranet.example", port=8080)])
@@ -117,18 +102,6 @@ async def test_a_host_that_an_operator_has_opened_is_reached_wherever_it_is_and_
 
     assert found == Answer(status=204)
     not_sent(await opened.send("http://intranet.example/", HEADERS, BODY), "must begin with https://")
-
-
-async def test_the_second_address_is_tried_when_the_first_fails(
-    internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext]
-) -> None:
-    server, client = tls
-    internet.name("acme.example", [OTHER, PUBLIC])
-    async with internet.serving(says(answer()), port=443, tls=server):
-        found = await internet.sender(tls=client).send(URL, HEADERS, BODY)
-
-    assert isinstance(found, Answer)
-    assert internet.connected == [(OTHER, 443), (PUBLIC, 443)]
 
 
 async def test_a_certificate_of_another_name_is_refused(internet: Internet, tmp_path: Path) -> None:
@@ -202,14 +175,6 @@ async def test_a_body_that_is_cut_off_takes_nothing_from_the_status(
     found = await sent(internet, tls, says(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf"))
 
     assert found == Answer(status=200, excerpt="half")
-
-
-async def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-
-    # The real way to look names up.
-    not_sent(await HttpWebhookSender().send("https://127.0.0.1/", HEADERS, BODY), "public site")
 
 
 async def test_a_closed_port_is_an_error_that_names_it(internet: Internet) -> None:

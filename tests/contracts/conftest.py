@@ -9,6 +9,7 @@ from typing import TypeAlias, final
 import pytest
 from attrs import frozen
 from contract_values import RotatingSealer, Stores, Tenant, tenant
+from older_schema import database_at
 from sqlalchemy import Engine, event
 from tests import postgres, sqlite
 from tests.contracts.choose import LISTS, REPEATS, database_of, name_of
@@ -139,6 +140,14 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     created = Database(sqlite.migrated(tmp_path / "store.db"))
     yield created
     await created.dispose()
+
+
+@pytest.fixture
+async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
+    """A database at an earlier revision, which :func:`older_schema.since` names."""
+    revision, kind = request.param
+    async with database_at(revision, kind, tmp_path) as created:
+        yield created
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from alembic import command
 from sqlalchemy import Connection, insert
 from tests import postgres
@@ -39,6 +40,12 @@ def add_run(connection: Connection, kind: str, **event: Any) -> str:
     run = {"id": run_id, "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
     connection.execute(insert(workflow_runs), base | run | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0})
     return run_id
+
+
+def since(revision: str) -> pytest.MarkDecorator:
+    """Return a mark: the fixture ``older`` is a database of each kind at this revision."""
+    each = [pytest.param((revision, kind), id=kind) for kind in ("sqlite", "postgresql")]
+    return pytest.mark.parametrize("older", each, indirect=True)
 
 
 @asynccontextmanager

@@ -1,13 +1,12 @@
 """Revision 0014: the changelog of an organization is its first one, and nodes of the version before go on."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from contract_values import RotatingSealer
-from older_schema import ORGANIZATION, database_at
+from older_schema import ORGANIZATION, database_at, since
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
@@ -34,13 +33,6 @@ _AT_LEAST = 5
 _RENAME = "UPDATE posts SET title = 'A door', content = '<h2>Added</h2>', updated_at = 1 WHERE id = 'p-1'"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
-    """A database at the revision before."""
-    async with database_at("0013", request.param, tmp_path) as database:
-        yield database
-
-
 async def run(database: Database, statement: str, **values: str) -> None:
     await database.write(lambda connection: connection.execute(text(statement), values))
 
@@ -54,6 +46,7 @@ def _fill(connection: Connection) -> None:
     connection.execute(text(_POST), {"id": "p-1"})
 
 
+@since("0013")
 async def test_the_changelog_keeps_its_addresses_and_posts_get_theirs(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)
@@ -119,6 +112,7 @@ async def test_nodes_of_the_version_before_write_while_it_is_migrated(tmp_path: 
         assert len(await changelogs.posts(first, limit=10_000, label=Label.FIXED)) == sum(written)
 
 
+@since("0013")
 async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from contract_values import ALL_BYTES, IDS, REFUSED, RotatingSealer, Tenant, a_post, later, take, tenant
 from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
 from tests import postgres
+from tests.builders import an_entry
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
@@ -75,18 +76,8 @@ async def counted(request: pytest.FixtureRequest, opened: Opening) -> AsyncGener
 
 
 def _entry(organization_id: str, hours: int = 0) -> LogEntry:
-    return LogEntry(
-        id=IDS.new_id("log_"),
-        organization_id=organization_id,
-        integration_id="int_1",
-        repository_id=1,
-        reference_id=None,
-        title="Webhook created",
-        integration_type="codehost",
-        status=LogStatus.PENDING,
-        status_code=None,
-        created_at=later(hours=hours),
-    )
+    at = later(hours=hours)
+    return an_entry(at, id=IDS.new_id("log_"), organization_id=organization_id, status=LogStatus.PENDING)
 
 
 def _differences(listing: Listing) -> Callable[[Connection], object]:

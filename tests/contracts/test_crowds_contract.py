@@ -7,7 +7,6 @@ import pytest
 from attrs import evolve
 from contract_values import CHECKING, IDS, REFUSED, Tenant, later, push, release, tenant
 
-from contentsvc_core.errors import Unstorable
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
 
@@ -48,24 +47,6 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
     left = await acme.left()
     assert len(left.log) == (36 + 3) * _ROUNDS
     assert left.log.count("Processed push event") == _ROUNDS
-
-
-@pytest.mark.slow("runs crowds of concurrent deliveries")
-async def test_of_64_settlements_only_the_poisonous_ones_fail(acme: Tenant) -> None:
-    for number in range(_ROUNDS):
-        crowd = [await acme.processed(f"d-{number}-{each // 2}") for each in range(64)]
-        poison = {4, 5, 20, 63}
-        bad = [evolve(each, id="\ud800") if place in poison else each for place, each in enumerate(crowd)]
-
-        answers = await asyncio.gather(*map(acme.stores.deliveries.settle, bad), return_exceptions=True)
-
-        assert {place for place, answer in enumerate(answers) if isinstance(answer, Unstorable)} == poison
-        # Of each pair of copies one is processed: where one was poison, the other one; where both were, neither.
-        assert answers.count(Settled.AS_DECIDED) == 31
-        assert answers.count(Settled.ALREADY_CLAIMED) == 29
-        # Nothing of the poison has stayed behind: it can be sent again, well.
-        assert await acme.stores.deliveries.settle(crowd[4]) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (32 * _ROUNDS, 64 * _ROUNDS, 61 * _ROUNDS)
 
 
 async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tenant) -> None:

@@ -157,13 +157,6 @@ async def test_a_repository_is_connected_once(
     assert await acme.stores.directory.owner_of(integration.id) == (acme.id if added else None)
 
 
-async def test_another_organization_may_connect_the_same_repository(acme: Tenant) -> None:
-    zenith = await tenant(acme.stores, "zenith")
-
-    assert await acme.stores.directory.integrations(acme.id) == [acme.integration]
-    assert await acme.stores.directory.integrations(zenith.id) == [zenith.integration]
-
-
 async def test_of_concurrent_connections_of_one_repository_one_is_made(acme: Tenant) -> None:
     rivals = [an_integration(acme.id, (10 + number, "acme/buoy"), at=later(seconds=1)) for number in range(8)]
 

@@ -95,12 +95,6 @@ async def test_only_the_runs_of_dead_executors_are_pending_again(single: Tenant)
     assert await due(stores, later(days=1)) == [third, first]
 
 
-async def test_an_unregistered_executor_takes_no_runs(single: Tenant) -> None:
-    (id_,) = await _started(single, 1)
-    assert await single.stores.ledger.take([id_], "exe_stranger") in ([], ())
-    assert await due(single.stores, START) == [id_]
-
-
 async def test_a_stranger_takes_no_run_and_blocks_no_executor(single: Tenant) -> None:
     stores = single.stores
     ids = await _started(single, 30)

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, Tenant, a_trigger, an_integration, later, tenant
+from tests.builders import an_entry
 
 from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.posts import ContentType
@@ -216,19 +217,15 @@ async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None
 
 
 def a_call(acme: Tenant, **changes: object) -> LogEntry:
-    entry = LogEntry(
+    entry = an_entry(
         id=IDS.new_id("log_"),
         organization_id=acme.id,
         integration_id=acme.integration.id,
-        repository_id=1,
-        reference_id=None,
         title="Webhook creation",
-        integration_type="codehost",
         direction=Direction.OUTGOING,
         status=LogStatus.PENDING,
         status_code=None,
         detail={"operation": "create_hook", "repository": "acme/lighthouse"},
-        created_at=START,
     )
     return evolve(entry, **changes)
 

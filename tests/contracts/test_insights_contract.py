@@ -9,6 +9,7 @@ from attrs import evolve
 from contract_values import CHECKING, IDS, Tenant, a_post, later, push, release, take, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.builders import an_entry
 
 from contentsvc_core.journal import (
     Direction,
@@ -43,22 +44,20 @@ _TITLES = (
 
 
 def _entry(organization_id: str, number: int) -> LogEntry:
-    return LogEntry(
+    return an_entry(
+        # Several of one moment; over some days, and with some without any.
+        later(hours=7 * (number // 3), days=3 * (number // 24)),
         id=IDS.new_id("log_"),
         organization_id=organization_id,
         integration_id=f"int_{number % 3}",
-        repository_id=1,
         reference_id=f"D-{number}" if number % 2 else None,
         title=_TITLES[number % 8],
-        integration_type="codehost",
         direction=Direction.OUTGOING if number % 11 == 0 else Direction.INCOMING,
         status=list(LogStatus)[number // 2 % 3],
         status_code=None,
         error_message="Connection REFUSED by ÉCOLE" if number % 5 == 0 else None,
         reason="not the Default branch" if number % 7 == 0 else None,
         detail=push(f"feat: {number}") if number % 4 == 0 else {"event": "ping"},
-        # Several of one moment; over some days, and with some without any.
-        created_at=later(hours=7 * (number // 3), days=3 * (number // 24)),
     )
 
 

@@ -1,12 +1,9 @@
 """Revision 0011: issuing keys still works, slugs are held, and writes of older nodes are counted."""
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
-
 import pytest
 from attrs import evolve
 from contract_values import RotatingSealer
-from older_schema import ORGANIZATION, database_at
+from older_schema import ORGANIZATION, since
 from sqlalchemy import Connection, text
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
@@ -30,13 +27,6 @@ _POST = (
 )
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def older(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
-    """A database at revision 0008."""
-    async with database_at("0008", request.param, tmp_path) as database:
-        yield database
-
-
 def _fill(connection: Connection) -> None:
     for id_, slug in (("org_1", "acme"), ("org_2", "zenith"), ("org_3", "third")):
         connection.execute(text(ORGANIZATION), {"id": id_, "slug": slug})
@@ -47,6 +37,7 @@ def _fill(connection: Connection) -> None:
     connection.execute(text(_CHANGELOG), {"owner": "org_2", "slug": "sky", "is_public": False})
 
 
+@since("0008")
 async def test_keys_that_could_issue_keys_still_can_and_slugs_in_use_are_held(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)
@@ -72,6 +63,7 @@ async def test_keys_that_could_issue_keys_still_can_and_slugs_in_use_are_held(ol
     assert await stores.changelogs.named("sky") == evolve(second, slug="night")
 
 
+@since("0008")
 async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)

@@ -5,39 +5,21 @@ from itertools import product
 import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, push, release, tenant
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from tests.builders import an_entry
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.events.normalized import Release
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, Pagination, invalid_page
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
-from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 from contentsvc_core.workflows.context import ContextRecord
 
-#: The fixture is built once for all examples, which only read.
-_reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
 
 def _entry(organization_id: str, hours: int = 0) -> LogEntry:
-    return LogEntry(
-        id=IDS.new_id("log_"),
-        organization_id=organization_id,
-        integration_id="int_1",
-        repository_id=1,
-        reference_id="d-1",
-        title="Invalid webhook signature",
-        integration_type="codehost",
-        status=LogStatus.FAILED,
-        status_code=401,
-        error_message="Invalid webhook signature",
-        created_at=later(hours=hours),
-    )
+    at = later(hours=hours)
+    return an_entry(at, id=IDS.new_id("log_"), organization_id=organization_id, error_message="Invalid signature")
 
 
 @pytest.fixture
@@ -51,44 +33,6 @@ async def shelf(acme: Tenant) -> tuple[Tenant, list[Post]]:
         await acme.stores.ledger.complete(await acme.taken(), posts[-1], once=None)
     await acme.stores.ledger.complete(await zenith.taken(), a_post(zenith.id), once=None)
     return acme, sorted(posts, key=lambda post: (post.created_at, post.id))
-
-
-@pytest.mark.slow("a short campaign over generated examples")
-@_reading
-@given(
-    limit=st.integers(1, 100),
-    ascending=st.booleans(),
-    statuses=st.lists(st.sampled_from(PostStatus), unique=True),
-    kinds=st.lists(st.sampled_from(ContentType), unique=True),
-)
-async def test_pages_partition_the_list(
-    shelf: tuple[Tenant, list[Post]],
-    limit: int,
-    statuses: list[PostStatus],
-    kinds: list[ContentType],
-    *,
-    ascending: bool,
-) -> None:
-    acme, posts = shelf
-    expected = [
-        post
-        for post in (posts if ascending else reversed(posts))
-        if (not statuses or post.status in statuses) and (not kinds or post.content_type in kinds)
-    ]
-    query = PostQuery(ascending=ascending, statuses=tuple(statuses), content_types=tuple(kinds))
-    last = max(1, -(-len(expected) // limit))
-
-    read: list[Post] = []
-    for number in range(1, last + 1):
-        page = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=number))
-        assert not isinstance(page, Refusal)
-        assert page[1] == Pagination(limit=limit, current_page=number, total_pages=last, total_items=len(expected))
-        assert len(page[0]) <= limit
-        read.extend(page[0])
-
-    assert read == expected
-    beyond = await acme.stores.posts.page(acme.id, query, PageRequest(limit=limit, page=last + 1))
-    assert beyond == invalid_page(last + 1, last)
 
 
 async def test_a_page_far_beyond_the_last_is_refused(acme: Tenant) -> None:
@@ -145,20 +89,6 @@ async def test_records_before_a_record_are_listed_newest_first(acme: Tenant) -> 
     # Of one instant, but in an order.
     assert await before(three, limit=9, max_bytes=10**9) == [two, one]
     assert await before(one, limit=9, max_bytes=10**9) == []
-
-
-async def test_a_revert_finds_the_release_with_the_reverted_change(acme: Tenant) -> None:
-    events = [push("feat: lamp"), release("v1.0.0"), release("v1.1.0"), push('Revert "feat: lamp"'), release("v1.2.0")]
-    for hours, event in enumerate(events):
-        settling = await acme.processed(IDS.new_id("d-"), event, at=later(hours=hours))
-        await acme.stores.deliveries.settle(settling)
-    newest, *_ = await acme.stores.contexts.records(acme.id)
-    assert isinstance(newest.event, Release)
-
-    brief = await Briefs(acme.stores.contexts, acme.stores.brands).build_for_release(newest, newest.event)
-
-    assert brief.previous_tag == "v1.1.0"
-    assert list(brief.chapters[0].undone.values()) == ["v1.0.0"]
 
 
 async def test_a_repository_is_one_of_an_organization_and_a_provider(stores: Stores) -> None:

@@ -4,26 +4,22 @@ from itertools import product
 
 import pytest
 from contract_values import ALL_BYTES, CHECKING, IDS, Tenant, later, push, tenant
+from tests.builders import an_entry
 
 from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
 from contentsvc_core.lists.pagination import PageRequest, Pagination, invalid_page
 from contentsvc_core.refusals import Refusal
 
 
-def an_entry(organization_id: str, number: int) -> LogEntry:
-    return LogEntry(
+def _entry(organization_id: str, number: int) -> LogEntry:
+    return an_entry(
+        # Several of one moment.
+        later(hours=number // 3),
         id=IDS.new_id("log_"),
         organization_id=organization_id,
         integration_id=f"int_{number % 2}",
-        repository_id=1,
-        reference_id=None,
-        title="Invalid webhook signature",
-        integration_type="codehost",
         status=list(LogStatus)[number % 3],
-        status_code=None,
         detail=push() if number % 2 else {"event": "ping"},
-        # Several of one moment.
-        created_at=later(hours=number // 3),
     )
 
 
@@ -31,8 +27,8 @@ def an_entry(organization_id: str, number: int) -> LogEntry:
 async def log(acme: Tenant) -> list[LogEntry]:
     """Entries of every kind, newest first; and another organization's."""
     zenith = await tenant(acme.stores, "zenith")
-    entries = [an_entry(acme.id, number) for number in range(12)]
-    for entry in (*entries, an_entry(zenith.id, 0), an_entry(zenith.id, 1)):
+    entries = [_entry(acme.id, number) for number in range(12)]
+    for entry in (*entries, _entry(zenith.id, 0), _entry(zenith.id, 1)):
         await acme.stores.journal.append(entry)
     return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
 

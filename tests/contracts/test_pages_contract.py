@@ -10,6 +10,7 @@ from attrs import evolve
 from contract_values import ALL_BYTES, IDS, Tenant, a_post, in_batches, later, take, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.builders import an_entry
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
@@ -59,18 +60,13 @@ def _newest_first(items: Sequence[Any]) -> list[Any]:
 async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
     zenith = await tenant(acme.stores, "zenith")
     entries = [
-        LogEntry(
+        an_entry(
+            at,
             id=IDS.new_id("log_"),
             organization_id=acme.id,
             # Few of the third.
             integration_id=chance.choices(_INTEGRATIONS, [20, 10, 1])[0],
-            repository_id=1,
-            reference_id=None,
-            title="Processed push event",
-            integration_type="codehost",
             status=chance.choices(list(LogStatus), [20, 4, 4])[0],
-            status_code=200,
-            created_at=at,
         )
         for at in _times(chance)
     ]

@@ -74,18 +74,6 @@ def _deadlocks(url: str) -> int:
     return postgres.rows(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0][0]
 
 
-async def test_of_64_copies_in_two_processes_one_is_processed(acme: Tenant, beside: Tenant) -> None:
-    copies = [await acme.processed("d-1") for _ in range(64)]
-
-    answers = await asyncio.gather(
-        *((acme, beside)[number % 2].stores.deliveries.settle(copy) for number, copy in enumerate(copies))
-    )
-
-    assert answers.count(Settled.AS_DECIDED) == 1
-    assert answers.count(Settled.ALREADY_CLAIMED) == 63
-    assert (await acme.left()).counts == (1, 2, 64)
-
-
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=ending)
 async def test_one_settlement_sent_many_times_at_once_is_written_once(
     acme: Tenant, beside: Tenant, outcome: Outcome | None

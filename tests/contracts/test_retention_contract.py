@@ -8,11 +8,12 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, later, push, tenant
 from sqlalchemy import insert
+from tests.builders import an_entry
 
 from contentsvc_adapters.sql import SqlStores, rows
 from contentsvc_adapters.sql.schema.deliveries import claims, log_entries
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import LogEntry
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.expire import Sweeper, Swept
@@ -30,18 +31,7 @@ def sweeper(stores: Stores, **how: Any) -> Sweeper:
 
 async def filled(acme: Tenant, number: int) -> list[LogEntry]:
     """Create a log of the last ``number`` days, with a claim each; oldest first."""
-    entry = LogEntry(
-        id="",
-        organization_id=acme.id,
-        integration_id=acme.integration.id,
-        repository_id=1,
-        reference_id="d",
-        title="Filtered push event",
-        integration_type="codehost",
-        status=LogStatus.SUCCESS,
-        status_code=200,
-        created_at=START,
-    )
+    entry = an_entry(organization_id=acme.id, integration_id=acme.integration.id)
     entries = [
         evolve(entry, id=IDS.new_id("log_"), created_at=START - timedelta(days=days)) for days in range(number, 0, -1)
     ]

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 from attrs import evolve
-from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, push, release, take, tenant
-from tests.golden import delivered
+from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, release, take, tenant
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
@@ -75,16 +74,6 @@ async def test_of_concurrent_takers_one_gets_each_run(single: Tenant) -> None:
     taken = [run.id for hand in hands for run in hand]
     assert sorted(taken) == sorted(ids)
     assert all(run.attempts == 1 for hand in hands for run in hand)
-
-
-async def test_a_completed_run_has_its_post(acme: Tenant) -> None:
-    run = await acme.taken()
-    post = a_post(acme.id, later(minutes=1))
-
-    assert await acme.stores.ledger.complete(run, post, once=None) is Completion.COMPLETED
-
-    assert await acme.stores.posts.posts(acme.id) == [post]
-    assert await _run(acme, run) == evolve(run, status=RunStatus.COMPLETED, post_id=post.id)
 
 
 async def test_a_run_has_one_post(acme: Tenant) -> None:
@@ -301,11 +290,3 @@ async def test_runs_are_listed_newest_first(single: Tenant) -> None:
 
     assert [run.id for run in await runs(single.id)] == [one, three, four, two]
     assert [run.id for run in await runs(single.id, limit=2)] == [one, three]
-
-
-async def test_a_run_knows_its_event_when_it_is_taken(acme: Tenant) -> None:
-    run = await acme.taken(push("feat: ⚓", "fix: مرحبا"))
-
-    cause = delivered(run)
-    assert cause.event == push("feat: ⚓", "fix: مرحبا")
-    assert (cause.repository, cause.repository_id, cause.provider) == ("acme/lighthouse", 1, "codehost")

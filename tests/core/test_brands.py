@@ -100,13 +100,6 @@ def test_required_fields_of_an_identity_cannot_be_removed(attribute: str, wire: 
         assert refused(**{attribute: value}) == f"{wire} has a value that it cannot have"
 
 
-def test_a_website_that_is_not_public_is_refused_with_the_reason() -> None:
-    reason = refused(website_url="http://127.0.0.1/")
-
-    assert reason.startswith("websiteUrl ")
-    assert len(reason) > len("websiteUrl ")
-
-
 def test_a_website_without_a_scheme_is_read_over_https() -> None:
     for text in ("other.example", "other.example/?next=http://x.example"):
         assert changed(website_url=text) == evolve(BRAND, website_url=f"https://{text}", updated_at=LATER)

@@ -16,8 +16,6 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType, Post
-from contentsvc_core.content.public.changelogs import LinkBody
-from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
 from contentsvc_core.content.public.colours import DARK_GROUND, LIGHT_GROUND, Shades, contrast, read_colour, shades_of
 from contentsvc_core.content.public.facets import Label, facets_of, labels_of, scopes_of
 from contentsvc_core.content.public.folds import MOST_ENTRIES, SHOWN_ENTRIES, folded
@@ -27,7 +25,6 @@ from contentsvc_core.content.public.paths import is_post_path, post_paths, reada
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.sections import Section
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.testing import START
 
 
 def written(markdown: str, **changes: Any) -> Post:
@@ -249,29 +246,6 @@ def test_no_bytes_break_the_reader_of_pictures(content: bytes, start: bytes) -> 
     assert isinstance(read_image(ImageKind.ICON, start + content), Image | Refusal)
 
 
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"repositories": ("acme",)}, "repositories must be owner/name, which 'acme' is not"),
-        ({"repositories": tuple(f"a/{n}" for n in range(21))}, "repositories must be at most 20"),
-        ({"scopes": (" ",)}, "scopes must have 1 to 60 characters each"),
-        ({"accent": "teal"}, "accent must be a colour such as #0b6b63"),
-        (
-            {"header_links": (LinkBody("Docs", "javascript:alert(1)"),)},
-            "headerLinks must each have an http or https address",
-        ),
-        ({"header_links": (LinkBody("Docs", ""),)}, "headerLinks must each have an http or https address"),
-        ({"header_links": (LinkBody("", "https://a.example"),)}, "headerLinks must have labels of 1 to 30 characters"),
-        ({"header_links": (LinkBody("a", "https://a.example"),) * 6}, "headerLinks must be at most 5"),
-    ],
-)
-def test_a_bad_value_of_a_changelog_is_refused_by_the_name_of_its_field(changes: dict[str, Any], fault: str) -> None:
-    refused = changed_changelog(OFF, ChangeChangelog(**changes), at=START)
-
-    assert isinstance(refused, Refusal)
-    assert refused.message().startswith(fault)
-
-
 _INTERNAL = """\
 **3 October 2025** · 1 feature ([2 commits](https://x.example/y))
 
@@ -381,14 +355,6 @@ def test_text_without_a_long_list_is_not_folded() -> None:
     prose = SafeMarkdown().html("\n\n".join(["word " * 200] * 20))
 
     assert (folded(nested), folded(prose)) == (nested, prose)
-
-
-def test_an_excerpt_ends_with_a_sentence_or_a_word() -> None:
-    sentences = f"<p>One sentence stands here. {'Another one ' * 9}.</p>"
-    assert excerpt(sentences, 60) == "One sentence stands here."
-    assert excerpt("<p>" + "lamps " * 40 + "</p>", 20) == "lamps lamps lamps…"
-    quoted = "<ul>\n<li><strong>beam:</strong> A\n<blockquote>\n<p>note</p>\n</blockquote>\n</li>\n<li>B</li>\n</ul>"
-    assert excerpt(quoted) == "A. B"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, structs
 from tests.refusals import message_of
 
 from contentsvc_core.commands import Command, changes_of, describe, read_command, values_of
-from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.refusals import Refusal
 
 
 class Light(Command, frozen=True, kw_only=True):
@@ -59,12 +59,6 @@ def test_a_command_that_cannot_be_read_names_the_field(values: dict[str, object]
     assert isinstance(refused, Refusal)
     assert refused.field == field
     assert message_of(refused)
-
-
-def test_a_refusal_of_no_field_names_the_request() -> None:
-    assert invalid(None, "must be an object").message() == "the request must be an object"
-    assert invalid("lamp_name", "is missing").message() == "lampName is missing"
-    assert invalid("lamp_name", "is missing").message("--name") == "--name is missing"
 
 
 def test_a_field_has_its_own_description_before_those_of_its_type() -> None:

@@ -5,7 +5,7 @@ from typing import Any, Never
 
 import pytest
 from attrs import evolve
-from hypothesis import Phase, find, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core import (
@@ -350,35 +350,6 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
     assert outcome.status in {200, 400, 403}
     assert json.dumps(answer(outcome))
-
-
-@pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
-@pytest.mark.parametrize("expected", [Processed, Filtered])
-def test_the_strategy_generates_accepted_deliveries_of_any_address(provider: str, expected: type[Outcome]) -> None:
-    at = address(provider, repository_id=7)
-
-    def found(delivery: Delivery) -> bool:
-        return isinstance(decided(delivery, evolve(ENDPOINT, address=at)), expected)
-
-    assert find(ours.deliveries(at=at), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
-
-
-@pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
-def test_the_strategy_generates_broken_bodies_of_known_kinds(provider: str) -> None:
-    at = address(provider)
-
-    def found(delivery: Delivery) -> bool:
-        known = delivery.headers.sole[at.dialect.kind_name].decode("latin-1") in at.dialect.readers
-        return known and isinstance(decided(delivery, evolve(ENDPOINT, address=at)), Rejected)
-
-    assert find(ours.deliveries(at=at), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
-
-
-def test_the_strategy_generates_names_of_headers_with_capital_letters() -> None:
-    def found(delivery: Delivery) -> bool:
-        return (b"Content-Type", b"application/json") in delivery.headers.fields
-
-    assert find(ours.deliveries(), found, settings=settings(max_examples=1_000, phases=[Phase.generate]))
 
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))

@@ -11,7 +11,7 @@ from tests.refusals import message_of
 
 from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import changed_post, due_post, entity_tag, post_fault
-from contentsvc_core.content.posts import BY_HAND, Label, Post
+from contentsvc_core.content.posts import BY_HAND, Post
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
@@ -21,18 +21,6 @@ LATER: Final = START + timedelta(hours=1)
 
 def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values: Any) -> Post | Refusal:
     return post_fault(values) or changed_post(post, values, content=content, at=at)
-
-
-def test_a_change_sets_exactly_the_given_fields() -> None:
-    changes: list[dict[str, Any]] = [
-        {"title": "Beams"},
-        {"markdown": "text"},
-        {"status": PostStatus.PUBLISHED},
-        {"summary": "Brighter", "labels": (Label.NEW,)},
-        {"summary": None},
-    ]
-    for values in changes:
-        assert changed(POST, **values) == evolve(POST, content="<p>", updated_at=LATER, **values)
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])

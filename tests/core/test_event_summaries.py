@@ -50,12 +50,5 @@ def test_a_summary_is_one_line_about_the_event(event: Event, about: str) -> None
     assert EventSummary.of(event).about == about
 
 
-def test_a_summary_has_the_place_the_title_and_the_number_of_commits() -> None:
-    push = evolve(_PUSH, commits=(_COMMIT, evolve(_COMMIT, message="fix: door\n\nIt opens.")))
-
-    assert EventSummary.of(push) == EventSummary(type="push", place="main", title="fix: door", commits=2)
-    assert EventSummary.of(_RELEASE) == EventSummary(type="release", place="v1", title="", commits=0)
-
-
 def test_an_event_without_known_facts_has_an_empty_summary() -> None:
     assert EventSummary(type="push").about == ""

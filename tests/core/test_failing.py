@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
+from tests.builders import an_entry
 
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.outgoing.failing import CONSIDERED, WINDOW, failure_of, has_recovered
@@ -20,19 +21,14 @@ def entries(outcomes: str) -> list[LogEntry]:
 
 def entry(outcome: str, at: datetime, id_: str) -> LogEntry:
     failed = outcome == "x"
-    return LogEntry(
+    return an_entry(
+        at,
         id=f"log_{id_}",
-        organization_id="org_1",
-        integration_id="int_1",
-        repository_id=1,
-        reference_id=None,
         title=str(Fault.INVALID_SIGNATURE.log_title) if failed else "Processed push event",
-        integration_type="codehost",
         direction=Direction.OUTGOING if outcome == "-" else Direction.INCOMING,
         status={"x": LogStatus.FAILED, "?": LogStatus.PENDING}.get(outcome, LogStatus.SUCCESS),
         status_code=401 if failed else 200,
         error_message="Invalid webhook signature" if failed else None,
-        created_at=at,
     )
 
 

@@ -1,24 +1,15 @@
 import pytest
+from tests.builders import a_trigger
 from tests.golden import DELIVERY_ID, GOLDEN, OTHERS, Golden, golden_address
 
 from contentsvc_core import Belonging, HookConfiguration, Processed, VerifiedDelivery, admit, answer, decide, settlement
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.journal import log_body
 from contentsvc_core.testing import START, CountingIds
-from contentsvc_core.workflows.triggers import Trigger
 
 
 def endpoint_of(provider: str) -> HookConfiguration:
     at = golden_address(provider=provider)
-    trigger = Trigger(
-        id="trg_1",
-        organization_id="org_1",
-        source_type=f"{provider}_webhook",
-        repository_ids=(at.repository_id,),
-        event_types=(),
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-    )
+    trigger = a_trigger(source_type=f"{provider}_webhook", repository_ids=(at.repository_id,))
     return HookConfiguration(
         address=at,
         enabled=True,

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import pytest
 from attrs import evolve
+from tests.builders import an_entry
 from tests.refusals import message_of
 
-from contentsvc_core import LogEntry, LogStatus, Push
+from contentsvc_core import LogStatus, Push
 from contentsvc_core.events.normalized import HeadCommit
 from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import (
@@ -43,20 +44,12 @@ _PUSH_DATA: Final[dict[str, Any]] = {
 }
 
 
-ENTRY: Final = LogEntry(
-    id="log_1",
-    organization_id="org_1",
-    integration_id="int_1",
+ENTRY: Final = an_entry(
     repository_id=4242,
     reference_id="d-1",
-    title="Processed push event",
-    integration_type="codehost",
-    status=LogStatus.SUCCESS,
-    status_code=200,
     error_message="None at all",
     detail=_PUSH,
     reason="1 workflow run started",
-    created_at=START,
 )
 
 

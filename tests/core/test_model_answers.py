@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.prompting import UnusableDraft, read_draft
-from contentsvc_core.content.prompting.answer import length_of
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.writing import Draft
 
@@ -74,21 +73,6 @@ def test_unstorable_characters_are_replaced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "length"),
-    [
-        ("four", 4),
-        ("See https://host.example/a/very/long/path/that/goes/on/and/on", 4 + 23),
-        ("[See](https://host.example/x)", 3 + 1 + 23),
-        ("日本", 4),
-        ("é\u2013\u201cq\u201d\u2026", 7),
-        ("🎉", 2),
-    ],
-)
-def test_a_post_is_counted_as_x_counts_it(text: str, length: int) -> None:
-    assert length_of(text, ContentType.TWITTER_POST) == length
-
-
-@pytest.mark.parametrize(
     ("content_type", "limit"), [(ContentType.TWITTER_POST, 280), (ContentType.LINKEDIN_POST, 3_000)]
 )
 def test_a_draft_beyond_the_limit_of_its_place_is_unusable(content_type: ContentType, limit: int) -> None:
@@ -119,14 +103,14 @@ def test_talk_around_an_answer_is_left_out(answer: str) -> None:
     assert read_draft(answer, CHANGELOG) == read_draft(BODY, CHANGELOG)
 
 
+_FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
+{"text":"Serve 12,000 lamps at 3.5 V with 0042","names":["@ada","@Bob"]}"""
+
+
 def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
     draft = read_draft(json.dumps({"title": "boil " * 30, "markdown": "one"}), CHANGELOG)
     assert isinstance(draft, Draft)
     assert draft.title == "boil " * 23 + "boil…"
-
-
-_FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
-{"text":"Serve 12,000 lamps at 3.5 V with 0042","names":["@ada","@Bob"]}"""
 
 
 @pytest.mark.parametrize(

@@ -147,17 +147,6 @@ def test_a_chat_shows_the_marks_of_its_language_as_they_are() -> None:
     assert [block["inlines"][0]["text"] for block in card["content"]["body"]] == [marks, marks]
 
 
-def test_a_mail_has_both_parts_and_a_link_that_removes_its_address() -> None:
-    letter = _letter(_message("run.failed", _DATA["run.failed"]))
-    leave = "https://hooks.acme.example/changelog/-/alerts/leave?token=t"
-
-    assert (letter.to, letter.at, letter.unsubscribe_url) == ("ops@acme.example", START, leave)
-    assert f"Get no more alerts: {leave}\n" in letter.text
-    assert f'<a href="{leave}">Get no more alerts</a>' in letter.html
-    assert "Open the run: https://hooks.acme.example/dashboard/runs/run_1" in letter.text
-    assert '<a href="https://hooks.acme.example/dashboard/runs/run_1">Open the run</a>' in letter.html
-
-
 @pytest.mark.parametrize("format_", [EndpointFormat.STANDARD, EndpointFormat.EMAIL])
 def test_a_format_that_is_not_a_chat_has_no_chat_message(format_: EndpointFormat) -> None:
     with pytest.raises(ValueError, match=f"^'{format_.value}' is the format of no chat$"):

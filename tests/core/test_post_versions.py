@@ -32,15 +32,6 @@ def edited(
     return after, list(versions_after(kept, before, after, author)[1])
 
 
-def test_the_first_change_keeps_the_text_before_it() -> None:
-    after, kept = edited([], POST, "new")
-
-    assert [(each.number, each.text, each.saved_at, each.author) for each in kept] == [
-        (2, after.text, after.updated_at, "csk_1"),
-        (1, POST.text, POST.updated_at, None),
-    ]
-
-
 def test_a_change_that_an_older_version_of_the_service_made_is_kept_as_well() -> None:
     after, kept = edited([], POST, "new")
     foreign = evolve(after, markdown="unseen")

@@ -106,22 +106,6 @@ def test_the_release_that_is_announced_comes_with_its_notes() -> None:
     }
 
 
-def test_a_release_of_the_window_is_in_the_prompt_once_and_a_draft_is_not() -> None:
-    events = (
-        release("Old.", "v1.0.0"),
-        release("Twice.", "v2.0.0-rc1", action="prereleased", prerelease=True),
-        release("Twice.", "v2.0.0-rc1", prerelease=True),
-        release("Secret.", "v9", draft=True),
-    )
-    records = told(prompt_for(Brief(chapters=(Chapter(repository="acme/lamp", events=events),))))
-
-    # The newest first.
-    assert [(record["tag"], record["notes"]) for record in records[1:]] == [
-        ("v2.0.0-rc1", "Twice."),
-        ("v1.0.0", "Old."),
-    ]
-
-
 def test_changes_hidden_by_the_rules_are_not_in_the_prompt() -> None:
     prompt = prompt_for(
         Brief(chapters=(chapter("ci: cache", "chore: release 1.2.3", "feat: turn", "Merge branch 'a'"),))
@@ -209,15 +193,6 @@ def test_the_voice_is_the_brands() -> None:
     assert "Casual: " in system
     assert "Professional: " not in system
     assert "Professional: " in prompt_for(Brief(chapters=(chapter("feat: turn"),))).system
-
-
-def test_each_content_type_has_its_task() -> None:
-    systems = {
-        prompt_for(Brief(chapters=(chapter("feat: turn"),), content_type=content_type)).system.split("\n")[0]
-        for content_type in ContentType
-    }
-
-    assert len(systems) == len(ContentType)
 
 
 @pytest.mark.slow("a short campaign over generated examples")

@@ -114,6 +114,9 @@ def test_an_accent_is_read_as_a_colour() -> None:
         ("product_url", f"https://acme.example/{'x' * 2000}", "productUrl"),
         ("accent", "teal", "accent must be a colour such as #0b6b63"),
         ("content_types", (), "contentTypes must name one type of content at least"),
+        ("repositories", ("acme",), "repositories must be owner/name, which 'acme' is not"),
+        ("repositories", tuple(f"a/{n}" for n in range(21)), "repositories must be at most 20"),
+        ("scopes", (" ",), "scopes must have 1 to 60 characters each"),
     ],
 )
 def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reason: str) -> None:
@@ -133,6 +136,7 @@ def test_header_links_are_lines_with_addresses() -> None:
     )
     for wrong, reason in (
         ((LinkBody("d" * 31, "https://a.example"),), "headerLinks must have labels of 1 to 30 characters"),
+        ((LinkBody("", "https://a.example"),), "headerLinks must have labels of 1 to 30 characters"),
         ((LinkBody("Docs", ""),), "headerLinks must each have an http or https address of at most 2,000 characters"),
         ((LinkBody("Docs", "ftp://a.example"),), "headerLinks must each have an http or https address"),
         (links[:1] * 6, "headerLinks must be at most 5"),

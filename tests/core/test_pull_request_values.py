@@ -230,21 +230,3 @@ def test_of_several_labels_the_most_important_decides(labels: tuple[str, ...], s
 @given(st.lists(st.text()))
 def test_no_label_is_a_fault(labels: list[str]) -> None:
     section_of_labels(labels)
-
-
-@pytest.mark.parametrize("number", [1, 2**31 - 1])
-@pytest.mark.parametrize(("merged_sha", "kept"), [("a" * 40, "a" * 40), ("b" * 64, "b" * 64), ("no hash", None)])
-def test_a_description_has_the_fields_of_the_code_host(number: int, merged_sha: str, kept: str | None) -> None:
-    described = described_pull_request(
-        number, title="x", body="", labels=["bug", ""], author="ada", merged_sha=merged_sha, first_contribution=True
-    )
-
-    assert described == PullRequest(
-        number=number,
-        title="x",
-        body="",
-        labels=("bug",),
-        author="ada",
-        merged_sha=kept,
-        first_contribution=True,
-    )

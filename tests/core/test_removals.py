@@ -3,6 +3,7 @@
 from typing import Any
 
 from attrs import evolve
+from tests.builders import a_trigger
 
 from contentsvc_core import Cron, Frequency, Integration, Repository, Schedule, Trigger
 from contentsvc_core.content.posts import ContentType
@@ -26,16 +27,7 @@ _GITHUB = Integration(
 
 
 def trigger(id_: str, *repository_ids: int, source: str = "github_webhook", **changes: Any) -> Trigger:
-    return Trigger(
-        id=id_,
-        organization_id="org_1",
-        source_type=source,
-        repository_ids=repository_ids,
-        event_types=(),
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-        **changes,
-    )
+    return a_trigger(id=id_, source_type=source, repository_ids=repository_ids, **changes)
 
 
 def schedule(id_: str, *repository_ids: int, **changes: Any) -> Schedule:

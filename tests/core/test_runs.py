@@ -11,12 +11,8 @@ from tests.builders import a_release
 from contentsvc_core import ContentType, Push, Release, RunStatus, WorkflowRun
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.events.normalized import HeadCommit
-from contentsvc_core.organizations import (
-    Integration,
-    Repository,
-)
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, sources_of
+from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
 from contentsvc_core.workflows.jobs import (
     BrandJobBody,
     GenerationJobBody,
@@ -24,7 +20,6 @@ from contentsvc_core.workflows.jobs import (
     JobEvent,
     JobEventBody,
     JobEventType,
-    job_event,
     job_events,
     job_status,
 )
@@ -140,17 +135,6 @@ def test_a_generation_has_one_cause() -> None:
             evolve(_ASKED, **both)
 
 
-def test_the_sources_of_a_run_are_the_connected_repositories() -> None:
-    integration = Integration(
-        id="int_1",
-        organization_id="org_1",
-        provider="codehost",
-        repositories=(Repository(id=4242, full_name="acme/lamp", branch=None),),
-        created_at=START,
-    )
-    assert sources_of([integration]) == [_SOURCE]
-
-
 def test_a_release_is_reported_once_unless_it_is_replayed() -> None:
     from_release = evolve(_DELIVERED, event=_release("v1/2", "2026/01"))
     assert from_release.once_key == "trg_1/4242/2026%2F01/v1/2"
@@ -256,19 +240,3 @@ def test_the_wire_form_of_a_job_event() -> None:
         "metadata": {"a": 1},
     }
     assert JobEventBody.of(evolve(FIRST, metadata=None)).metadata is None
-
-
-def test_an_event_of_a_run_is_an_event_of_its_job_if_it_has_one() -> None:
-    noted = JobEvent(
-        id="evt_run_1_3_saving",
-        job_id="job_1",
-        type=JobEventType.SAVING,
-        message="Saving",
-        metadata={"a": 1},
-        created_at=_NOON,
-    )
-    for cause in (_ASKED, _READING):
-        run = _run(cause, takes=3)
-        assert job_event(run, JobEventType.SAVING, "Saving", at=_NOON, metadata={"a": 1}) == noted
-    for cause in (_DELIVERED, evolve(_ASKED, job_id=None, schedule_id="sch_1")):
-        assert job_event(_run(cause), JobEventType.SAVING, "Saving", at=_NOON) is None

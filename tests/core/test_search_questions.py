@@ -167,20 +167,5 @@ def test_the_body_of_a_post_hit() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("2026-07-01", datetime(2026, 6, 30, 22, tzinfo=UTC)),
-        ("2026-07-01T08:30", datetime(2026, 7, 1, 6, 30, tzinfo=UTC)),
-        ("2026-07-01T08:30Z", datetime(2026, 7, 1, 8, 30, tzinfo=UTC)),
-        ("2026-07-01T08:30-04:00", datetime(2026, 7, 1, 12, 30, tzinfo=UTC)),
-        # The clocks skip this time: the end of the gap.
-        ("2026-03-29T02:30", datetime(2026, 3, 29, 1, tzinfo=UTC)),
-    ],
-)
-def test_a_time_without_an_offset_is_of_the_zone(text: str, at: datetime) -> None:
-    assert read_time("since", text, ZoneInfo("Europe/Berlin")) == at
-
-
 def test_a_day_that_is_out_of_range_in_the_zone_is_refused() -> None:
     assert isinstance(read_time("since", "0001-01-01", ZoneInfo("Asia/Tokyo")), Refusal)

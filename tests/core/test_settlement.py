@@ -6,10 +6,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as evolve_event
+from tests.builders import a_trigger
 from tests.golden import delivered
 
 from contentsvc_core import (
-    Address,
     Belonging,
     Claim,
     Delivery,
@@ -27,28 +27,18 @@ from contentsvc_core import (
     settlement,
 )
 from contentsvc_core import strategies as ours
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.testing import START, CountingIds, address, push_body, release_body, signed
 from contentsvc_core.webhooks.settlement import claim_is_held
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.globs import Effort
-from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.triggers import Trigger
 
 AT = address()
 
 
 def trigger(number: int, *event_types: str) -> Trigger:
-    return Trigger(
-        id=f"trg_{number}",
-        organization_id=AT.organization_id,
-        source_type="codehost_webhook",
-        repository_ids=[AT.repository_id],
-        event_types=event_types,
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-    )
+    return a_trigger(id=f"trg_{number}", event_types=event_types)
 
 
 ENDPOINT = HookConfiguration(
@@ -81,12 +71,6 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
     assert {(delivered(run).delivery_id, delivered(run).replayed) for run in made.runs} == {("d-1", False)}
     assert made.log.status is LogStatus.SUCCESS
     assert made.log.reason == "2 workflow runs started"
-
-
-def test_a_release_starts_its_own_triggers() -> None:
-    made = settled(signed(release_body(), at=AT, secret="secret", event="release"))
-
-    assert [run.cause.started_by for run in made.runs] == ["trg_1", "trg_3"]
 
 
 @pytest.mark.parametrize(
@@ -147,16 +131,6 @@ def test_the_entry_of_a_duplicate_has_the_same_id_and_reports_the_duplicate() ->
     assert entry.reason == "already processed less than 24 hours ago"
 
 
-def test_the_entry_of_a_duplicate_does_not_mention_the_refusal() -> None:
-    refused = settled(signed(push_body("x", repository_id=2), at=AT, secret="secret"))
-    entry = refused.duplicate_log
-
-    assert (refused.log.status, refused.log.status_code) == (LogStatus.FAILED, 403)
-    assert refused.log.error_message == "Repository does not belong to this integration"
-    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.SUCCESS, 200, None)
-    assert entry.payload == {"event": "push", "duplicate": True}
-
-
 @pytest.mark.parametrize(
     ("event", "body", "kind", "title", "reason"),
     [
@@ -183,12 +157,6 @@ def test_the_entry_names_the_event_and_why_it_ended_so(
     assert (made.organization_id, made.log.organization_id, made.log.integration_id) == ("org_1", "org_1", "int_1")
     assert (made.log.repository_id, made.log.integration_type) == (1, "codehost")
     assert made.log.id.startswith("log_")
-
-
-def test_the_reason_counts_runs_in_singular_and_plural() -> None:
-    push = signed(push_body("x"), at=AT, secret="secret")
-    for triggers, reason in (((), "0 workflow runs started"), ((trigger(1),), "1 workflow run started")):
-        assert settled(push, evolve(ENDPOINT, triggers=triggers)).log.reason == reason
 
 
 def test_a_note_without_a_reason_is_the_whole_reason() -> None:
@@ -248,19 +216,6 @@ def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
     assert (made.note, made.replayed, made.log.reason) == ("", False, "no")
 
 
-def test_a_broken_body_under_a_used_id_is_logged_as_a_duplicate_of_its_own_header() -> None:
-    made = settled(signed(b"{", at=AT, secret="secret", event="release"))
-
-    assert made.duplicate_log.title == "Duplicate release delivery"
-    assert made.duplicate_log.error_message is None
-
-
-def test_a_note_is_added_to_the_reason() -> None:
-    made = settled(signed(push_body("x"), at=AT, secret="other"), note="3 earlier failures were not logged")
-
-    assert made.log.reason == "Invalid webhook signature; 3 earlier failures were not logged"
-
-
 @pytest.mark.parametrize(("age_ms", "held"), [(0, True), (86_399_999, True), (86_400_000, False), (86_400_001, False)])
 def test_a_claim_is_free_again_exactly_after_24_hours(age_ms: int, held: bool) -> None:
     assert claim_is_held(START, START + timedelta(milliseconds=age_ms)) is held
@@ -271,12 +226,7 @@ def test_a_clock_that_was_stepped_back_frees_no_claim() -> None:
 
 
 def key(organization_id: str, integration_id: str, repository_id: int, delivery_id: str) -> bytes:
-    at = Address(
-        provider="codehost",
-        organization_id=organization_id,
-        integration_id=integration_id,
-        repository_id=repository_id,
-    )
+    at = address("codehost", organization_id, integration_id, repository_id)
     return evolve(ENDPOINT, address=at).claim_key(delivery_id)
 
 
@@ -384,13 +334,6 @@ def test_the_triggers_of_an_event_share_one_effort(monkeypatch: pytest.MonkeyPat
 
     # Nothing is left for the second one, so that its run looks closer.
     assert [run.cause.started_by for run in made.runs] == ["trg_2"]
-
-
-@pytest.mark.parametrize(("tag", "delay"), [("v1.0.0", timedelta()), ("lamp@1.0.0", PACKAGE_DELAY)])
-def test_the_run_of_a_package_waits_for_the_others(tag: str, delay: timedelta) -> None:
-    made = settled(signed(release_body(tag), at=AT, secret="secret", event="release"))
-
-    assert {run.due_at - START for run in made.runs} == {delay}
 
 
 def test_a_filtered_release_stays_filtered_when_a_trigger_names_branches() -> None:

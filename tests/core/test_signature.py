@@ -40,11 +40,6 @@ def test_another_body_or_another_secret_does_not_verify(one: bytes, other: bytes
     assert verify(one, signature, [theirs]) == (mine == theirs)
 
 
-@given(st.none() | st.binary(), st.lists(st.text(st.characters(), max_size=4)))
-def test_verify_is_total_on_arbitrary_headers(signature: bytes | None, secrets: list[str]) -> None:
-    assert verify(BODY, signature, secrets) is False
-
-
 @pytest.mark.parametrize(
     "signature",
     [
@@ -100,16 +95,6 @@ def test_a_secret_that_is_no_whole_text_signs_like_any_other() -> None:
 
     assert verify(BODY, sign(BODY, half).encode(), [half])
     assert not verify(BODY, sign(BODY, half).encode(), ["\ufffd", "?"])
-
-
-def test_an_empty_secret_never_verifies() -> None:
-    assert verify(BODY, sign(BODY, "").encode(), [""]) is False
-    assert verify(BODY, sign(BODY, "").encode(), []) is False
-
-
-def test_while_a_secret_is_rotated_both_verify() -> None:
-    for secret in ("old", "new"):
-        assert verify(BODY, sign(BODY, secret).encode(), ["new", "old"])
 
 
 BITBUCKET = HmacSha256(header="X-Hub-Signature")

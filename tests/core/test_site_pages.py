@@ -155,16 +155,6 @@ def proposed(html: str, host: str = "www.acme.example", name: str | None = None)
     return propose_brand(site_facts(html), host, name=name)
 
 
-def test_an_identity_is_proposed_from_the_text_of_the_site() -> None:
-    brand = proposed(PAGE)
-
-    assert brand.name == brand.company_name == "Acme Ltd"
-    assert brand.company_description == "Lamps & buoys, for engineering teams"
-    assert brand.audience == "engineering teams"
-    assert brand.language == "English"
-    assert brand.tone_profile is ToneProfile.PROFESSIONAL
-
-
 @pytest.mark.parametrize(
     ("title", "company"),
     [
@@ -180,15 +170,6 @@ def test_a_part_of_the_title_that_matches_the_host_is_the_name(title: str, compa
 
     assert brand.company_name == company
     assert brand.name == (company or "acme.example")
-
-
-def test_a_site_without_text_is_named_by_its_host_and_nothing_is_invented() -> None:
-    brand = proposed("<p>Hello</p>")
-
-    assert (brand.name, brand.company_name, brand.company_description) == ("acme.example", None, None)
-    assert (brand.tone_profile, brand.audience, brand.language) == (ToneProfile.PROFESSIONAL, None, None)
-    assert proposed("<h1>Lamps</h1>", name=" Mine ").company_description == "Lamps"
-    assert proposed("", name="Mine").name == "Mine"
 
 
 @pytest.mark.parametrize(

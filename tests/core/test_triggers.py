@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import a_trigger
 
 from contentsvc_core import Trigger, matching
 from contentsvc_core.content.house_style import HouseStyle
@@ -33,15 +34,13 @@ from contentsvc_core.zones import DEFAULT_ZONE
 def build(
     number: int, organization: str, source: str, enabled: bool, repositories: frozenset[int], events: frozenset[str]
 ) -> Trigger:
-    return Trigger(
+    return a_trigger(
         id=f"trg_{number}",
         organization_id=organization,
         source_type=source,
         enabled=enabled,
         repository_ids=repositories,
         event_types=events,
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
     )
 
 
@@ -77,30 +76,7 @@ def test_a_trigger_matches_when_every_condition_of_the_specification_holds(trigg
         assert (trigger in matched) == holds
 
 
-@given(st.lists(TRIGGERS), st.lists(TRIGGERS), st.sampled_from(EVENT_TYPES))
-def test_more_triggers_never_take_a_match_away(some: list[Trigger], more: list[Trigger], event: str) -> None:
-    assert started(some + more, event) == started(some, event) + started(more, event)
-
-
-@given(TRIGGERS)
-def test_naming_every_event_type_is_the_same_as_naming_none(trigger: Trigger) -> None:
-    every = build(1, "org_1", "codehost_webhook", True, frozenset({1}), frozenset(EVENT_TYPES))
-    none = build(1, "org_1", "codehost_webhook", True, frozenset({1}), frozenset())
-
-    for event in EVENT_TYPES:
-        assert len(started([trigger, every], event)) == len(started([trigger, none], event))
-
-
-TRIGGER: Final = Trigger(
-    id="trg_1",
-    organization_id="org_1",
-    name="Lamps",
-    source_type="codehost_webhook",
-    repository_ids=(8, 1, 8),
-    event_types=("release", "push"),
-    output_type=ContentType.CHANGELOG,
-    created_at=START,
-)
+TRIGGER: Final = a_trigger(name="Lamps", repository_ids=(8, 1, 8), event_types=("release", "push"))
 
 
 def test_the_wire_form_has_the_specified_fields() -> None:

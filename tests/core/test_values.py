@@ -92,9 +92,6 @@ class TestText:
     def test_bidirectional_controls_cannot_reorder_a_line(self) -> None:
         assert one_line("a\u202eb\u2066c\x1b[31m\r\nd", 80) == "a b c [31m d"
 
-    def test_a_long_text_ends_in_an_ellipsis(self) -> None:
-        assert one_line("word " * 100, 12) == "word word w…"
-
 
 class TestIdentifiers:
     @given(st.text())

@@ -16,7 +16,7 @@ from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.testing import CountingIds, ManualClock
+from contentsvc_core.testing import CountingIds, ManualClock, address
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import CANCELLED
 from contentsvc_core.workflows.triggers import CreateTrigger
@@ -38,12 +38,7 @@ class World:
     @property
     def at(self) -> Address:
         integration = self.connection.integration
-        return Address(
-            provider=integration.provider,
-            organization_id=self.organization.id,
-            integration_id=integration.id,
-            repository_id=integration.repositories[0].id,
-        )
+        return address(integration.provider, self.organization.id, integration.id, integration.repositories[0].id)
 
     @property
     def secret(self) -> str:

@@ -7,11 +7,11 @@ from attrs import frozen
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.usecases.conftest import World
 
-from contentsvc_core import Address, LogEntry
+from contentsvc_core import LogEntry
 from contentsvc_core.journal import Direction
 from contentsvc_core.ports import CodeHost, Hooks, Journal
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.testing import push_body, signed
+from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected, Connector, Disconnected
 from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled, Reconciler
@@ -82,12 +82,8 @@ class Office:
 
     async def receive(self, created: Connected, secret: str, delivery_id: str) -> int:
         integration = created.integration
-        at = Address(
-            provider=integration.provider,
-            organization_id=integration.organization_id,
-            integration_id=integration.id,
-            repository_id=integration.repositories[0].id,
-        )
+        number = integration.repositories[0].id
+        at = address(integration.provider, integration.organization_id, integration.id, number)
         body = push_body("feat: x", repository_id=at.repository_id)
         outcome = await self.world.receiver.receive(signed(body, at=at, secret=secret, delivery_id=delivery_id))
         return outcome.status

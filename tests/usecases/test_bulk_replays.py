@@ -114,13 +114,6 @@ async def test_one_refusal_does_not_keep_the_others_from_being_replayed(world: W
     assert len(found.replayed) == 2
 
 
-async def test_entries_of_a_later_time_are_not_replayed(world: World) -> None:
-    await deliveries(world, 2)
-    world.clock.advance(timedelta(seconds=-1))
-
-    assert len((await replay(world, asked())).replayed) == 1
-
-
 async def test_filters_restrict_a_replay(world: World) -> None:
     await deliveries(world, 3)
     now = world.clock.now()

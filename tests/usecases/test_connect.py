@@ -180,15 +180,6 @@ async def test_after_a_rotation_both_secrets_are_accepted_until_the_old_one_ends
     assert (await sweeper.sweep()).secrets == 1
 
 
-async def test_a_rotation_without_an_overlap_ends_the_old_secret_at_once(office: Office) -> None:
-    created = await office.connected()
-
-    rotated = await office.rotate(created, hours=0)
-
-    assert await office.receive(created, created.secret, "d-1") == 401
-    assert await office.receive(created, rotated.secret, "d-2") == 200
-
-
 async def test_a_code_host_that_does_not_take_the_new_secret_goes_on_with_the_old_one(office: Office) -> None:
     created = await office.connected()
     office.server.fault = Fault(status=503, method="PATCH")
@@ -269,17 +260,3 @@ async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Offic
     assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
     assert len(office.server.did("POST", "/attempts$")) == 1
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
-async def test_a_code_host_that_lists_no_deliveries_is_named(world: World) -> None:
-    with CodeHostServer(forge=True) as server:
-        host = RestCodeHost(server.api_url)
-        office = office_of(world, server, host)
-        created = await office.connected()
-        refused = await office.reconcile(created)
-        await host.close()
-
-    assert isinstance(refused, Refusal)
-    assert refused.kind is RefusalKind.HOST_REFUSED
-    unknown = await office.reconciler.reconcile(world.organization.id, "int_unknown")
-    assert unknown == UNKNOWN

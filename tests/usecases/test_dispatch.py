@@ -10,7 +10,7 @@ from standardwebhooks import Webhook
 from tests.endpoints import editor_of
 from tests.usecases.conftest import World
 
-from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer, Sweeper
+from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import UNKNOWN_LOG
 from contentsvc_core.outgoing.endpoints import (
@@ -21,8 +21,6 @@ from contentsvc_core.outgoing.endpoints import (
     CreateEndpoint,
     WebhookEndpoint,
 )
-from contentsvc_core.outgoing.events import EventType
-from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult, NotSent
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms, to_ms
@@ -176,42 +174,6 @@ async def test_after_the_last_attempt_it_has_failed_more_than_a_day_later(office
     assert await office.turn() == []
 
 
-async def test_an_endpoint_answering_410_is_disabled_until_it_is_enabled_again(office: Office) -> None:
-    await office.asked_for()
-    second = await office.asked_for()
-
-    taken = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
-    office.receiver.answers.append(Answer(status=410))
-    assert await office.dispatcher.send(taken[0]) is AttemptResult.GONE
-
-    standing = await office.standing()
-    assert (standing.enabled, standing.disabled_reason) == (False, "it answered 410 Gone")
-    (entry,) = await office.log()
-    assert (entry.status.value, entry.status_code) == ("failed", 410)
-    assert entry.error_message == "the endpoint answered with status 410: it is gone, and was switched off"
-    assert await office.turn() == []
-    assert await office.editor.test(office.owner, office.endpoint.id) is ENDPOINT_DISABLED
-    on = await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(enabled=True))
-    assert isinstance(on, WebhookEndpoint)
-    assert (on.disabled_reason, on.failures) == (None, 0)
-    # Waiting messages are sent.
-    assert await office.turn() == [AttemptResult.DELIVERED]
-    assert office.receiver.came[-1][1]["webhook-id"] == second
-
-
-async def test_during_an_overlap_each_message_carries_both_signatures(office: Office) -> None:
-    rotated = await office.editor.rotate(office.owner, office.endpoint.id, overlap=timedelta(hours=1))
-    assert isinstance(rotated, NewSecret)
-    for hours, secrets in ((0, [rotated.secret, office.secret]), (1, [rotated.secret])):
-        office.world.clock.advance(timedelta(hours=hours))
-        message_id, now = await office.asked_for(), office.world.clock.now()
-        await office.turn()
-        _, headers, body = office.receiver.came[-1]
-        signed = [Webhook(secret).sign(message_id, now, body.decode()) for secret in secrets]
-        assert headers["webhook-signature"] == " ".join(signed)
-    assert (await Sweeper(office.world.stores, office.world.clock).sweep()).secrets == 1
-
-
 async def test_without_a_readable_secret_nothing_is_sent_and_the_log_has_the_reason(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,22 +269,6 @@ async def test_an_unknown_endpoint_is_refused(office: Office, endpoint_id: str) 
     assert not await editor.remove(office.owner, endpoint_id)
     # Nor is another one's.
     assert await editor.test("org_other", office.endpoint.id) is UNKNOWN_ENDPOINT
-
-
-async def test_messages_are_swept_with_the_log(office: Office) -> None:
-    message_id = await office.asked_for()
-    await office.turn()
-    stores = office.world.stores
-    sweeper = Sweeper(stores, office.world.clock)
-    office.world.clock.advance(timedelta(days=29))
-    assert (await sweeper.sweep()).messages == 0
-    found = await stores.outbox.message(office.owner, message_id)
-    assert found is not None
-    assert found.status is MessageStatus.DELIVERED
-    office.world.clock.advance(timedelta(days=2))
-    swept = await sweeper.sweep()
-    assert (swept.messages, swept.log_entries) == (1, 1)
-    assert EventType.POST_CREATED.value == "post.created"
 
 
 async def test_an_endpoint_at_another_address_begins_anew_and_another_description_forgives_nothing(

@@ -243,6 +243,19 @@ async def test_the_first_identity_is_the_default_until_another_one_takes_the_rol
     assert await edit.change(owner, first.id, ChangeBrand(name="Buoy")) is BRAND_NAME_TAKEN
 
 
+async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> None:
+    brand = await a_brand(world, "Acme")
+    owner, address = world.organization.id, {"website_url": "http://wiki.internal:8080/"}
+    opened = read_site_hosts("wiki.internal:8080")
+
+    change = ChangeBrand(**address)
+    guarded = BrandEditor(world.stores.brands, world.clock, world.ids)
+    assert isinstance(await guarded.change(owner, brand.id, change), Refusal)
+    allowing = BrandEditor(world.stores.brands, world.clock, world.ids, opened=opened)
+    changed = await allowing.change(owner, brand.id, change)
+    assert changed == evolve(brand, is_default=True, **address, updated_at=world.clock.now())
+
+
 async def test_an_identity_is_changed_field_by_field(world: World) -> None:
     brand = await a_brand(world, "Acme")
     owner, edit = world.organization.id, BrandEditor(world.stores.brands, world.clock, world.ids)
@@ -255,16 +268,3 @@ async def test_an_identity_is_changed_field_by_field(world: World) -> None:
         assert await edit.change(owner, unknown, ChangeBrand(audience="x")) is UNKNOWN_BRAND
     unnamed = await edit.change(owner, brand.id, ChangeBrand(name=""))
     assert message_of(unnamed) == "name must be 1 to 120 characters long"
-
-
-async def test_a_site_that_an_operator_has_opened_may_be_named(world: World) -> None:
-    brand = await a_brand(world, "Acme")
-    owner, address = world.organization.id, {"website_url": "http://wiki.internal:8080/"}
-    opened = read_site_hosts("wiki.internal:8080")
-
-    change = ChangeBrand(**address)
-    guarded = BrandEditor(world.stores.brands, world.clock, world.ids)
-    assert isinstance(await guarded.change(owner, brand.id, change), Refusal)
-    allowing = BrandEditor(world.stores.brands, world.clock, world.ids, opened=opened)
-    changed = await allowing.change(owner, brand.id, change)
-    assert changed == evolve(brand, is_default=True, **address, updated_at=world.clock.now())

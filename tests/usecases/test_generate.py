@@ -16,9 +16,8 @@ from contentsvc_core import ContentType, Draft, PostStatus
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
-from contentsvc_core.content.writing import Brief, Chapter
+from contentsvc_core.content.writing import Brief
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.perform import COSTLY_ATTEMPTS
@@ -113,16 +112,6 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
         "occurredAt": "2026-01-01T23:59:59.999Z",
     }
     assert post.status.value == "draft"
-
-
-async def test_a_request_wakes_the_worker(world: World) -> None:
-    nudged: list[str] = []
-    stores = world.stores
-    starter = JobStarter(stores.jobs, world.clock, world.ids, notify=lambda: nudged.append("now"))
-    generator = Generator(starter, stores.directory, stores.brands, world.clock)
-
-    assert isinstance(await generator.request(world.organization.id, CHANGELOG), Job)
-    assert nudged == ["now"]
 
 
 async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None:
@@ -383,21 +372,6 @@ async def test_a_post_that_was_asked_for_has_these_fields(world: World) -> None:
     assert "<h2>Added</h2>" in post.content
 
 
-async def test_a_post_about_a_window_names_the_repositories_as_they_are_called_now(world: World) -> None:
-    await pushed(world, "d-1", "feat: a lamp")
-    body = push_body("feat: a beam", repository_id=REPOSITORY_ID, repository="acme/beacon")
-    await world.receiver.receive(signed(body, at=world.at, secret=world.secret, delivery_id="d-2"))
-    await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
-    writer = Recorder()
-    job = await ask(world)
-    await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
-    (brief,) = writer.briefs
-    assert isinstance(job.run.cause, Generation)
-    assert (brief.repository, brief.window, brief.left_out) == ("acme/beacon", job.run.cause.window, 0)
-    assert [_message(event) for event in brief.events] == ["feat: a lamp", "feat: a beam"]
-
-
 async def test_a_window_knows_the_release_of_a_change_that_it_reverts(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
@@ -431,24 +405,3 @@ async def test_a_post_names_its_hundred_newest_deliveries(world: World) -> None:
     await perform_all(world)
     (post,) = await world.stores.posts.posts(world.organization.id)
     assert (post.source_metadata or {})["deliveryIds"] == [f"d-{number}" for number in range(1, 101)]
-
-
-async def test_a_post_about_a_push_is_written_from_it_alone(world: World) -> None:
-    brand = await a_brand(world, "Acme")
-    writer = Recorder()
-    performer = performer_over(world.stores, world.clock, world.ids, writer)
-    await pushed(world, "d-1", "feat: a lamp")
-    await pushed(world, "d-2", "feat: a beam")
-    await perform_all(world, performer)
-    brief = writer.briefs[-1]
-    assert brief.brand == await world.stores.brands.identity(world.organization.id, brand.id)
-    assert brief == Brief(
-        content_type=ContentType.CHANGELOG,
-        chapters=[Chapter(repository=REPOSITORY, events=brief.events)],
-        brand=brief.brand,
-    )
-    assert len(brief.events) == 1
-
-
-def _message(event: Any) -> str:
-    return event.commits[0].message

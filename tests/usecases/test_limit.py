@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import pytest
-from attrs import evolve
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
@@ -17,7 +16,6 @@ from contentsvc_core.ports import RateLimitStore
 from contentsvc_core.ports.access import Transition
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.limit import RateLimiter
 
 RATE = Rate(method="POST", template="/v1/posts/generate", limit=10)
@@ -108,18 +106,6 @@ async def test_a_closed_bucket_can_be_looked_into(world: World) -> None:
     await world.ask(11)
 
     assert await world.limiter.used([BUCKET]) == {BUCKET: 10}
-
-
-async def test_the_refusals_of_memory_and_store_are_the_same(world: World) -> None:
-    await world.ask(10)
-    world.at(12.345)
-
-    first, again = await world.limiter.hit(BUCKET), await world.limiter.hit(BUCKET)
-
-    assert first == again
-    assert again.retry_after_s == 48
-    world.at(13)
-    assert (await world.limiter.hit(BUCKET)).retry_after_s == 47
 
 
 async def test_the_wait_of_any_process_is_enough(world: World) -> None:
@@ -221,32 +207,6 @@ async def test_an_unknown_state_refuses_for_a_second(world: World) -> None:
     world.at(7)
 
     assert world.limiter.unknown(RATE) == Verdict(False, 10, 0, to_ms(world.clock.now()) + 1000, 1)
-
-
-async def test_a_clock_set_back_blocks_for_60_s_at_most(world: World) -> None:
-    await world.ask(11)
-    world.at(-3600)
-    assert await world.ask(1) == [False]
-
-    world.at(-3600 + 59.999)
-    assert await world.ask(1) == [False]
-    world.at(-3600 + 60)
-    assert await world.ask(11) == [True] * 10 + [False]
-
-
-async def test_a_sweep_deletes_expired_windows(world: World) -> None:
-    stores = world.stores
-    sweeper = Sweeper(evolve(stores, rate_limits=world.store), world.clock)
-    for number in range(600):
-        await world.ask(1, bucket=Bucket.of_address(RATE, f"192.0.2.{number}"))
-    world.at(1)
-    await world.ask(10)
-    world.at(60)
-
-    assert (await sweeper.sweep()).windows == 600
-    assert await world.ask(1, world.process()) == [False]
-    world.at(61)
-    assert (await sweeper.sweep()).windows == 1
 
 
 async def test_an_unavailable_store_admits_no_request(world: World) -> None:

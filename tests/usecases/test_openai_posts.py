@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from typing import Final
 
-from tests.model_server import Answer, model_server, refused, sent, streamed
+from tests.model_server import Answer, model_server, refused, streamed
 from tests.performing import performer_over
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import pushed, taken
@@ -58,12 +58,6 @@ async def test_the_post_is_the_answer_of_the_model_and_names_it(world: World) ->
     assert "<strong>turns</strong> &lt;b&gt;now&lt;/b&gt;" in post.content
     assert 'href="https://codehost.example/acme"' in post.content
     assert (post.source_metadata or {})["writer"] == "openai-compatible:lamp-1"
-
-
-async def test_a_run_is_retried_after_one_failure_of_its_model(world: World) -> None:
-    post, requests = await post_after(world, sent(b"data: nonsense\n\n"), streamed(ANSWER), attempts=2)
-
-    assert (post.title, requests) == ("Light", 2)
 
 
 async def test_after_some_failures_the_rules_write_and_the_post_names_them(world: World) -> None:

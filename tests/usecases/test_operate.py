@@ -4,21 +4,20 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
+from tests.builders import an_entry
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver
 
-from contentsvc_core import Connection, IssuedKey, Organization, StoreUnavailable, Trigger
+from contentsvc_core import Connection, IssuedKey, Organization, StoreUnavailable
 from contentsvc_core.access.keys import KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
-from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.organizations import ChangeOrganization, Integration, Repository
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper, Swept
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
-from contentsvc_core.workflows.triggers import CreateTrigger
 
 
 @pytest.mark.parametrize(
@@ -51,18 +50,6 @@ async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_na
     assert isinstance(await connect(REPOSITORY, REPOSITORY_ID, "github"), Connection)
 
 
-async def test_another_organization_may_connect_the_same_repository(world: World) -> None:
-    other = await world.operator.create_organization("Other")
-    assert isinstance(other, Organization)
-
-    created = await world.operator.connect(
-        other, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
-    )
-
-    assert isinstance(created, Connection)
-    assert created.secret != world.secret
-
-
 @pytest.mark.parametrize(
     ("name", "number", "provider", "reason"),
     [
@@ -88,19 +75,6 @@ async def test_an_invalid_connection_is_refused(
 
     assert isinstance(refused, Refusal)
     assert reason in refused.message()
-
-
-async def test_a_trigger_takes_its_provider_from_its_repositories(world: World) -> None:
-    await world.operator.connect(
-        world.organization, full_name="acme/forge", repository_id=7, provider="github", branch=None
-    )
-
-    created = await world.triggers.create(
-        world.organization.id, CreateTrigger(repository_ids=[7], event_types=["push"])
-    )
-
-    assert isinstance(created, Trigger)
-    assert created.source_type == "github_webhook"
 
 
 async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:
@@ -149,18 +123,7 @@ async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(worl
     now = world.clock.now()
     for organization in (world.organization, weekly):
         for age in (timedelta(days=7), timedelta(days=7, milliseconds=1), timedelta(days=30, milliseconds=1)):
-            entry = LogEntry(
-                id=world.ids.new_id("log_"),
-                organization_id=organization.id,
-                integration_id="int_1",
-                repository_id=1,
-                reference_id=None,
-                title=f"{age}",
-                integration_type="codehost",
-                status=LogStatus.SUCCESS,
-                status_code=200,
-                created_at=now - age,
-            )
+            entry = an_entry(now - age, id=world.ids.new_id("log_"), organization_id=organization.id)
             await world.stores.journal.append(entry)
 
     stores = world.stores
@@ -228,18 +191,7 @@ async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> 
 async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> None:
     stores = world.stores
     world.clock.advance(timedelta(days=40))
-    old = LogEntry(
-        id="log_1",
-        organization_id=world.organization.id,
-        integration_id="int_1",
-        repository_id=1,
-        reference_id=None,
-        title="old",
-        integration_type="codehost",
-        status=LogStatus.SUCCESS,
-        status_code=200,
-        created_at=world.clock.now() - timedelta(days=31),
-    )
+    old = an_entry(world.clock.now() - timedelta(days=31), organization_id=world.organization.id)
     await stores.journal.append(old)
     fault = RuntimeError("no claims")
 

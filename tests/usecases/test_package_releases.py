@@ -12,7 +12,7 @@ from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, taken
 
 from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
-from contentsvc_core.content.public.releases import by_release, tags_of
+from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.testing import PlainSteps, push_body, release_body
 from contentsvc_core.usecases.release_history import ReleaseHistory
@@ -107,20 +107,6 @@ async def test_releases_of_one_commit_are_one_post_with_a_section_for_each_packa
         (RunStatus.COMPLETED, post.id),
     ]
     assert runs[-3].error == f"reported together with @acme/cli@2.0.0 by run {runs[-1].id}"
-
-
-async def test_the_post_names_all_its_tags_and_deliveries(monorepo: World) -> None:
-    await released(monorepo, "@acme/api@1.0.1", "@acme/cli@2.0.0")
-
-    await waited(monorepo)
-
-    post = (await posts(monorepo))[-1]
-    assert post.release_tag == "@acme/cli@2.0.0"
-    assert post.source_metadata is not None
-    assert post.source_metadata["releaseTags"] == ["@acme/cli@2.0.0", "@acme/api@1.0.1"]
-    assert post.source_metadata["deliveryIds"] == ["d-@acme/api@1.0.1", "d-@acme/cli@2.0.0"]
-    assert tags_of(post) == ("@acme/cli@2.0.0", "@acme/api@1.0.1")
-    assert [each.tags for each in by_release([post])] == [tags_of(post)]
 
 
 async def test_a_tag_without_a_package_is_not_waited_for(world: World) -> None:

@@ -94,17 +94,6 @@ async def test_without_auto_publish_the_post_is_a_draft(world: World) -> None:
     assert post.status is PostStatus.DRAFT
 
 
-async def test_a_post_has_the_date_of_its_events_and_not_of_their_arrival(world: World) -> None:
-    await released(world, "d-1", "v2", published_at="2025-12-02T00:00:00Z")
-    await released(world, "d-2", "v2-rc1", prerelease=True, published_at="2025-12-01T00:00:00Z")
-
-    await perform_all(world)
-
-    posts = await world.stores.posts.posts(world.organization.id)
-    assert {post.release_tag: post.occurred_at.day for post in posts} == {"v2": 2, "v2-rc1": 1}
-    assert {post.created_at for post in posts} == {world.clock.now()}
-
-
 async def test_a_release_contains_the_posts_of_the_pushes_that_it_is_written_from(world: World) -> None:
     await pushed(world, "d-1", "feat: first lamp")
     await released(world, "d-2", "v1", published_at="2025-12-01T00:00:00Z")
@@ -290,21 +279,6 @@ async def test_the_end_of_each_run_is_observed(world: World) -> None:
         await released(world, delivery_id, "v1", published_at="2026-01-01T00:00:00Z")
     await perform_all(world, performer)
     assert ends == [RunStatus.COMPLETED, RunStatus.SKIPPED, RunStatus.COMPLETED, RunStatus.SKIPPED]
-
-
-@pytest.mark.parametrize(
-    ("exc", "error"),
-    [
-        (RuntimeError(), "RuntimeError"),
-        (ValueError("x" * 600), "ValueError: " + "x" * 487 + "…"),
-    ],
-)
-async def test_a_failure_is_one_line(world: World, exc: Exception, error: str) -> None:
-    await pushed(world, "d-1", "feat: a lamp")
-    (run,) = await taken(world)
-    await world.performer.failed(run, exc)
-    (failed,) = await world.stores.ledger.runs(world.organization.id)
-    assert (failed.error, failed.status) == (error, RunStatus.PENDING)
 
 
 class _Silent:

@@ -15,7 +15,7 @@ from tests.usecases.test_perform import taken
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
-from contentsvc_core import Address, Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
+from contentsvc_core import Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
 from contentsvc_core.code_hosts import CommitRange, HookAccess, HostCommits, HostFault, HostRefusal
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
@@ -24,7 +24,7 @@ from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
 from contentsvc_core.ports import CodeHost, Hooks, Steps
-from contentsvc_core.testing import PlainSteps, push_body, release_body, signed
+from contentsvc_core.testing import PlainSteps, address, push_body, release_body, signed
 from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
@@ -85,12 +85,7 @@ class Desk:
 
     async def deliver(self, delivery_id: str, body: dict[str, Any], event: str = "push") -> None:
         integration = self.made.integration
-        at = Address(
-            provider="github",
-            organization_id=integration.organization_id,
-            integration_id=integration.id,
-            repository_id=NUMBER,
-        )
+        at = address("github", integration.organization_id, integration.id, NUMBER)
         delivery = signed(body, at=at, secret=self.made.secret, event=event, delivery_id=delivery_id)
         outcome = await self.world.receiver.receive(delivery)
         assert isinstance(outcome, Processed), outcome

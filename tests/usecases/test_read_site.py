@@ -320,25 +320,6 @@ async def test_a_name_that_is_taken_is_refused_at_once(world: World) -> None:
     assert await asked(world.organization.id, name=" mine\n", website_url=URL) is BRAND_NAME_TAKEN
 
 
-async def test_the_events_of_a_site_reading_name_each_step(world: World) -> None:
-    job = await ask(world)
-    assert job.events[0].message == f"A brand identity was requested, from {URL}/"
-    await perform_all(world, Sites(PAGE))
-    (brand,) = await world.stores.brands.identities(world.organization.id)
-    done = await follow(world, job)
-    assert [(event.type.value, event.message, event.metadata) for event in done.events[3:]] == [
-        ("scraping", f"Reading {URL}", None),
-        ("extracting", f"Reading what {URL}/ says of itself", None),
-        ("saving", "Saving the brand identity 'Acme'", None),
-        ("completed", "The brand identity 'Acme' was made", {"brandIdentityId": brand.id}),
-    ]
-    assert (brand.id, brand.created_at, brand.updated_at) == (
-        f"brand_{job.run.id}",
-        done.events[-1].created_at,
-        done.events[-1].created_at,
-    )
-
-
 async def test_where_no_sites_are_read_a_run_that_wants_one_has_failed(world: World) -> None:
     job = await ask(world)
     await perform_without_sites(world)

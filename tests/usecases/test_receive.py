@@ -135,14 +135,6 @@ async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> No
     assert len(await world.stores.journal.entries(other.id)) == 3
 
 
-async def test_a_large_body_is_decided_as_a_small_one_is(world: World) -> None:
-    large = "feat: x\n\n" + "x" * LARGE_BODY
-
-    assert (await world.receiver.receive(push(world, large, secret="wrong"))).status == 401
-    assert isinstance(await world.receiver.receive(push(world, large)), Processed)
-    assert isinstance(await world.receiver.receive(push(world, large)), Duplicate)
-
-
 class ChangingStore:
     """Says that the configuration has changed, some times, before it lets the real store answer."""
 
@@ -440,20 +432,6 @@ async def test_nothing_is_logged_where_the_integration_is_not_known(world: World
         await receiver.receive(push(world))
     await receiver.refuse(push(world), Fault.BODY_LATE, "late")
     assert await entries(world) == []
-
-
-async def test_a_delivery_that_starts_runs_wakes_the_worker(world: World) -> None:
-    nudges: list[str] = []
-    receiver = Receiver(
-        world.stores.deliveries, world.stores.journal, world.clock, world.ids, notify=lambda: nudges.append("now")
-    )
-
-    await receiver.receive(signed(b"{}", at=world.at, secret=world.secret, event="ping"))
-    assert nudges == []
-    await receiver.receive(push(world))
-    assert nudges == ["now"]
-    await receiver.receive(push(world))
-    assert nudges == ["now"]
 
 
 class StaleAt(ChangingStore):

@@ -160,17 +160,6 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     assert "December" not in post.markdown
 
 
-async def test_missed_slots_fire_once_for_the_latest(world: World) -> None:
-    await planned(world)
-    move_to(world, "2026-01-05T08:00")
-
-    assert await Node(world).turn() == 1
-    assert await slots(world) == ["2026-01-04T09:00"]
-    move_to(world, "2026-01-05T09:00")
-    assert await Node(world).turn() == 1
-    assert await slots(world) == ["2026-01-04T09:00", "2026-01-05T09:00"]
-
-
 class Slow:
     """A directory that lets others go first: nodes that look at once all see the schedule due."""
 
@@ -195,59 +184,6 @@ async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
         assert sorted(await asyncio.gather(*(node.turn() for node in nodes))) == [0] * 7 + [1]
 
     assert await slots(world) == ["2026-01-01T09:00", "2026-01-02T09:00", "2026-01-03T09:00"]
-
-
-async def test_a_clock_that_is_stepped_back_fires_no_slot_twice(world: World) -> None:
-    schedule = await planned(world)
-    node = Node(world)
-    move_to(world, "2026-01-02T09:00")
-    assert await node.turn() == 1
-    move_to(world, "2026-01-01T08:00")
-    # Whatever is done to it while the clock is wrong.
-    for enabled in (False, True):
-        await planner(world).change(world.organization.id, schedule.id, ChangeSchedule(enabled=enabled))
-    move_to(world, "2026-01-02T09:01")
-    assert await node.turn() == 0
-    move_to(world, "2026-01-03T09:00")
-    assert await node.turn() == 1
-
-    assert await slots(world) == ["2026-01-02T09:00", "2026-01-03T09:00"]
-
-
-async def test_day_31_comes_once_in_every_month_and_29_february_in_leap_years(world: World) -> None:
-    await planned(world, cron=Cron(frequency=Frequency.MONTHLY, hour=23, minute=59, day_of_month=31))
-    node = Node(world)
-    for month in range(1, 27):
-        # The first of the next month.
-        move_to(world, f"{2026 + month // 12}-{month % 12 + 1:02}-01")
-        assert await node.turn() == 1, month
-
-    found = await slots(world)
-    assert found[:4] == ["2026-01-31T23:59", "2026-02-28T23:59", "2026-03-31T23:59", "2026-04-30T23:59"]
-    assert found[11:13] == ["2026-12-31T23:59", "2027-01-31T23:59"]
-    assert found[25] == "2028-02-29T23:59"
-
-
-async def test_one_never_fires_for_slots_before_it_was_made_changed_or_enabled(world: World) -> None:
-    node = Node(world)
-    move_to(world, "2026-01-01T09:00")
-    schedule = await planned(world)
-    plan = planner(world)
-    assert await node.turn() == 0
-    await plan.change(world.organization.id, schedule.id, ChangeSchedule(enabled=False))
-    move_to(world, "2026-01-03T10:00")
-    assert await node.turn() == 0
-    await plan.change(world.organization.id, schedule.id, ChangeSchedule(enabled=True))
-    await plan.change(
-        world.organization.id, schedule.id, ChangeSchedule(cron=Cron(frequency=Frequency.DAILY, hour=8, minute=0))
-    )
-    assert await node.turn() == 0
-    move_to(world, "2026-01-04T08:00")
-    # A change of anything else loses no slot.
-    await plan.change(world.organization.id, schedule.id, ChangeSchedule(name="Renamed"))
-    assert await node.turn() == 1
-
-    assert await slots(world) == ["2026-01-04T08:00"]
 
 
 async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World) -> None:

@@ -10,7 +10,6 @@ from contentsvc_core import IssuedKey
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, session_digest
 from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.sign_in import SignedIn, SignIn
 
 
@@ -122,21 +121,6 @@ async def test_a_session_ends_with_its_key(world: World, door: SignIn) -> None:
     assert await door.signed_in(signed_in.token) is None
 
 
-async def test_a_sweep_takes_the_sessions_that_are_over(world: World, door: SignIn) -> None:
-    key = await issued(world)
-    for _ in range(250):
-        await entered(world, door, key)
-    world.clock.advance(timedelta(hours=1))
-    last = await entered(world, door)
-    world.clock.advance(SESSION_LIFE - timedelta(hours=1))
-    stores = world.stores
-    sweeper = Sweeper(stores, world.clock)
-
-    assert (await sweeper.sweep()).sessions == 250
-    assert await door.signed_in(last.token) is not None
-    assert (await sweeper.sweep()).sessions == 0
-
-
 async def test_a_link_signs_in_once_as_its_key(world: World, door: SignIn) -> None:
     key = await issued(world)
     token = await door.prepare_link(key.record)
@@ -189,11 +173,3 @@ async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World
 @pytest.mark.parametrize("presented", ["", "a" * 39, "é" * 40, "a" * 40])
 async def test_an_invalid_link_does_not_sign_in(door: SignIn, presented: str) -> None:
     assert await door.sign_in_by_link(presented) is None
-
-
-async def test_unused_links_are_swept(world: World, door: SignIn) -> None:
-    token = await door.prepare_link((await issued(world)).record)
-    world.clock.advance(LINK_LIFE)
-
-    assert await world.stores.sessions.sweep(before=world.clock.now(), limit=9) == 1
-    assert await door.sign_in_by_link(token) is None

@@ -1,6 +1,5 @@
 """Subscribing by e-mail: forms in this process, mails over a real socket, and time that is set by hand."""
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -346,15 +345,6 @@ async def test_a_mail_that_waits_while_its_changelog_is_hidden_has_failed() -> N
         assert await office.mails() == []
         [_, mail] = office.reader.state.mails.values()
         assert (mail.status, mail.error) == (MessageStatus.FAILED, "nothing was sent: the changelog is not public")
-
-
-async def test_a_mail_that_one_node_sends_is_not_sent_by_another() -> None:
-    async with Office.opened() as office:
-        await office.enter("ann@example.org")
-
-        await asyncio.gather(office.mailer.turn(), office.mailer.turn())
-
-        assert len(await office.mails()) == 1
 
 
 async def test_a_mail_that_may_have_arrived_comes_again_with_the_same_id() -> None:

@@ -9,9 +9,9 @@ from tests.usecases.conftest import World, on_github
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
 
-from contentsvc_core import Address, Connection, RunStatus, Trigger
+from contentsvc_core import Connection, RunStatus, Trigger
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.testing import push_body, signed
+from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.usecases.perform import NO_COMMIT
 from contentsvc_core.webhooks.outcomes import Filtered, Processed
 from contentsvc_core.workflows.causes import Generation
@@ -121,13 +121,7 @@ async def test_a_trigger_for_all_repositories_has_new_ones_too(world: World) -> 
     )
     assert isinstance(found, Connection)
     hook = await world.stores.deliveries.configuration(
-        Address(
-            provider="github",
-            organization_id=world.organization.id,
-            integration_id=found.integration.id,
-            repository_id=77,
-        ),
-        world.clock.now(),
+        address("github", world.organization.id, found.integration.id, 77), world.clock.now()
     )
     assert hook is not None
     assert hook.started_by("push") == (trigger,)
@@ -255,20 +249,3 @@ async def test_a_window_without_events_writes_nothing(world: World) -> None:
     (run,) = await perform_all(world)
 
     assert (run.status, await texts(world)) == (RunStatus.SKIPPED, [])
-
-
-async def test_a_trigger_that_is_switched_off_collects_nothing(world: World) -> None:
-    trigger = await changed(world, batch=Batch.DAILY)
-    await pushed(world, "d-1", "feat: a lamp")
-    await changed(world, trigger, enabled=False)
-    move_to(world, "2026-01-02T12:00")
-    assert await Node(world).turn() == 0
-    await changed(world, trigger, enabled=True)
-    await pushed(world, "d-2", "feat: a door")
-    move_to(world, "2026-01-03T00:01")
-
-    assert await Node(world).turn() == 1
-    await perform_all(world)
-
-    (text,) = await texts(world)
-    assert ("lamp" in text, "door" in text) == (False, True)

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import pytest
-from changelog_samples import HOST, announced, commit, draft_of, push, release
+from changelog_samples import HOST, commit, draft_of, push, release
 
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.lines import bounded, entry, joined, named, references, voice_of
@@ -208,20 +208,6 @@ class TestTitles:
     )
     def test_releases_are_named_up_to_three(self, tags: list[str], named: str) -> None:
         assert releases_named([release(tag) for tag in tags], "kettle", ENGLISH) == named
-
-    @pytest.mark.parametrize(
-        ("tag", "name", "title"),
-        [
-            ("v1.2", "Kettle version 1.2 the release", "kettle v1.2"),
-            ("v1.2", "The bell", "kettle v1.2: The bell"),
-            ("", "The bell", "kettle The bell"),
-            ("", "The kettle bell", "The kettle bell"),
-            ("bell-1", "bell 1: louder", "kettle bell 1: louder"),
-            ("x" * 41, None, "kettle " + "x" * 39 + "…"),
-        ],
-    )
-    def test_a_releases_name_is_told_when_it_adds_something(self, tag: str, name: str | None, title: str) -> None:
-        assert announced(release(tag, name=name)).title == title
 
 
 class TestLists:

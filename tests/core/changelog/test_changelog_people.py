@@ -21,16 +21,6 @@ def test_people_are_named_by_account_else_by_name_in_order_of_first_appearance()
     assert _thanked(zoe, ADA, ned, zoe, ADA) == "Zoë, @ada, Ned"
 
 
-def test_one_account_or_one_address_is_one_person() -> None:
-    authors = (
-        Author(name="Ada", email="ADA@mail.example"),
-        Author(name="Ada B.", email="ada@mail.example", username="Ada"),
-        Author(name="Countess", email="other@mail.example", username="ada"),
-        Author(name="Lady", email="other@mail.example"),
-    )
-    assert _thanked(*authors) == "@Ada"
-
-
 def test_a_person_without_account_and_address_is_known_by_name() -> None:
     assert _thanked(Author(name="Ned", email=""), Author(name="ned", email="")) == "Ned"
 
@@ -65,22 +55,6 @@ def test_an_account_that_is_an_address_is_not_shown() -> None:
 def test_further_bots_are_a_choice() -> None:
     options = ChangelogOptions(bots=frozenset({"Kettle"}))
     assert _thanked(Author(name="x", email="", username="kettle"), ADA, options=options) == "@ada"
-
-
-def test_co_authors_are_credited_after_the_author() -> None:
-    message = (
-        "fix: drip\n\nCo-authored-by: Ned <ned@mail.example>\n"
-        "CO-AUTHORED-BY: X <12+zoe@users.noreply.codehost.example>\n"
-        "Co-authored-by: tea[bot] <1+tea[bot]@users.noreply.codehost.example>\nSigned-off-by: Nobody <n@mail.example>"
-    )
-    assert _thanked(ADA, message=message) == "@ada, Ned, @zoe"
-
-
-def test_people_behind_upkeep_are_thanked_and_those_behind_releases_are_not() -> None:
-    ned, zoe = Author(name="Ned", email=""), Author(name="Zoe", email="")
-    draft = draft_of("fix: drip", commit("ci: run twice", author=ned), commit("Release v1.2.0", author=zoe))
-    assert "Ned" in draft.markdown
-    assert "Zoe" not in draft.markdown
 
 
 @pytest.mark.parametrize(

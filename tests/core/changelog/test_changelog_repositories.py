@@ -1,6 +1,6 @@
 """Changelogs about several repositories."""
 
-from changelog_samples import HOST, commit, entries, headings, push, release
+from changelog_samples import HOST, commit, push, release
 
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.writing import Brief, Chapter, Draft
@@ -43,22 +43,6 @@ def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
 @ada
 """,
     )
-
-
-def test_a_repository_with_nothing_to_tell_has_no_part() -> None:
-    assert headings(_of(quiet=(push("ci: run"),), kettle=(push("feat: ring"),)).markdown) == [
-        *("acme/kettle", "Contributors")
-    ]
-    assert (
-        write_changelog(Brief(chapters=[Chapter(repository="acme/a", events=()), Chapter(repository="b", events=())]))
-        is None
-    )
-
-
-def test_a_commit_that_two_repositories_share_is_told_where_it_came_first() -> None:
-    shared = commit("feat: ring")
-    markdown = _of(kettle=(push(shared),), copy=(push(shared, "fix: drip"),)).markdown
-    assert entries(markdown) == ["Ring", "Drip"]
 
 
 def test_a_replayed_push_and_release_are_told_once() -> None:

@@ -67,12 +67,6 @@ def test_updates_that_cancel_out_vanish() -> None:
     assert "Also" not in draft.markdown
 
 
-def test_upkeep_is_listed_when_it_is_asked_for() -> None:
-    draft = written(push("feat: ring", "docs: spell it", "ci: twice"), options=ChangelogOptions(fold_upkeep=False))
-    assert draft is not None
-    assert headings(draft.markdown) == ["Added", "Documentation", "Internal changes", "Contributors"]
-
-
 @pytest.mark.parametrize(
     "message", ["docs: spell it", "chore(deps): bump oil from 1 to 2", "ci: twice", "Release v1.2"]
 )
@@ -239,19 +233,6 @@ def test_an_announced_submodule_has_no_folder() -> None:
     assert entries(draft_of(bump).markdown) == ["Bump Fresnel from `1e55f32` to `4fde0fd`"]
 
 
-def test_the_authors_prose_stands_below_and_sub_commits_never_do() -> None:
-    prose = "This change lets two lamps share one mast, which saves a lot of rope."
-    body = f"{prose}\n\n* feat: first\n* fix tests\n\nSigned-off-by: A"
-    markdown = draft_of(f"feat: share masts (#3)\n\n{body}").markdown
-    assert "lets two lamps share one mast" in markdown
-    assert "fix tests" not in markdown
-    assert "Signed-off" not in markdown
-    options = ChangelogOptions(details=False)
-    plain = written(push(f"feat: share masts (#3)\n\n{body}"), options=options)
-    assert plain is not None
-    assert "one mast" not in plain.markdown
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -278,25 +259,6 @@ def test_a_breaking_or_security_change_is_never_hidden() -> None:
     draft = written(push("feat(bell)!: ring", "fix(security): lock the lid"), options=options)
     assert draft is not None
     assert headings(draft.markdown) == ["Breaking changes", "Security", "Contributors"]
-
-
-def test_how_it_looks_is_a_choice() -> None:
-    options = ChangelogOptions(
-        commit_hashes=False, links=False, contributors=False, headings={Section.ADDED: "New *things*"}
-    )
-    draft = written(push("feat: ring (#1)", "feat: sing"), options=options)
-    assert draft is not None
-    assert draft.markdown == "## New \\*things\\*\n\n- Ring (#1)\n- Sing\n"
-
-
-def test_headings_begin_with_an_emoji_when_it_is_asked_for() -> None:
-    messages = ("feat!: ring", "feat: sing", "fix: drip", "perf: boil sooner", "docs: spell it", "Sing again")
-    options = ChangelogOptions(emoji=True, fold_upkeep=False, headings={Section.FIXED: "Mended"})
-    draft = written(push(*messages), options=options)
-    assert draft is not None
-    told = headings(draft.markdown)
-    assert told[:3] == ["💥 Breaking changes", "✨ Added", "Mended"]
-    assert [heading for heading in told if heading.isascii()] == ["Mended", "Contributors"]
 
 
 def test_commits_that_came_before_on_another_branch_are_ignored() -> None:

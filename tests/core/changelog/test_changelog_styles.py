@@ -257,32 +257,6 @@ def test_a_list_of_files_that_was_cut_says_nothing() -> None:
         assert [change.section for change in changes_of_push(push)] == [section]
 
 
-@pytest.mark.parametrize(
-    ("subject", "section"),
-    [
-        ("Start dev server on demand", Section.PERFORMANCE),
-        ("Update minimum supported Go version to 1.20", Section.BREAKING),
-        ("Change the API version", Section.CHANGED),
-        ("Set the version header on requests", Section.CHANGED),
-        ("Release the lock on error", Section.CHANGED),
-        ("Add --version flag", Section.ADDED),
-        ("Add test command to the CLI", Section.ADDED),
-        ("feat: add changelog page", Section.ADDED),
-        ("fix: docs search broken", Section.FIXED),
-    ],
-)
-def test_a_change_of_code_that_only_speaks_of_upkeep_is_told(subject: str, section: Section) -> None:
-    (change,) = changes_of([(subject, "src/lamp.py", None)])
-    assert (change.section, change.shown) == (section, True)
-
-
-@pytest.mark.parametrize(
-    "subject", ["v1.2.3-beta.1", "Release/1.2.3", "Publish", "chore(release): publish", "Bump version"]
-)
-def test_what_only_makes_a_release_is_not_told(subject: str) -> None:
-    assert changes_of([(subject, "package.json", None)]) == ()
-
-
 #: A letter for each section. In the table, a small one is of words alone, and a dot after it is a change without news.
 _LETTERS: Final = dict(zip(Section, "BSACDRFPVWOUI", strict=True))
 _FILES: Final = (

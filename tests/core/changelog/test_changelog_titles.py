@@ -144,6 +144,11 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
         ("1.2", "31.25 liters", "kettle 1.2: 31.25 liters"),
         ("", None, "New release of kettle"),
         ("v1.2.0", "ada@mail.example", "kettle v1.2.0: (email-hidden)"),
+        ("v1.2", "Kettle version 1.2 the release", "kettle v1.2"),
+        ("", "The bell", "kettle The bell"),
+        ("", "The kettle bell", "The kettle bell"),
+        ("bell-1", "bell 1: louder", "kettle bell 1: louder"),
+        ("x" * 41, None, "kettle " + "x" * 39 + "…"),
     ],
 )
 def test_a_release_is_named_by_its_tag_and_by_what_its_name_adds(tag: str, name: str | None, title: str) -> None:
@@ -165,26 +170,6 @@ def test_a_prerelease_is_called_one() -> None:
 def test_a_title_begins_with_the_change_that_its_author_explained_most() -> None:
     explained = "feat: sing three songs\n\n" + "prose " * 100
     assert draft_of("feat: ring at noon", explained).title == "Sing three songs"
-
-
-def test_a_window_names_its_releases_before_its_changes() -> None:
-    ring = push("feat: ring", "fix: drip")
-    cases = {
-        ("v1.0",): "kettle v1.0: ring; Fix: drip",
-        ("v1.0", "v1.1"): "kettle v1.0 and v1.1: ring; Fix: drip",
-        ("v1.0", "v1.1", "v1.2"): "kettle v1.0, v1.1 and v1.2: ring; Fix: drip",
-        ("v1.0", "v1.1", "v1.2", "v1.3"): "kettle v1.0 to v1.3: ring; Fix: drip",
-    }
-    for tags, title in cases.items():
-        draft = written(ring, *(release(tag) for tag in tags))
-        assert draft is not None
-        assert draft.title == title
-
-
-def test_a_window_of_releases_alone_has_a_title() -> None:
-    draft = written(release("v1.0"))
-    assert draft is not None
-    assert draft.title == "kettle v1.0 released"
 
 
 _TEXTS = st.text(max_size=200)

@@ -5,7 +5,6 @@ from attrs import evolve
 from changelog_samples import ADA, HOST, commit, draft_of, headings, push, sha_of, written
 
 from contentsvc_core.content.writing import Draft
-from contentsvc_core.events.normalized import Author
 
 
 def test_a_push_reads_like_this() -> None:
@@ -37,11 +36,6 @@ Also 1 documentation change and 1 internal change ([all commits]({HOST}/commits)
     )
 
 
-@pytest.mark.parametrize("messages", [[], ["ci: run twice"], ["feat: a", 'Revert "feat: a"']])
-def test_there_is_nothing_to_write_when_nothing_is_left_to_tell(messages: list[str]) -> None:
-    assert written(push(*messages)) is None
-
-
 def test_no_events_make_no_post() -> None:
     assert written() is None
 
@@ -64,18 +58,6 @@ def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
     shown = sum(line.startswith("  - ") for line in draft.markdown.splitlines())
     assert f"\n{10_000 - shown:,} more changes are not shown here.\n" in draft.markdown
     assert draft.title == "Turn 0 (lid)"
-
-
-def test_one_change_of_very_many_commits_links_some_and_counts_the_rest() -> None:
-    markdown = draft_of(*["fix: drip"] * 1_000).markdown
-    assert markdown.count("/commit/") == 50
-    assert "), 950 more)\n" in markdown
-
-
-def test_very_many_people_are_named_in_part() -> None:
-    authors = (Author(name=f"Person {n}", email="") for n in range(130))
-    markdown = draft_of(*(commit(f"fix: {n}", author=author) for n, author in enumerate(authors))).markdown
-    assert markdown.endswith("Person 99, and 30 more\n")
 
 
 def test_nothing_depends_on_time_or_on_who_asks() -> None:

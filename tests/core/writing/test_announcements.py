@@ -3,14 +3,11 @@
 from typing import Final
 
 import pytest
-from attrs import evolve
-from writing_samples import JUNE, brand, brief, of_several, push, release, written
+from writing_samples import brand, of_several, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
-from contentsvc_core.content.writing import Draft
 from contentsvc_core.events.normalized import Event
 
 _BLOG, _LINKEDIN, _TWITTER = ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
@@ -54,16 +51,6 @@ def test_news_beside_a_release_of_upkeep_is_not_the_releases(content_type: Conte
         "kettle v1.2.0: sing at noon",
         "kettle v1.2.0; not released yet: sing at noon",
     )
-
-
-@pytest.mark.parametrize("window", [JUNE, None])
-@pytest.mark.parametrize("content_type", ContentType)
-def test_an_announced_release_contains_all_that_its_brief_tells(content_type: ContentType, window: object) -> None:
-    announced = evolve(brief(content_type, _LAMP[0], window=window), release=_BETA)
-    draft = write_content(announced)
-    assert isinstance(draft, Draft)
-    assert "not released yet" not in (draft.title + draft.markdown).casefold()
-    assert "pre-release" in draft.title or content_type is _UPDATE
 
 
 @pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, _BLOG, _UPDATE])

@@ -1,5 +1,5 @@
 import pytest
-from writing_samples import GRACE, MONTH, brand, commit, push, release, written
+from writing_samples import MONTH, brand, written
 
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.posts import ContentType
@@ -64,20 +64,6 @@ def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
     assert "Ring at every …" in written(_BLOG, "feat: ring at every …").markdown
 
 
-def test_releases_are_named_and_compared() -> None:
-    draft = written(_BLOG, "feat: ring at noon", *(release(f"v1.{n}") for n in range(3)))
-    assert draft.title == "kettle v1.0, v1.1 and v1.2: ring at noon"
-    assert draft.markdown.startswith("kettle v1.0, v1.1 and v1.2 are available. ")
-    assert "All commits: [v1.0...v1.2](" in draft.markdown
-    assert "All commits" not in written(_BLOG, "feat: ring at noon", release()).markdown
-
-
-def test_very_many_changes_are_told_in_part() -> None:
-    markdown = written(_BLOG, *(f"feat: ring at {n} sharp" for n in range(30))).markdown
-    assert markdown.count("sharp. (") == 20
-    assert "10 more changes are not shown here." in markdown
-
-
 def test_a_brand_signs_and_says_who_it_is() -> None:
     voice = brand(
         company="Acme *Boilers*", description="We [boil](https://evil.example).", website="https://acme.example/"
@@ -90,19 +76,3 @@ def test_a_brand_signs_and_says_who_it_is() -> None:
     assert "## About" not in written(_BLOG, *MONTH, brand=brand(company="Acme")).markdown
     hostile = brand(company="Acme", description="We boil.", website="javascript:alert(1)")
     assert "## About Acme\n" in written(_BLOG, *MONTH, brand=hostile).markdown
-
-
-def test_a_push_alone_has_no_period_and_thanks_its_author() -> None:
-    markdown = written(_BLOG, push(commit("feat: ring", author=GRACE), "fix: the drip"), window=None).markdown
-    assert markdown.startswith("Here is what is new in kettle. Ring.\n")
-    assert "Thank you for your contributions: @grace and @ada.\n" in markdown
-
-
-def test_all_lines_of_one_list_are_bold_or_none_is() -> None:
-    explained = "feat: close the lid\n\nAdds a spring that closes it once the kettle tilts."
-    long = "feat: sing at noon\n\n" + "x " * 900
-    markdown = written(_BLOG, long, explained, "feat: ring at noon", "fix: the drip", "fix: the drop").markdown
-    assert "- **Closes the lid.** Adds a spring" in markdown
-    assert "- **Ring at noon.**" in markdown
-    assert "- The drip." in markdown
-    assert "- The drop." in markdown

@@ -4,7 +4,7 @@ import re
 from itertools import product
 
 import pytest
-from writing_samples import ADA, JUNE, MONTH, brand, brief, commit, of_several, push, release, written
+from writing_samples import MONTH, brand, brief, commit, of_several, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
@@ -123,20 +123,3 @@ def test_a_repository_where_nothing_happened_is_not_named(content_type: ContentT
     draft = of_several(content_type, {"acme/quiet": (), "acme/kettle": MONTH, "acme/silent": (push("Release v1.2"),)})
     assert "quiet" not in draft.title + draft.markdown
     assert "silent" not in draft.title + draft.markdown
-
-
-def test_a_window_names_its_first_and_last_day() -> None:
-    english, german = PHRASEBOOKS["English"], PHRASEBOOKS["German"]
-    assert english.period(JUNE) == "1\u201330 June 2030"
-    assert german.period(JUNE) == "1.\u201330. Juni 2030"
-    assert PHRASEBOOKS["French"].period(JUNE) == "du 1er au 30 juin 2030"
-    assert PHRASEBOOKS["Spanish"].period(JUNE) == "del 1 al 30 de junio de 2030"
-
-
-def test_authors_are_thanked_as_in_changelogs() -> None:
-    assert (
-        "Thank you for your contributions: @ada."
-        in written(
-            ContentType.BLOG_POST, push(commit("feat: ring", author=ADA), commit("feat: sing", author=ADA))
-        ).markdown
-    )

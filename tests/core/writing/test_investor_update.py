@@ -1,17 +1,8 @@
-from attrs import evolve
 from writing_samples import GRACE, MONTH, brand, commit, of_several, push, release, written
 
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.events.normalized import MAX_COMMITS
 
 _UPDATE = ContentType.INVESTOR_UPDATE
-
-
-def test_days_of_releases_are_told_where_the_code_host_says_them() -> None:
-    assert "(20 June 2030)" in written(_UPDATE, release()).markdown
-    for unknown in (None, "", "soon", "9999-99-99T00:00:00Z"):
-        markdown = written(_UPDATE, evolve(release(prerelease=True), published_at=unknown)).markdown
-        assert "/v1.2.0) (pre-release)\n" in markdown
 
 
 def test_the_company_is_named_in_the_title() -> None:
@@ -41,18 +32,6 @@ def test_what_the_update_is_not_about_is_said_in_one_sentence() -> None:
     assert "No breaking change is known." in markdown
 
 
-def test_a_push_as_large_as_the_code_host_sends_may_be_incomplete() -> None:
-    commits = [commit(f"fix: drip {n}") for n in range(MAX_COMMITS)]
-    assert "this list may be incomplete." in written(_UPDATE, push(*commits)).markdown
-    assert "incomplete" not in written(_UPDATE, push(*commits[:2])).markdown
-
-
 def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
     assert "- Avoids false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
-
-
-def test_a_breaking_change_alone_is_not_called_maintenance() -> None:
-    markdown = written(_UPDATE, "feat!: no handle", "chore: wipe").markdown
-    assert "maintenance" not in markdown
-    assert "- No handle" in markdown

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from writing_samples import HOST, MONTH, brand, commit, push, release
+from writing_samples import MONTH, brand, commit, push, release
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
@@ -82,14 +82,6 @@ def test_a_scope_that_names_the_package_is_not_said_below_its_heading() -> None:
     assert "**lid:** A hinge" in draft.markdown
 
 
-def test_each_package_is_compared_with_its_own_release_before() -> None:
-    cli = package(release("@acme/cli@2.0.0"), "@acme/cli@1.0.0")
-    draft = together(cli, API, pushes=(push(touching("feat: a bell", "cli"), touching("feat: a lid", "api")),))
-
-    assert draft.markdown.count("/compare/") == 1
-    assert f"({HOST}/compare/%40acme%2Fcli%401.0.0...%40acme%2Fcli%402.0.0)" in draft.markdown
-
-
 def test_where_no_package_has_anything_of_its_own_the_releases_are_listed() -> None:
     cli = package(release("@acme/cli@1.1.0"), "@acme/cli@1.0.0")
     draft = together(cli, API, pushes=(push("feat: a lid"),))
@@ -97,13 +89,6 @@ def test_where_no_package_has_anything_of_its_own_the_releases_are_listed() -> N
     assert headings(draft)[:2] == ["## Added", "## Releases"]
     assert "/compare/%40acme%2Fcli%401.0.0" in draft.markdown
     assert "- [api 1.1.0](" in draft.markdown
-
-
-def test_releases_with_nothing_at_all_are_named() -> None:
-    draft = together(CLI, API)
-
-    assert draft.title == "cli 1.1.0 and api 1.1.0 released"
-    assert headings(draft) == ["## Releases"]
 
 
 def test_notes_of_a_package_stand_for_its_commits_with_headings_below_its_own() -> None:
@@ -116,13 +101,6 @@ def test_notes_of_a_package_stand_for_its_commits_with_headings_below_its_own() 
     assert "\n# a comment\n" in draft.markdown
     assert "Ring" not in draft.markdown
     assert "Updated dependencies" not in draft.markdown
-
-
-def test_a_pre_release_is_called_one() -> None:
-    draft = together(package(release("cli@2.0.0-rc.1", prerelease=True)), API)
-
-    assert draft.title.startswith("cli 2.0.0-rc.1 (pre-release) and api 1.1.0")
-    assert ") (pre-release)" in draft.markdown
 
 
 def test_other_posts_send_readers_to_the_leading_package() -> None:

@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 import pytest
-from attrs import evolve
 from writing_samples import HOST, brand, commit, of_several, push, release, written
 
 from contentsvc_core.content.changelog.bodies import explanation
@@ -15,8 +14,6 @@ from contentsvc_core.events.normalized import MAX_COMMITS, Author
 
 _BLOG, _LINKEDIN, _TWITTER = ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_POST
 _UPDATE = ContentType.INVESTOR_UPDATE
-#: A bot is not thanked.
-_BOT: Final = Author(name="renovate[bot]", email="")
 _SPRING: Final = "Adds a spring that closes it gently."
 
 
@@ -98,12 +95,6 @@ class TestExcerpts:
 
 
 class TestBlogPosts:
-    def test_one_change_by_nobody_is_told_like_this(self) -> None:
-        assert written(_BLOG, push(commit("feat: ring at noon (#3)", author=_BOT))).markdown == (
-            "Here is what is new in kettle. Ring at noon.\n\n"
-            f"Find the project here: [codehost.example/acme/kettle]({HOST})\n"
-        )
-
     def test_a_breaking_change_is_told_by_its_notes_instead_of_its_explanation(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(12))
         markdown = written(_BLOG, f"feat!: drop the plug (#1)\n\n{_SPRING}\n\n{notes}").markdown
@@ -120,24 +111,11 @@ class TestBlogPosts:
         update = of_several(_UPDATE, {"acme/lid": (push("feat: ring at noon"),), "acme/kettle": (many,)}).markdown
         assert "at most 2,048 commits with one push, so this list may be incomplete.\n" in update
 
-    def test_repositories_without_a_release_are_not_among_the_releases(self) -> None:
-        events = {"acme/lid": (push("feat: ring at noon"),), "acme/kettle": (release(),), "acme/base": (release("v9"),)}
-        assert (
-            f"## Releases\n\n**kettle**\n\n- [v1.2.0]({HOST}/releases/tag/v1.2.0)\n\n**base**\n\n- [v9]("
-        ) in of_several(_BLOG, events).markdown
-
     @pytest.mark.parametrize(("people", "thanked"), [(100, "P98 and P99."), (101, "P98, P99, and 1 more.")])
     def test_a_hundred_people_are_thanked_by_name(self, people: int, thanked: str) -> None:
         made = push(*(commit(f"feat: ring {n}", author=Author(name=f"P{n}", email="")) for n in range(people)))
         assert f"contributions: P0, P1, P2, {'P3, '}" in written(_BLOG, made).markdown
         assert f", {thanked}\n" in written(_BLOG, made).markdown
-
-    def test_a_company_without_a_description_signs_and_no_more(self) -> None:
-        markdown = written(_BLOG, "feat: ring at noon", brand=brand(company="Acme")).markdown
-        assert markdown.startswith("Acme has news about kettle. Ring at noon.\n")
-        assert markdown.endswith("\n\nThe Acme team\n")
-        same = written(_BLOG, "feat: ring", brand=brand(company="Kettle")).markdown
-        assert same.startswith("Here is what is new in kettle. ")
 
 
 class TestLinkedInPosts:
@@ -178,19 +156,6 @@ class TestInvestorUpdates:
         markdown = written(_UPDATE, *(release(f"v{n}", prerelease=n < 1) for n in range(22))).markdown
         assert "## Releases\n\n- Earlier: 1 release and 1 pre-release\n- [v2](" in markdown
         assert "Earlier" not in written(_UPDATE, *(release(f"v{n}") for n in range(20))).markdown
-
-    def test_a_release_has_its_name_and_what_kind_it_is(self) -> None:
-        named = evolve(release("v2-rc", prerelease=True), name="The `big` *one*", published_at=None)
-        markdown = written(_UPDATE, named, evolve(release(""), published_at=None, url="")).markdown
-        assert (
-            f"## Releases\n\n- [v2-rc]({HOST}/releases/tag/v2-rc): The big \\*one\\* (pre-release)\n- New release\n\n##"
-        ) in markdown
-
-    def test_without_a_window_no_time_is_named(self) -> None:
-        draft = written(_UPDATE, "feat: ring at noon", window=None)
-        assert draft.markdown.startswith(
-            "## Summary\n\nThis update is about kettle. No release was published. Behind it: 1 commit by 1 person.\n"
-        )
 
 
 @pytest.mark.parametrize(

@@ -169,10 +169,3 @@ def test_french_elides_and_spanish_says_e_before_an_i() -> None:
         assert french.say("{name:de}", name=name) == told
     for last, told in (("ink", "a e ink"), ("hierro", "a y hierro"), ("iOS", "a y iOS"), ("hilo", "a e hilo")):
         assert spanish.enumerated(["a", last]) == told
-
-
-def test_no_post_speaks_like_a_form() -> None:
-    for content_type in _POSTS:
-        markdown = written(content_type, *MONTH).markdown
-        for label in ("In figures", "Change:", "Corrected:", "#Release", "were received", "repository activity alone"):
-            assert label not in markdown
