@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+from contentsvc_core.content.changelog.tables import rows_of
 from contentsvc_core.content.sections import Section
 
 #: The result for a pull request that its maintainers leave out of changelogs.
@@ -19,164 +20,49 @@ _PART_SECTIONS: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, 
 #: The labels of each kind: words in lower case, without emoji and punctuation. The order decides between several
 #: labels: first the ones that leave a change out, which maintainers set on purpose, then kinds that readers must not
 #: miss. Internal changes are last, so that they hide no kind that readers notice.
-_LABELS: Final[Mapping[Section | Literal["skip"], tuple[str, ...]]] = {
-    SKIP: (
-        "skip changelog",
-        "skip release notes",
-        "skip release note",
-        "skip news",
-        "skip notes",
-        "no changelog",
-        "no changelog needed",
-        "no changelog entry needed",
-        "no changenote",
-        "no news",
-        "no release note",
-        "no release notes",
-        "changelog skip",
-        "changelog ignore",
-        "changelog none",
-        "changelog no",
-        "changelog not needed",
-        "changelog not required",
-        "changelog exclude",
-        "release note none",
-        "release notes none",
-        "release note skip",
-        "release notes skip",
-        "release note not required",
-        "release note ignore",
-        "ignore for release",
-        "ignore for release notes",
-        "ignore changelog",
-        "exclude from changelog",
-        "exclude from release notes",
-    ),
-    Section.BREAKING: (
-        "breaking",
-        "breaking change",
-        "breaking changes",
-        "backward incompatible",
-        "backwards incompatible",
-        "backward incompatibility",
-        "bc break",
-        "incompatible",
-        "incompatible change",
-        "major",
-        "semver major",
-        "release major",
-        "api breaking",
-        "api break",
-        "release note action required",
-        "release note breaking change",
-        "impact breaking",
-    ),
-    Section.SECURITY: (
-        "security",
-        "security fix",
-        "security update",
-        "vulnerability",
-        "cve",
-    ),
-    Section.DEPRECATED: ("deprecated", "deprecation", "deprecations", "release note deprecation"),
-    Section.REMOVED: ("removed", "removal", "removals"),
-    Section.REVERTED: ("revert", "reverted", "reverts"),
-    Section.PERFORMANCE: ("performance", "perf", "optimization", "optimisation", "performance improvement"),
-    Section.DEPENDENCIES: (
-        "dependencies",
-        "dependency",
-        "dependency update",
-        "dependency updates",
-        "dependencies update",
-        "dependency upgrade",
-        "deps",
-        "dependabot",
-        "renovate",
-        "bump",
-    ),
-    Section.DOCUMENTATION: (
-        "documentation",
-        "documentation update",
-        "docs",
-        "doc",
-        "docs only",
-        "examples",
-        "release note documentation",
-    ),
-    Section.ADDED: (
-        "feature",
-        "features",
-        "feat",
-        "new feature",
-        "new features",
-        "feature request",
-        "enhancement",
-        "enhancements",
-        "added",
-        "addition",
-        "release note feature",
-        "release note enhancement",
-    ),
-    Section.FIXED: (
-        "bug",
-        "bugs",
-        "bugfix",
-        "bug fix",
-        "bug fixes",
-        "bugfixes",
-        "fix",
-        "fixes",
-        "fixed",
-        "hotfix",
-        "regression",
-        "defect",
-        "crash",
-        "release note bug fix",
-    ),
-    Section.CHANGED: (
-        "improvement",
-        "improvements",
-        "changed",
-        "change",
-        "api change",
-        "behavior change",
-        "behaviour change",
-    ),
-    Section.INTERNAL: (
-        "internal",
-        "internals",
-        "chore",
-        "maintenance",
-        "cleanup",
-        "clean up",
-        "refactor",
-        "refactoring",
-        "refactored",
-        "code quality",
-        "technical debt",
-        "tech debt",
-        "housekeeping",
-        "test",
-        "tests",
-        "testing",
-        "flake",
-        "flaky test",
-        "failing test",
-        "ci",
-        "ci cd",
-        "continuous integration",
-        "github actions",
-        "build",
-        "infra",
-        "infrastructure",
-        "tooling",
-        "style",
-        "typo",
-        "release",
-    ),
-}
+_LABELS: Final[Mapping[Section | Literal["skip"], str]] = {
+    SKIP: """
+    skip changelog | skip release notes | skip release note | skip news | skip notes | no changelog
+    no changelog needed | no changelog entry needed | no changenote | no news | no release note | no release notes
+    changelog skip | changelog ignore | changelog none | changelog no | changelog not needed | changelog not required
+    changelog exclude | release note none | release notes none | release note skip | release notes skip
+    release note not required | release note ignore | ignore for release | ignore for release notes | ignore changelog
+    exclude from changelog | exclude from release notes
+    """,
+    Section.BREAKING: """
+    breaking | breaking change | breaking changes | backward incompatible | backwards incompatible
+    backward incompatibility | bc break | incompatible | incompatible change | major | semver major | release major
+    api breaking | api break | release note action required | release note breaking change | impact breaking
+    """,
+    Section.SECURITY: "security | security fix | security update | vulnerability | cve",
+    Section.DEPRECATED: "deprecated | deprecation | deprecations | release note deprecation",
+    Section.REMOVED: "removed | removal | removals",
+    Section.REVERTED: "revert | reverted | reverts",
+    Section.PERFORMANCE: "performance | perf | optimization | optimisation | performance improvement",
+    Section.DEPENDENCIES: """
+    dependencies | dependency | dependency update | dependency updates | dependencies update | dependency upgrade | deps
+    dependabot | renovate | bump
+    """,
+    Section.DOCUMENTATION: """
+    documentation | documentation update | docs | doc | docs only | examples | release note documentation
+    """,
+    Section.ADDED: """
+    feature | features | feat | new feature | new features | feature request | enhancement | enhancements | added
+    addition | release note feature | release note enhancement
+    """,
+    Section.FIXED: """
+    bug | bugs | bugfix | bug fix | bug fixes | bugfixes | fix | fixes | fixed | hotfix | regression | defect | crash
+    release note bug fix
+    """,
+    Section.CHANGED: "improvement | improvements | changed | change | api change | behavior change | behaviour change",
+    Section.INTERNAL: """
+    internal | internals | chore | maintenance | cleanup | clean up | refactor | refactoring | refactored | code quality
+    technical debt | tech debt | housekeeping | test | tests | testing | flake | flaky test | failing test | ci | ci cd
+    continuous integration | github actions | build | infra | infrastructure | tooling | style | typo | release
+    """,
+}  # fmt: skip
 _SECTIONS: Final[Mapping[str, Section | Literal["skip"]]] = {
-    label: section for section, labels in _LABELS.items() for label in labels
+    label: section for section, labels in _LABELS.items() for label in rows_of(labels)
 }
 _ORDER: Final = {section: place for place, section in enumerate(_LABELS)}
 #: ``:bug:``, as accounts without emoji write them.
