@@ -39,7 +39,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One change: a commit, or the commits of one pull request."""
 
     message: CommitMessage
-    commits: Group
+    reads: Group
     touched: Touched
     numbers: tuple[str, ...]
     request: "PullRequest | None" = None
@@ -168,7 +168,7 @@ def _entry(message: CommitMessage, group: Group, request: "PullRequest | None" =
         own = numbers[-1:]
         several = _once_each(seen.numbers, *(read.message.numbers for read in group))
         numbers = (*(number for number in several if number not in own), *own)
-    return Entry(message=message, commits=group, touched=seen, numbers=numbers, request=request)
+    return Entry(message=message, reads=group, touched=seen, numbers=numbers, request=request)
 
 
 def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
@@ -211,9 +211,9 @@ def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
-        files = files_of(entry.commits[0].commit)
-        if len(entry.commits) > 1:
-            files = files.union(*(files_of(read.commit) for read in entry.commits))
+        files = files_of(entry.reads[0].commit)
+        if len(entry.reads) > 1:
+            files = files.union(*(files_of(read.commit) for read in entry.reads))
         by_files.setdefault(files, []).append(place)
     by_files.pop(frozenset(), None)
     told = dict(enumerate(entries))
@@ -311,6 +311,6 @@ def _joined(first: Entry, entry: Entry) -> Entry:
             breaking=breaking.breaking,
             breaking_notes=breaking.breaking_notes,
         ),
-        commits=(*first.commits, *entry.commits),
+        reads=(*first.reads, *entry.reads),
         numbers=_once_each(first.numbers, entry.numbers),
     )
