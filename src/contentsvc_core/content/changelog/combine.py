@@ -252,10 +252,10 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
             if not is_numbered:
                 continue
             filed[firsts.pop(at)].remove(at)
+            words[at] = own
         else:
             at = place
             kept.append(at)
-        words[at] = own
         for word in shared:
             insort(filed[word], at)
 

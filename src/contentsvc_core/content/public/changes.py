@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.commands import Command, changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import SLUG_LIMIT, HeaderLink, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import SLUG_LIMIT, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
 from contentsvc_core.content.public.facets import folded
 from contentsvc_core.identifiers import is_full_name, is_slug
@@ -121,10 +121,10 @@ def _accent(text: str | None) -> str | Refusal | None:
     return read_colour(text) or invalid("accent", "must be a colour such as #0b6b63")
 
 
-def _links(links: tuple[LinkBody, ...]) -> tuple[HeaderLink, ...] | Refusal:
+def _links(links: tuple[LinkBody, ...]) -> tuple[LinkBody, ...] | Refusal:
     if len(links) > MAX_LINKS:
         return invalid("header_links", f"must be at most {MAX_LINKS}")
-    read: list[HeaderLink] = []
+    read: list[LinkBody] = []
     for link in links:
         line = _line("header_links", link.label, 1, LABEL_LIMIT, of="labels")
         address = _address("header_links", link.url)
@@ -132,7 +132,7 @@ def _links(links: tuple[LinkBody, ...]) -> tuple[HeaderLink, ...] | Refusal:
             return line
         if isinstance(address, Refusal) or address is None:
             return invalid("header_links", f"{_NO_ADDRESS.replace('must be', 'must each have')}")
-        read.append(HeaderLink(label=line, url=address))
+        read.append(LinkBody(label=line, url=address))
     return tuple(read)
 
 
