@@ -6,7 +6,7 @@ from typing import Final, Literal, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Author, Commit
 
 #: The limit for the Markdown of a post: longer posts cannot be edited.
@@ -52,7 +52,7 @@ class ChangelogOptions:
 
     def folds(self, section: Section) -> bool:
         """Return whether a section is only counted; breaking and security changes never are."""
-        return section in self.folded and section not in {Section.BREAKING, Section.SECURITY}
+        return section in self.folded and section not in GRAVE
 
     def hides_author(self, author: Author) -> bool:
         if not self.hidden_authors:

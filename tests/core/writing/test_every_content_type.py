@@ -7,8 +7,8 @@ import pytest
 from writing_samples import ADA, JUNE, MONTH, brand, brief, commit, of_several, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms import write_content
+from contentsvc_core.content.options import MARKDOWN_LIMIT
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Draft, Silence

@@ -30,11 +30,9 @@ from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
 from contentsvc_core.content.changelog.tables import tables_of
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import UPKEEP, Section
 from contentsvc_core.on_demand import late
 
-#: Sections that one closing line counts, unless the options list them.
-UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 #: Sections whose changes break something where a release's number says that something breaks.
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})

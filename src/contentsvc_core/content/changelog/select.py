@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
+from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
 from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
-from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import lowered
@@ -41,8 +41,6 @@ _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
 #: Scopes of requirements that hold for the whole project.
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
-#: Sections that are never hidden.
-GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
 _TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
@@ -176,12 +174,9 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
         if at != place and not raised["more"] and not message.breaking_notes:
             later = kept[at][0]
             del kept[place]
-            kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=_once_each(entry, later)), kind)
+            numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)
+            kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
     return list(kept.values())
-
-
-def _once_each(earlier: Entry, later: Entry) -> tuple[str, ...]:
-    return (*(number for number in earlier.numbers if number not in later.numbers), *later.numbers)
 
 
 def breaks_of(tag: str) -> Breaks:

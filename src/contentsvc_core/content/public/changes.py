@@ -46,16 +46,12 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
         Annotated[tuple[ContentType, ...], Meta(description="Show only posts of these content types.")] | UnsetType
     ) = UNSET
     repositories: (
-        Annotated[
-            tuple[str, ...],
-            Meta(description="Show only posts about these repositories; empty: all."),
-        ]
+        Annotated[tuple[str, ...], Meta(description="Show only posts about these repositories; empty: all.")]
         | UnsetType
     ) = UNSET
     scopes: (
         Annotated[
-            tuple[str, ...],
-            Meta(description="Show only posts with these commit scopes or packages; empty: all."),
+            tuple[str, ...], Meta(description="Show only posts with these commit scopes or packages; empty: all.")
         ]
         | UnsetType
     ) = UNSET
@@ -75,16 +71,12 @@ ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("produc
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
     values = values_of(command)
     for name, value in values.items():
-        read = _READERS.get(name, _same)(value)
+        read = _READERS[name](value) if name in _READERS else value
         if isinstance(read, Refusal):
             return read
         values[name] = read
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
     return evolve(current, **values, updated_at=max(at, current.updated_at))
-
-
-def _same(value: object) -> object:
-    return value
 
 
 def _slug(text: str) -> str | Refusal:
@@ -98,18 +90,18 @@ def _repositories(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
     unfit = next((name for name in names if not is_full_name(name)), None)
     if unfit is not None:
         return invalid("repositories", f"must be owner/name, which '{one_line(unfit, 100)}' is not")
-    return _chosen("repositories", names, folded)
+    return _chosen("repositories", names)
 
 
 def _scopes(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
     unfit = next((name for name in names if not 1 <= len(folded(name)) <= SCOPE_LIMIT), None)
     if unfit is not None:
         return invalid("scopes", f"must have 1 to {SCOPE_LIMIT} characters each")
-    return _chosen("scopes", tuple(map(folded, names)), folded)
+    return _chosen("scopes", tuple(map(folded, names)))
 
 
-def _chosen(field: str, names: tuple[str, ...], key: Callable[[str], str]) -> tuple[str, ...] | Refusal:
-    chosen = {key(name): name for name in names}
+def _chosen(field: str, names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
+    chosen = {folded(name): name for name in names}
     if len(chosen) > MAX_CHOSEN:
         return invalid(field, f"must be at most {MAX_CHOSEN}")
     return tuple(chosen.values())
