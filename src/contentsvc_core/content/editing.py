@@ -10,8 +10,7 @@ from attrs import evolve
 from msgspec import Meta
 
 from contentsvc_core.commands import Command, changes_of
-from contentsvc_core.content.options import MARKDOWN_LIMIT
-from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostBody, PostStatus
+from contentsvc_core.content.posts import BY_HAND, MARKDOWN_LIMIT, ContentType, Label, Post, PostBody, PostStatus
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.text import has_controls, one_line

@@ -6,11 +6,9 @@ from typing import Final, Literal, final
 
 from attrs import field, frozen
 
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Author, Commit
-
-#: The limit for the Markdown of a post: longer posts cannot be edited.
-MARKDOWN_LIMIT: Final = 100_000
 
 
 def _casefolded(words: frozenset[str]) -> frozenset[str]:

@@ -7,7 +7,8 @@ from typing import Any, Final, cast, final
 from attrs import frozen
 
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.style_kinds import (
     PATTERN_LIMIT,
     PATTERNS_LIMIT,

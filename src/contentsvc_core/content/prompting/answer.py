@@ -9,8 +9,7 @@ from attrs import frozen
 from contentsvc_core.content.changelog.markdown import cut_at_word
 from contentsvc_core.content.editing import TITLE_LIMIT
 from contentsvc_core.content.forms.social_posts import LINKEDIN_LIMIT, TWEET_LIMIT, URL_WEIGHT, weight
-from contentsvc_core.content.options import MARKDOWN_LIMIT
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.posts import MARKDOWN_LIMIT, ContentType
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable
