@@ -15,7 +15,7 @@ from contentsvc_core.content.public.changelogs import (
     SLUG_USED,
     TOO_MANY_CHANGELOGS,
     Exposure,
-    HeaderLink,
+    LinkBody,
     PublicChangelog,
     too_many_slugs,
 )
@@ -333,7 +333,7 @@ async def test_an_organization_has_several_changelogs_each_with_its_slug(acme: T
         repositories=("acme/lens",),
         scopes=("beam", "api"),
         accent="0b6b63",
-        header_links=(HeaderLink(label="Docs ⚓", url="https://acme.example/docs"),),
+        header_links=(LinkBody(label="Docs ⚓", url="https://acme.example/docs"),),
         show_details=True,
     )
     for each in (lens, first):

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from tests.golden_text import check_text
 
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
-from contentsvc_core.content.options import MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.options import ChangelogOptions
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.style_fields import (
     LEAST_LENGTH,

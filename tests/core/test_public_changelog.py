@@ -17,7 +17,6 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_bo
 from contentsvc_core.content.public.changelogs import (
     ChangelogBody,
     Exposure,
-    HeaderLink,
     LinkBody,
     PublicChangelog,
     exposure_body,
@@ -131,8 +130,8 @@ def test_header_links_are_lines_with_addresses() -> None:
     set_ = changed_changelog(OFF, ChangeChangelog(header_links=links), at=START)
     assert isinstance(set_, PublicChangelog)
     assert set_.header_links == (
-        HeaderLink(label="Docs", url="https://docs.example/"),
-        HeaderLink(label="d" * 30, url="http://a.example"),
+        LinkBody(label="Docs", url="https://docs.example/"),
+        LinkBody(label="d" * 30, url="http://a.example"),
     )
     for wrong, reason in (
         ((LinkBody("d" * 31, "https://a.example"),), "headerLinks must have labels of 1 to 30 characters"),
@@ -146,7 +145,7 @@ def test_header_links_are_lines_with_addresses() -> None:
 
 def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=2, digest="0" * 16)
-    link = HeaderLink(label="Docs", url="https://d.example")
+    link = LinkBody(label="Docs", url="https://d.example")
     shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark, evolve(mark, kind=ImageKind.ICON)))
     assert [each.kind for each in shown.images] == [ImageKind.ICON, ImageKind.LOGO]
     body = ChangelogBody.of(shown, url="https://c.example/changelog/acme")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_release
 
-from contentsvc_core.content.labels import SKIP, section_of_labels
+from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.pull_requests import (
     BODY_LENGTH,
     NamedPullRequests,

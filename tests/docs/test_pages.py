@@ -36,8 +36,7 @@ from contentsvc_cli.main import main
 from contentsvc_cli.servers import KEY_VARIABLE, SERVER_VARIABLE
 from contentsvc_cli.terminal.output import ORGANIZATION_VARIABLE
 from contentsvc_core import MAX_BODY, ports
-from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
-from contentsvc_core.content.posts import PostBody
+from contentsvc_core.content.posts import MARKDOWN_LIMIT, PostBody
 from contentsvc_core.lists.pagination import MAX_LIMIT
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.testing import push_body

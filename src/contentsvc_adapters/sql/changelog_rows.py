@@ -10,7 +10,7 @@ from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import (
-    HeaderLink,
+    LinkBody,
     PublicChangelog,
     first_id,
     public_slugs,
@@ -110,7 +110,7 @@ def changelog_of(row: AnyRow) -> PublicChangelog:
         content_types=tuple(ContentType(kind) for kind in msgspec.json.decode(row.content_types)),
         repositories=tuple(_list(row.repositories)),
         scopes=tuple(_list(row.scopes)),
-        header_links=tuple(HeaderLink(label=label, url=url) for label, url in _list(row.header_links)),
+        header_links=tuple(LinkBody(label=label, url=url) for label, url in _list(row.header_links)),
         images=tuple(
             ImageMark(kind=ImageKind(kind), media_type=media_type, width=width, height=height, digest=digest)
             for kind, media_type, width, height, digest in _list(row.images)

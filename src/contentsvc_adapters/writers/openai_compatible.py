@@ -9,8 +9,8 @@ from attrs import evolve
 from contentsvc_adapters.markup import has_markup, links_elsewhere
 from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
 from contentsvc_adapters.writers.completions import InvalidCompletion, ModelAnswer
-from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms import silence
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.prompting import Prompt, UnusableDraft, prompt_for, read_draft
 from contentsvc_core.content.writing import Brief, Draft, Silence
 from contentsvc_core.errors import WriterUnavailable

@@ -10,14 +10,13 @@ from attrs import evolve
 from msgspec import Meta
 
 from contentsvc_core.commands import Command, changes_of
-from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostBody, PostStatus
+from contentsvc_core.content.posts import BY_HAND, MARKDOWN_LIMIT, ContentType, Label, Post, PostBody, PostStatus
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import read_iso
 
 TITLE_LIMIT: Final = 120
-MARKDOWN_LIMIT: Final = 100_000
 #: The maximum length of a summary, in characters: the length of the excerpt that a summary replaces.
 SUMMARY_LIMIT: Final = 200
 #: The maximum length of a post's HTML, in characters: 20 for each of the longest Markdown. Common texts need 2.

@@ -6,11 +6,9 @@ from typing import Final, Literal, final
 
 from attrs import field, frozen
 
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
+from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Author, Commit
-
-#: The limit for the Markdown of a post: longer posts cannot be edited.
-MARKDOWN_LIMIT: Final = 100_000
 
 
 def _casefolded(words: frozenset[str]) -> frozenset[str]:
@@ -52,7 +50,7 @@ class ChangelogOptions:
 
     def folds(self, section: Section) -> bool:
         """Return whether a section is only counted; breaking and security changes never are."""
-        return section in self.folded and section not in {Section.BREAKING, Section.SECURITY}
+        return section in self.folded and section not in GRAVE
 
     def hides_author(self, author: Author) -> bool:
         if not self.hidden_authors:

@@ -121,21 +121,16 @@ def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
             yield name, attributes, ""
             continue
         is_text = name in {"title", "h1", "h2", "h3"}
-        end, after = _closed(html, name, place, within=_ELEMENT if is_text else len(html))
-        if end < 0:
+        closing = _CLOSINGS[name].search(html, place, min(len(html), place + _ELEMENT) if is_text else len(html))
+        if closing is None:
             if not is_text:
                 return
             # This part was searched already: skip it, so that the effort stays linear.
             place += _ELEMENT
             continue
         if is_text or name == "script":
-            yield name, attributes, html[place : min(end, place + _SCRIPT)]
-        place = after
-
-
-def _closed(html: str, name: str, place: int, *, within: int) -> tuple[int, int]:
-    match = _CLOSINGS[name].search(html, place, min(len(html), place + within))
-    return (-1, -1) if match is None else match.span()
+            yield name, attributes, html[place : min(closing.start(), place + _SCRIPT)]
+        place = closing.end()
 
 
 _CLOSINGS: Final = {

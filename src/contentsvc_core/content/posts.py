@@ -11,6 +11,9 @@ from msgspec import Struct, to_builtins
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.timestamps import iso_ms
 
+#: The longest Markdown of a post, in characters: longer posts cannot be edited.
+MARKDOWN_LIMIT: Final = 100_000
+
 _Value = TypeVar("_Value")
 
 

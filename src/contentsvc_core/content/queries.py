@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import final
+from typing import Any, final
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import ContentType, Label, PostStatus
@@ -45,9 +45,7 @@ class PostQuery(Value, frozen=True, kw_only=True):
         return not (self.labels or self.repositories or self.terms or self.since or self.until)
 
 
-def read_post_query(  # noqa: PLR0911  # a return for each parameter
-    parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE
-) -> PostQuery | Refusal:
+def read_post_query(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE) -> PostQuery | Refusal:
     """Return the query of the parameters of a list of posts. An empty parameter means all; days are those of ``zone``.
 
     The caller checks that the brand identities exist, and answers :func:`unknown_brand`.
@@ -59,34 +57,21 @@ def read_post_query(  # noqa: PLR0911  # a return for each parameter
     order_by = orders.get(order_name := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
     if order_by is None:
         return bad_query("orderBy", f"'{one_line(order_name, 64)}' is not one of {', '.join(orders)}")
-    statuses = choices("status", parameters.get("status", ""), PostStatus)
-    if isinstance(statuses, Refusal):
-        return statuses
-    content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
-    if isinstance(content_types, Refusal):
-        return content_types
-    labels = choices("label", parameters.get("label", ""), Label)
-    if isinstance(labels, Refusal):
-        return labels
-    terms = read_terms(parameters.get("query", ""))
-    if isinstance(terms, Refusal):
-        return terms
-    since = read_time("since", parameters.get("since", ""), zone)
-    if isinstance(since, Refusal):
-        return since
-    until = read_time("until", parameters.get("until", ""), zone)
-    if isinstance(until, Refusal):
-        return until
+    read: dict[str, Any] = {
+        "statuses": choices("status", parameters.get("status", ""), PostStatus),
+        "content_types": choices("contentType", parameters.get("contentType", ""), ContentType),
+        "labels": choices("label", parameters.get("label", ""), Label),
+        "terms": read_terms(parameters.get("query", "")),
+        "since": read_time("since", parameters.get("since", ""), zone),
+        "until": read_time("until", parameters.get("until", ""), zone),
+    }
+    if (refused := next((value for value in read.values() if isinstance(value, Refusal)), None)) is not None:
+        return refused
     return PostQuery(
-        labels=labels,
+        **read,
         repositories=listed(parameters.get("repository", "")),
-        terms=terms,
-        since=since,
-        until=until,
         ascending=sort == "asc",
         order_by=order_by,
-        statuses=statuses,
-        content_types=content_types,
         brand_identity_ids=listed(parameters.get("brandIdentityId", "")),
     )
 

@@ -1,4 +1,5 @@
 from enum import Enum
+from typing import Final
 
 
 class Section(Enum):
@@ -20,3 +21,9 @@ class Section(Enum):
 
     # Members are singletons: the hash of objects is several times as fast as the hash of enum members.
     __hash__ = object.__hash__
+
+
+#: Sections that are never hidden or folded.
+GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
+#: Sections that one closing line counts, unless the options list them.
+UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})

@@ -166,7 +166,12 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
     if number is not None:
         if not is_public(number):
             return "must be the address of a public site"
-    elif in_brackets or len(host) > _NAME_LIMIT or _NAME.fullmatch(host) is None or _NUMERIC.fullmatch(_last(host)):
+    elif (
+        in_brackets
+        or len(host) > _NAME_LIMIT
+        or _NAME.fullmatch(host) is None
+        or _NUMERIC.fullmatch(host.rpartition(".")[2])
+    ):
         return "must name a host"
     elif "." not in host:
         # A single label names a machine of the local network.
@@ -174,10 +179,6 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
     if port not in _PORTS.values():
         return "must not name a port other than 80 and 443"
     return None
-
-
-def _last(host: str) -> str:
-    return host.rpartition(".")[2]
 
 
 def _number(host: str) -> IPAddress | None:

@@ -61,7 +61,7 @@ def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> Br
     return BrandProposal(
         name=called,
         company_name=company,
-        company_description=one_line(description or _first(facts.headings) or "", TEXT_LIMIT) or None,
+        company_description=one_line(description or next(iter(facts.headings), ""), TEXT_LIMIT) or None,
         tone_profile=_tone(own_words) if in_english else ToneProfile.PROFESSIONAL,
         audience=_audience(own_words) if in_english else None,
         language=language,
@@ -103,7 +103,3 @@ def _tone(texts: Iterable[str]) -> ToneProfile:
     if len(_CONTRACTION.findall(text)) >= _SIGNS:
         return ToneProfile.CONVERSATIONAL
     return ToneProfile.PROFESSIONAL
-
-
-def _first(texts: tuple[str, ...]) -> str | None:
-    return texts[0] if texts else None

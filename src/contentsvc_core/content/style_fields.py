@@ -7,7 +7,8 @@ from typing import Any, Final, cast, final
 from attrs import frozen
 
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
+from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.style_kinds import (
     PATTERN_LIMIT,
     PATTERNS_LIMIT,
@@ -34,18 +35,11 @@ class Audience(Enum):
 
 #: Options by audience, where they differ from the writer's own defaults.
 _AUDIENCES: Final[Mapping[str, Mapping[str, Any]]] = {
-    Audience.PUBLIC.value: {
-        "commit_hashes": False,
-        "contributors": False,
-        "fold_upkeep": True,
-    },
+    Audience.PUBLIC.value: {"commit_hashes": False, "contributors": False, "fold_upkeep": True},
     Audience.TEAM.value: {
-        "commit_hashes": True,
-        "contributors": True,
-        "fold_upkeep": False,
-        "hide_release_chores": False,
+        "commit_hashes": True, "contributors": True, "fold_upkeep": False, "hide_release_chores": False,
     },
-}
+}  # fmt: skip
 
 
 @final
@@ -59,51 +53,23 @@ class StyleField:
 
 AUDIENCE: Final = "audience"
 STYLE_FIELDS: Final = (
-    StyleField(
-        AUDIENCE,
-        None,
-        Choice(tuple(each.value for each in Audience)),
-        "Who reads the changelogs. It sets the defaults of the other fields.",
-    ),
+    StyleField(AUDIENCE, None, Choice(tuple(each.value for each in Audience)),
+        "Who reads the changelogs. It sets the defaults of the other fields."),
     StyleField("headings", "headings", Headings(), "Headings by section, instead of those of the language."),
-    StyleField(
-        "hide",
-        "hidden",
-        Texts(frozenset),
+    StyleField("hide", "hidden", Texts(frozenset),
         "Sections, kinds and scopes of changes to leave out, such as documentation, chore or api. Breaking and "
-        "security changes always stay.",
-    ),
-    StyleField(
-        "hidePaths",
-        "hidden_paths",
-        Texts(tuple, at_most=PATTERNS_LIMIT, longest=PATTERN_LIMIT),
-        "Path patterns: a commit that touches only such files is left out.",
-    ),
+        "security changes always stay."),
+    StyleField("hidePaths", "hidden_paths", Texts(tuple, at_most=PATTERNS_LIMIT, longest=PATTERN_LIMIT),
+        "Path patterns: a commit that touches only such files is left out."),
     StyleField("hideAuthors", "hidden_authors", Texts(frozenset), "Accounts and names whose changes are left out."),
-    StyleField(
-        "hideReleaseChores",
-        "hide_release_chores",
-        Switch(),
-        "Leave out commits that only make a release, such as version bumps.",
-    ),
-    StyleField(
-        "foldUpkeep",
-        "fold_upkeep",
-        Switch(),
-        "Count documentation, dependencies and internal changes in one closing line, instead of listing them.",
-    ),
-    StyleField(
-        "upkeepPosts",
-        "upkeep_posts",
-        Choice(("skip", "write")),
-        "Whether pushes that consist of documentation, dependencies and internal changes have a changelog.",
-    ),
-    StyleField(
-        "notes",
-        "notes",
-        Choice(("only", "fill")),
-        "Whether the notes of a release are its whole changelog, or the changes that they leave out follow.",
-    ),
+    StyleField("hideReleaseChores", "hide_release_chores", Switch(),
+        "Leave out commits that only make a release, such as version bumps."),
+    StyleField("foldUpkeep", "fold_upkeep", Switch(),
+        "Count documentation, dependencies and internal changes in one closing line, instead of listing them."),
+    StyleField("upkeepPosts", "upkeep_posts", Choice(("skip", "write")),
+        "Whether pushes that consist of documentation, dependencies and internal changes have a changelog."),
+    StyleField("notes", "notes", Choice(("only", "fill")),
+        "Whether the notes of a release are its whole changelog, or the changes that they leave out follow."),
     StyleField("foldSections", "folded", Sections(), "More sections to count in the closing line."),
     StyleField("emoji", "emoji", Switch(), "Begin the headings of sections with an emoji."),
     StyleField("commitHashes", "commit_hashes", Switch(), "Show the commits of each entry."),
@@ -111,10 +77,9 @@ STYLE_FIELDS: Final = (
     StyleField("details", "details", Switch(), "Show what authors explain, below an entry."),
     StyleField("contributors", "contributors", Switch(), "Thank the contributors at the end."),
     StyleField("bots", "bots", Texts(frozenset), "Accounts and names that are not thanked, beside well-known bots."),
-    StyleField(
-        "longestPost", "longest", Length(LEAST_LENGTH, MARKDOWN_LIMIT), "The longest post, in characters of Markdown."
-    ),
-)
+    StyleField("longestPost", "longest", Length(LEAST_LENGTH, MARKDOWN_LIMIT),
+        "The longest post, in characters of Markdown."),
+)  # fmt: skip
 _BY_NAME: Final = {each.name: each for each in STYLE_FIELDS}
 
 

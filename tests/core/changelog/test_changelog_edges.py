@@ -285,7 +285,7 @@ class TestPeople:
 
     def test_a_co_author_is_read_however_the_trailer_is_written(self) -> None:
         change = _change("fix: drip\n\nCo-Authored-By:  Ned Ludd < n@x.example >\nCo-authored-by: Zoe\nReviewed-by: X")
-        assert change.authors[1:] == (Author(name="Ned Ludd", email="n@x.example"), Author(name="Zoe", email=""))
+        assert change.authors[1:] == [Author(name="Ned Ludd", email="n@x.example"), Author(name="Zoe", email="")]
 
 
 def _parts(*events: Any, repository: str = "acme/kettle", **more: Any) -> tuple[Part, ...]:

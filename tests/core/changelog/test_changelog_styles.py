@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.core.changelog.styles import STYLES, changes_of, commit_of, found
 from tests.golden_text import check_text
 
-from contentsvc_core.content.changelog.classify import UPKEEP, classify
+from contentsvc_core.content.changelog.classify import classify
 from contentsvc_core.content.changelog.merges import merge_of
 from contentsvc_core.content.changelog.paths import touched
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import UPKEEP, Section
 from contentsvc_core.events.normalized import Commit, Push
 from contentsvc_core.strategies import commits
 

@@ -7,10 +7,9 @@ import pytest
 from writing_samples import MONTH, brand, brief, commit, of_several, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import PHRASEBOOKS
-from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
+from contentsvc_core.content.posts import MARKDOWN_LIMIT, PLAIN_TYPES, ContentType
 from contentsvc_core.content.writing import Draft, Silence
 from contentsvc_core.events.normalized import Author
 

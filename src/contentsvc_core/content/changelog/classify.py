@@ -9,39 +9,47 @@ from typing import Final, final
 from msgspec import Struct
 
 from contentsvc_core.content.changelog import grave, patterns, words
+from contentsvc_core.content.changelog.evidence import (
+    ANY,
+    BREAKS,
+    DEPRECATES,
+    DOT,
+    FOREIGN,
+    MERGES,
+    PRIVATE,
+    REMOVES,
+    TAKES_AWAY,
+    TIDIES,
+    UNDOES,
+    VERB,
+    Evidence,
+    evidence_of,
+    typed_as,
+)
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
-from contentsvc_core.content.changelog.tables import Table, tables_of
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.changelog.tables import tables_of
+from contentsvc_core.content.sections import UPKEEP, Section
 from contentsvc_core.on_demand import late
 
-#: Sections that one closing line counts, unless the options list them.
-UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})
 #: Sections whose changes break something where a release's number says that something breaks.
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
-_WORD: Final = late(r"[\w'\u2019+-]+")
 _DIGIT: Final = late(r"\d")
 _BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
-#: Verbs of two words, by the verb of the table that has their meaning.
-_TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
-#: Adverbs and clauses before a verb.
-_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
 #: Clauses about circumstances, and tests that come with the change.
 _ASIDE: Final = late(
     r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
     r"| (?:and|&|\+) (?:add|adds|added|extend|improve|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
     re.IGNORECASE,
 )
-#: Not names in capitals: macros, and variables of the environment.
-_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 
 @final
@@ -69,101 +77,19 @@ _SURE: Final = {section: Kind(section, sure=True) for section in Section}
 _WORDED: Final = {section: Kind(section, sure=False) for section in Section}
 
 
-#: The evidence that rules need, beside the tables of :func:`tables_of`.
-_ANY, _BREAKS, _MERGES, _UNDOES, _DOT, _PRIVATE, _FOREIGN = (1 << place for place in range(48, 55))
-_VERB, _REMOVES, _DEPRECATES, _TAKES_AWAY, _TIDIES = (1 << place for place in range(55, 60))
-_FIRST_WORDS: Final = (
-    (_VERB, words.VERBS.keys()),
-    (_REMOVES, {word for word, section in words.VERBS.items() if section is Section.REMOVED}),
-    (_DEPRECATES, {word for word, section in words.VERBS.items() if section is Section.DEPRECATED}),
-    (_TAKES_AWAY, grave.REMOVING.split()),
-    (_TIDIES, words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS),
-)
-_OF_FIRST_WORDS: Final = {
-    word: sum(bit for bit, of in _FIRST_WORDS if word in of) for _, known in _FIRST_WORDS for word in known
-}
-
-
-@final
-class _Evidence(Struct, gc=False):
-    message: CommitMessage
-    touched: Touched
-    text: str
-    kind: str
-    scope: str
-    first: str
-    bits: int
-    found: set[str]
-
-    @property
-    def typed(self) -> Section | None:
-        return _typed_as(self.kind, self.message.sign)
-
-    @property
-    def verb(self) -> Section | None:
-        return words.VERBS.get(self.first)
-
-    def says(self, table: Table, of: str | None = None) -> bool:
-        """Return whether the words match a table; ``of``: fewer words than the description."""
-        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
-
-    @property
-    def is_dependency(self) -> bool:
-        return self.says(patterns.DEPENDENCY, of=self.text.rstrip("."))
-
-    @property
-    def unnoticed(self) -> bool:
-        return any(map(self.says, (grave.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION))) or self.names_private
-
-    @property
-    def names_private(self) -> bool:
-        """Whether the words name something private of the code."""
-        return self.scope.startswith("_") or ("_" in self.text and _PRIVATE_NAME.search(self.text) is not None)
-
-    @property
-    def breaks(self) -> bool:
-        """Whether the words announce a breaking change, and do not mend one."""
-        return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
-
-
-def _typed_as(kind: str, sign: str) -> Section | None:
-    typed = words.TYPES.get(kind)
-    return typed if typed or kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
-
-
-def _said(text: str, first: str) -> tuple[int, set[str]]:
-    bits, found = tables_of(text)
-    if "`" in text:
-        more, also = tables_of(text.replace("`", ""))
-        bits |= more
-        found |= also
-    bits |= _ANY | _OF_FIRST_WORDS.get(first, 0) | _DOT * ("." in text) | _PRIVATE * ("_" in text)
-    return bits if text.isascii() else bits | _FOREIGN, found
-
-
 def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Breaks = Breaks.NOT) -> Kind:
     """Return the section of a change; the first rule with an answer decides."""
-    text, subject = message.description, message.subject
-    scope = message.scope.casefold() if message.scope else ""
-    before = subject[: len(subject) - len(text)]
-    first = _first(text)
-    bits, found = _said(text, first)
-    bits |= _BREAKS * message.breaking | _UNDOES * message.may_undo | _MERGES * (subject[:1] in "Mm")
-    seen: _Evidence | None = None
+    seen = evidence_of(message, touched)
     kind: Kind | None = None
-    for needed, rule in _rules(message.kind, message.sign, scope, before, touched):
-        if bits & needed:
-            if isinstance(rule, Kind):
-                kind = rule
-            else:
-                seen = seen or _Evidence(message, touched, text, message.kind, scope, first, bits, found)
-                kind = rule(seen)
+    before = message.subject[: len(message.subject) - len(seen.text)]
+    for needed, rule in _rules(message.kind, message.sign, seen.scope, before, touched):
+        if seen.bits & needed:
+            kind = rule if isinstance(rule, Kind) else rule(seen)
             if kind is not None:
                 break
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
     if breaks is Breaks.NOT:
         return kind
-    seen = _Evidence(message, touched, text, message.kind, scope, first, bits, found)
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
     if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
@@ -171,32 +97,32 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     return _WORDED[Section.BREAKING] if _breaks_in(breaks, seen, kind) else kind
 
 
-def _breaks_in(breaks: Breaks, seen: _Evidence, kind: Kind) -> bool:
-    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.kind) in _NEWS or grave.MENDS_BREAKING.match(seen.text):
+def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
+    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS:
         return False
-    if seen.unnoticed or seen.says(grave.MESSAGE):
+    if grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.says(grave.MESSAGE):
         return False
     stable = breaks is Breaks.MAJOR and seen.says(grave.BREAKING_IN_STABLE)
     return stable or seen.says(grave.BREAKING_IN_MAJOR)
 
 
-def _private_fix(seen: _Evidence) -> Kind | None:
+def _private_fix(seen: Evidence) -> Kind | None:
     return _SURE[Section.SECURITY] if seen.message.subject.casefold().startswith(PRIVATE_FIX) else None
 
 
-def _security(seen: _Evidence) -> Kind | None:
+def _security(seen: Evidence) -> Kind | None:
     return _SURE[Section.SECURITY] if grave.SECURITY.search(seen.message.subject) else None
 
 
-def _release(seen: _Evidence) -> Kind | None:
+def _release(seen: Evidence) -> Kind | None:
     line = seen.text.replace("`", "")
-    names = seen.kind == "release" or seen.message.sign == words.RELEASE_SIGN
+    names = seen.message.kind == "release" or seen.message.sign == words.RELEASE_SIGN
     if (
         (
             names
             or patterns.VERSION.fullmatch(line)
             or seen.says(patterns.RELEASE, of=line)
-            or (seen.scope in words.RELEASE_SCOPES and words.TYPES.get(seen.kind) is None)
+            or (seen.scope in words.RELEASE_SCOPES and words.TYPES.get(seen.message.kind) is None)
         )
         and not (seen.touched.source and not (_DIGIT.search(line) or seen.says(patterns.RELEASE_WORDS, of=line)))
         and not seen.breaks
@@ -208,14 +134,14 @@ def _release(seen: _Evidence) -> Kind | None:
     return _empty(seen)
 
 
-def _empty(seen: _Evidence) -> Kind | None:
+def _empty(seen: Evidence) -> Kind | None:
     line = seen.text.replace("`", "")
     scoped = seen.typed and seen.touched.source and seen.message.scope
     empty = not scoped and (seen.says(patterns.EMPTY, of=line) or set(line) == {"."})
     return _SURE[Section.INTERNAL] if empty else None
 
 
-def _revert(seen: _Evidence) -> Kind | None:
+def _revert(seen: Evidence) -> Kind | None:
     undone = undoing(seen.message)
     if undone is None:
         return None
@@ -228,44 +154,44 @@ def _revert(seen: _Evidence) -> Kind | None:
     return inner if undone.again or upkeep or inner.empty else _SURE[Section.REVERTED]
 
 
-def _noted_upkeep(seen: _Evidence) -> Kind | None:
+def _noted_upkeep(seen: Evidence) -> Kind | None:
     return _SURE[Section.INTERNAL] if seen.is_dependency else None
 
 
-def _dependency(seen: _Evidence) -> Kind | None:
+def _dependency(seen: Evidence) -> Kind | None:
     is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
-    if not (is_declared or seen.is_dependency) or (seen.kind in _UNTYPED and seen.breaks):
+    if not (is_declared or seen.is_dependency) or (seen.message.kind in _UNTYPED and seen.breaks):
         return None
     return _SURE[Section.DEPENDENCIES]
 
 
-def _broken(seen: _Evidence) -> Kind | None:
+def _broken(seen: Evidence) -> Kind | None:
     if seen.scope == "msrv" or seen.breaks:
         return _SURE[Section.BREAKING]
-    if seen.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
+    if seen.message.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
     if seen.typed is Section.FIXED:
         # Authors of types mark what breaks. What a fix removes was the fault.
         return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
-    gone = grave.REMOVED.match(seen.text) or (not seen.kind and (seen.says(grave.GONE) or guided))
+    gone = grave.REMOVED.match(seen.text) or (not seen.message.kind and (seen.says(grave.GONE) or guided))
     if not gone or grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed:
         return None
     return _WORDED[Section.BREAKING]
 
 
-def _mistyped(seen: _Evidence) -> Kind | None:
+def _mistyped(seen: Evidence) -> Kind | None:
     if not seen.says(patterns.MISTYPED):
         return None
     return _WORDED[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
 
 
-def _documentation(seen: _Evidence) -> Kind | None:
+def _documentation(seen: Evidence) -> Kind | None:
     return _SURE[Section.DOCUMENTATION] if seen.says(patterns.DOCUMENTATION) else None
 
 
-def _worded_upkeep(seen: _Evidence) -> Kind | None:
+def _worded_upkeep(seen: Evidence) -> Kind | None:
     documents = seen.first in words.DOCUMENTATION_VERBS and not (seen.touched.source and seen.says(grave.MESSAGE))
     if documents or seen.says(patterns.IN_DOCUMENTATION):
         return _WORDED[Section.DOCUMENTATION]
@@ -280,13 +206,13 @@ def _worded_upkeep(seen: _Evidence) -> Kind | None:
     return _WORDED[Section.INTERNAL] if inside else None
 
 
-def _about_code(seen: _Evidence) -> bool:
+def _about_code(seen: Evidence) -> bool:
     if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
         return False
     return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.verb is not None
 
 
-def _worded(seen: _Evidence) -> Kind | None:
+def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
@@ -307,35 +233,18 @@ def _worded(seen: _Evidence) -> Kind | None:
     return _WORDED[section] if section else None
 
 
-def _without_spaces(seen: _Evidence) -> Kind | None:
+def _without_spaces(seen: Evidence) -> Kind | None:
     return next((_WORDED[of] for of, row in words.WORDS_WITHOUT_SPACES.items() if re.search(row, seen.text)), None)
 
 
-def _first(text: str) -> str:
-    word = _word(text)
-    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
-    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
-        verb = _word(text[before.end() :])
-        return verb if verb in words.VERBS else word
-    return (two and two.lastgroup) or word
-
-
-def _word(text: str) -> str:
-    word = text.partition(" ")[0]
-    if not word.isalpha():
-        match = _WORD.match(text.lstrip("`*_\"'"))
-        word = match[0].replace("\u2019", "'") if match else ""
-    return word.casefold()
-
-
-_Rule = Callable[[_Evidence], Kind | None]
+_Rule = Callable[[Evidence], Kind | None]
 _SECURITY: Final = grave.SECURITY.bit
-_IN_RELEASES: Final = _DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
-_IN_BREAKS: Final = _TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
+_IN_RELEASES: Final = DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
+_IN_BREAKS: Final = TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
 _IN_UPKEEP: Final = (
-    _TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
+    TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
 )
-_IN_WORDS: Final = _VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
+_IN_WORDS: Final = VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
 
 
 def _of_scope(scope: str, kind: str) -> Kind | None:
@@ -351,14 +260,14 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
     In order: marks of the author, then files, then type and scope, then words. Each rule has the evidence of which it
     needs one bit; 0: it has no answer. A rule that needs no words is its answer.
     """
-    typed, announced, upkeep, source = _typed_as(kind, sign), touched.announced, touched.upkeep, touched.source
+    typed, announced, upkeep, source = typed_as(kind, sign), touched.announced, touched.upkeep, touched.source
     vague, news, noted = kind in words.VAGUE_TYPES, typed in _NEWS, touched.noted and touched.source
     # A commit of fragments alone rewords them.
     marked = typed is Section.BREAKING or (announced is Section.BREAKING and upkeep is None)
     secure = typed is Section.SECURITY or (scope in words.SECURITY_SCOPES and (typed is Section.FIXED or vague))
     inside = {Section.DOCUMENTATION, Section.INTERNAL}
     outside = typed in inside or upkeep in inside
-    said = _ANY if tables_of(before)[0] & _SECURITY else _SECURITY
+    said = ANY if tables_of(before)[0] & _SECURITY else _SECURITY
     if secure:
         secure, outside = upkeep is not Section.INTERNAL, True
     elif announced is Section.SECURITY and upkeep is None:
@@ -374,26 +283,26 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
     vague_upkeep = vague and not source
     typed_ = None if vague or typed is Section.CHANGED or (typed is Section.INTERNAL and noted) else typed
     rules: tuple[tuple[int, Kind | _Rule | None], ...] = (
-        (_ANY if marked else _BREAKS, _SURE[Section.BREAKING]),
-        (_ANY if secure else 0, _SURE[Section.SECURITY]),
-        (_MERGES, _private_fix),
+        (ANY if marked else BREAKS, _SURE[Section.BREAKING]),
+        (ANY if secure else 0, _SURE[Section.SECURITY]),
+        (MERGES, _private_fix),
         (0 if outside else said, _security),
-        (0 if no_release else _ANY if releases else _IN_RELEASES, _release),
+        (0 if no_release else ANY if releases else _IN_RELEASES, _release),
         (patterns.EMPTY.bit if no_release and not announced else 0, _empty),
-        (_UNDOES, _revert),
+        (UNDOES, _revert),
         (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
-        (_ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
-        (0 if no_dependency else _ANY if depends else patterns.DEPENDENCY.bit, _dependency),
-        (0 if noted or (source and news) else _ANY, _of_scope(scope, kind)),
-        (0 if typed in UPKEEP and not vague else _ANY if guided else _IN_BREAKS, _broken),
+        (ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
+        (0 if no_dependency else ANY if depends else patterns.DEPENDENCY.bit, _dependency),
+        (0 if noted or (source and news) else ANY, _of_scope(scope, kind)),
+        (0 if typed in UPKEEP and not vague else ANY if guided else _IN_BREAKS, _broken),
         (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),
-        (_ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
-        (_REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
-        (_DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
+        (REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
+        (DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
         (patterns.MISTYPED.bit if news and not touched.noted else 0, _mistyped),
-        (_ANY, _SURE[typed_] if typed_ else None),
-        (0 if noted else _ANY if scope.startswith("_") else _PRIVATE | _IN_UPKEEP, _worded_upkeep),
+        (ANY, _SURE[typed_] if typed_ else None),
+        (0 if noted else ANY if scope.startswith("_") else PRIVATE | _IN_UPKEEP, _worded_upkeep),
         (_IN_WORDS, _worded),
-        (_FOREIGN, _without_spaces),
+        (FOREIGN, _without_spaces),
     )
     return tuple((needed, rule) for needed, rule in rules if needed and rule is not None)

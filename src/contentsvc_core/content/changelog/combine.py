@@ -3,32 +3,35 @@
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, filterfalse
+from itertools import chain
 from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.merges import MERGE, MERGE_BEGINNINGS, merge_of
+from contentsvc_core.content.changelog.merges import MERGE_BEGINNINGS, Group, Read, by_request, files_of
 from contentsvc_core.content.changelog.paths import Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY, REFERENCE_ALONE
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
 from contentsvc_core.content.changelog.words import VERBS, words_in
-from contentsvc_core.events.normalized import Commit, Push
+from contentsvc_core.events.normalized import Push
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
 
-#: The search of a merge for the commits of its branch: so many earlier commits without a merge.
-_LOOK_BACK: Final = 64
 _WORDS_OF_A_TITLE: Final = 3
-
-
-@final
-class Read(Struct, frozen=True, gc=False):
-    commit: Commit
-    message: CommitMessage
+#: Words that a text about the same change may lack, and the fewest others that identify it.
+_MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
+_WORDS_OF_A_CHANGE: Final = 2
+#: A change is compared with so many earlier ones.
+_LOOK_BACK: Final = 64
+#: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
+_WORDS_ALIKE: Final = 6
+_TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
+#: More changes of the same files are not compared in pairs.
+_COMPARED: Final = 8
+_MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
 @final
@@ -36,8 +39,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """One change: a commit, or the commits of one pull request."""
 
     message: CommitMessage
-    #: The leading commit first, then the others, oldest first.
-    commits: tuple[Read, ...]
+    reads: Group
     touched: Touched
     numbers: tuple[str, ...]
     request: "PullRequest | None" = None
@@ -50,7 +52,7 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
     """
     requests = requests or {}
     seen: set[str] = set()
-    groups: list[list[Read]] = []
+    groups: list[Group] = []
     merges: list[Read] = []
     for push in pushes:
         new: list[Read] = []
@@ -62,12 +64,12 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
                 message = parse(commit.message)
                 merging = merging or message.subject.startswith(MERGE_BEGINNINGS)
                 new.append(Read(commit, message))
-        if not merging:
-            groups += [[read] for read in new]
-            continue
-        request_groups, bare = _requests(new)
-        groups += request_groups
-        merges += bare
+        if merging:
+            of_requests, bare = by_request(new)
+            groups += of_requests
+            merges += bare
+        else:
+            groups += [(read,) for read in new]
     groups = _same_request(groups)
     messages = [_message(group) for group in groups]
     merged: dict[str, PullRequest] = {}
@@ -83,77 +85,12 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
         message, group = messages[place], groups[place]
         entries.append(_entry(message, group, _asked(message, group, requests, merged) if requests else None))
     if not groups:
-        entries = [_entry(merge.message, [merge]) for merge in merges]
+        entries = [_entry(merge.message, (merge,)) for merge in merges]
     return _once(entries)
 
 
-def _requests(new: Sequence[Read]) -> tuple[list[list[Read]], list[Read]]:
-    """Group the commits of one push by pull request; return the groups, and the merges that bring none.
-
-    The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
-    are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
-    """
-    merges = [merge_of(read.message) for read in new]
-    alone = len(merges) - merges.count(None) == 1 and merges[-1] is not None
-    groups: list[list[Read] | None] = []
-    waiting: list[int] = []
-    bare: list[Read] = []
-    for read, merge in zip(new, merges, strict=True):
-        if merge is None:
-            if MERGE.match(read.message.subject):
-                bare.append(read)
-            else:
-                waiting.append(len(groups))
-                groups.append([read])
-            continue
-        title, number = merge
-        titled = replace(read, message=_titled(read.message, title, number))
-        before = waiting if alone else waiting[-_LOOK_BACK:]
-        brought = _brought(read, number, [(place, groups[place]) for place in before], alone=alone)
-        waiting = [place for place in waiting if place not in brought]
-        branch = [each for place in sorted(brought) for each in groups[place] or ()]
-        if not branch and (not title or (waiting and not _files(read.commit))):
-            bare.append(titled if title else read)
-            continue
-        for place in brought:
-            groups[place] = None
-        groups.append([titled, *branch] if title else [*branch[:1], titled, *branch[1:]])
-    return [group for group in groups if group is not None], bare
-
-
-def _brought(merge: Read, number: str, waiting: Sequence[tuple[int, list[Read] | None]], *, alone: bool) -> set[int]:
-    files = _files(merge.commit)
-    brought: set[int] = set()
-    for place, group in waiting:
-        for read in group or ():
-            own = _files(read.commit)
-            first_line = read.commit.message.partition("\n")[0].rstrip()
-            # A commit with another pull request's number came with that one.
-            foreign = read.message.request != number and first_line.endswith(f"(#{read.message.request})")
-            if not foreign and (own <= files if own and files else alone):
-                brought.add(place)
-    return brought
-
-
-def _files(commit: Commit) -> frozenset[str]:
-    return frozenset() if commit.paths_cut else frozenset((*commit.added, *commit.modified, *commit.removed))
-
-
-def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
-    read = parse(title)
-    return replace(
-        read,
-        numbers=(*(each for each in read.numbers if each != number), number),
-        breaking=read.breaking or message.breaking,
-        breaking_notes=message.breaking_notes,
-        # What follows the title is the pull request's own text.
-        body=message.body.partition(title)[2] if title else message.body,
-        source=message.source,
-    )
-
-
-def _same_request(groups: Iterable[list[Read]]) -> list[list[Read]]:
-    joined: list[list[Read]] = []
+def _same_request(groups: Iterable[Group]) -> list[Group]:
+    joined: list[Group] = []
     places: dict[str, int] = {}
     for group in groups:
         message = group[0].message
@@ -172,7 +109,7 @@ def _reverts(message: CommitMessage) -> bool:
     return message.description.casefold().startswith(("revert", "reapply")) or message.kind == "revert"
 
 
-def _message(group: Sequence[Read]) -> CommitMessage:
+def _message(group: Group) -> CommitMessage:
     first = group[0].message
     if len(group) == 1:
         return first
@@ -193,7 +130,7 @@ def _tells(message: CommitMessage) -> bool:
 
 def _asked(
     message: CommitMessage,
-    group: Sequence[Read],
+    group: Group,
     requests: "Mapping[int, PullRequest]",
     merged: "Mapping[str, PullRequest]",
 ) -> "PullRequest | None":
@@ -218,7 +155,7 @@ def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
     )
 
 
-def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest | None" = None) -> Entry:
+def _entry(message: CommitMessage, group: Group, request: "PullRequest | None" = None) -> Entry:
     if request is not None:
         message = _entitled(message, request)
     commits = [read.commit for read in group]
@@ -231,18 +168,7 @@ def _entry(message: CommitMessage, group: Sequence[Read], request: "PullRequest 
         own = numbers[-1:]
         several = _once_each(seen.numbers, *(read.message.numbers for read in group))
         numbers = (*(number for number in several if number not in own), *own)
-    return Entry(message=message, commits=tuple(group), touched=seen, numbers=numbers, request=request)
-
-
-#: Words that a text about the same change may lack, and the fewest others that identify it.
-_MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
-_WORDS_OF_A_CHANGE: Final = 2
-#: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
-_WORDS_ALIKE: Final = 6
-_TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
-#: More changes of the same files are not compared in pairs.
-_COMPARED: Final = 8
-_MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
+    return Entry(message=message, reads=group, touched=seen, numbers=numbers, request=request)
 
 
 def _once_each(*texts: Iterable[str]) -> tuple[str, ...]:
@@ -285,9 +211,9 @@ def _told_once(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     by_files: dict[frozenset[str], list[int]] = {}
     for place, entry in enumerate(entries):
-        files = _files(entry.commits[0].commit)
-        if len(entry.commits) > 1:
-            files = files.union(*(_files(read.commit) for read in entry.commits))
+        files = files_of(entry.reads[0].commit)
+        if len(entry.reads) > 1:
+            files = files.union(*(files_of(read.commit) for read in entry.reads))
         by_files.setdefault(files, []).append(place)
     by_files.pop(frozenset(), None)
     told = dict(enumerate(entries))
@@ -298,8 +224,7 @@ def _told_once(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
-    words = {place: _words_of(told[place].message) for place in places}
-    words = {place: own for place, own in words.items() if len(own) >= _WORDS_OF_A_CHANGE}
+    words = {place: own for place in places if len(own := _words_of(told[place].message)) >= _WORDS_OF_A_CHANGE}
     # A change without a number is filed by one word: any change that says the same has it.
     firsts = {place: min(own) for place, own in words.items() if not told[place].message.numbers}
     filed: dict[str, list[int]] = {first: [] for first in firsts.values()}
@@ -321,16 +246,16 @@ def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
                         is_same = other <= own if is_numbered else other == own
                     if is_same and _may_be_of_one_kind(told[at].message, message):
                         alike.append(at)
-        alike = alike or _nearly_alike(place, words, firsts, told)
-        at = min(alike, default=place)
-        if at == place:
-            kept.append(place)
-        else:
+        if alike := alike or _nearly_alike(place, words, firsts, told):
+            at = min(alike)
             told[at] = _joined(told[at], told.pop(place))
             if not is_numbered:
                 continue
             filed[firsts.pop(at)].remove(at)
-        words[at] = own
+            words[at] = own
+        else:
+            at = place
+            kept.append(at)
         for word in shared:
             insort(filed[word], at)
 
@@ -361,7 +286,7 @@ def _say_nearly_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _words_of(message: CommitMessage) -> frozenset[str]:
-    return frozenset(filterfalse(_MAY_LACK.__contains__, words_in(message.description)))
+    return frozenset(words_in(message.description)) - _MAY_LACK
 
 
 def _may_be_of_one_kind(one: CommitMessage, other: CommitMessage) -> bool:
@@ -386,6 +311,6 @@ def _joined(first: Entry, entry: Entry) -> Entry:
             breaking=breaking.breaking,
             breaking_notes=breaking.breaking_notes,
         ),
-        commits=(*first.commits, *entry.commits),
+        reads=(*first.reads, *entry.reads),
         numbers=_once_each(first.numbers, entry.numbers),
     )

@@ -17,7 +17,7 @@ from contentsvc_core.content.changelog.words import (
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
 from contentsvc_core.values import Value
@@ -286,7 +286,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     small = _REFERENCE.sub("", plain(continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
-    if change.section in {Section.BREAKING, Section.SECURITY}:
+    if change.section in GRAVE:
         marked = marked and not _SAYS[change.section].match(small)
     else:
         marked = marked and change.section is Section.FIXED and _states_fault(small)
@@ -314,8 +314,8 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
         base = base if options.links else None
         linked = references(change, base, voice.phrases, commits=options.commit_hashes, links=options.links)
         line = " ".join([line, *linked])
-    if change.notes and (notes := [inline(note) for note in notes_of(change, _NOTES_SHOWN)]):
-        return f"{line}\n  > " + "\n  >\n  > ".join(notes)
+    if notes := quoted_notes(change):
+        return f"{line}{notes}"
     details = change.details if options.details and voice.technical else ""
     return f"{line}\n  {inline(details)}" if details else line
 
@@ -323,6 +323,11 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
 def notes_of(change: Change, first: int | None = None) -> list[str]:
     """Return the breaking footers of a change as plain sentences, without repetitions of its line."""
     return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
+
+
+def quoted_notes(change: Change) -> str:
+    """Return the breaking footers of a change as quotations below its line; empty: none."""
+    return "\n  >".join(f"\n  > {inline(note)}" for note in notes_of(change, _NOTES_SHOWN))
 
 
 def references(

@@ -1,10 +1,18 @@
-"""Merge commits, and the pull requests that they bring."""
+"""Merge commits, and the commits of the pull requests that they bring."""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, final
 
-from contentsvc_core.content.changelog.read import CommitMessage
+from msgspec import Struct
+from msgspec.structs import replace
+
+from contentsvc_core.content.changelog.read import CommitMessage, parse
+from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
+
+#: The search of a merge for the commits of its branch: so many earlier commits without a merge.
+_LOOK_BACK: Final = 64
 
 _MERGES: Final = tuple(
     late(pattern, re.IGNORECASE)
@@ -46,3 +54,78 @@ def merge_of(message: CommitMessage) -> tuple[str, str] | None:
     title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
     trailer = _GITLAB_NUMBER.match(title) or title.startswith(("Co-authored-by", "Signed-off-by"))
     return "" if trailer else title, number
+
+
+@final
+class Read(Struct, frozen=True, gc=False):
+    commit: Commit
+    message: CommitMessage
+
+
+#: The commits of one change: the leading one first, then the others, oldest first.
+Group = tuple[Read, ...]
+
+
+def by_request(new: Sequence[Read]) -> tuple[list[Group], list[Read]]:
+    """Group the commits of one push by pull request; return the groups, and the merges that bring none.
+
+    The wire form has no parents. A merge brings the commits before it that no merge has brought, as far as their files
+    are among its own. Where no files are known, a merge that ends a push brings the whole push, and others nothing.
+    """
+    merges = [merge_of(read.message) for read in new]
+    alone = len(merges) - merges.count(None) == 1 and merges[-1] is not None
+    groups: list[Group | None] = []
+    waiting: list[int] = []
+    bare: list[Read] = []
+    for read, merge in zip(new, merges, strict=True):
+        if merge is None:
+            if MERGE.match(read.message.subject):
+                bare.append(read)
+            else:
+                waiting.append(len(groups))
+                groups.append((read,))
+            continue
+        title, number = merge
+        titled = replace(read, message=_titled(read.message, title, number))
+        before = waiting if alone else waiting[-_LOOK_BACK:]
+        brought = _brought(read, number, [(place, groups[place]) for place in before], alone=alone)
+        waiting = [place for place in waiting if place not in brought]
+        branch = [each for place in sorted(brought) for each in groups[place] or ()]
+        if not branch and (not title or (waiting and not files_of(read.commit))):
+            bare.append(titled if title else read)
+            continue
+        for place in brought:
+            groups[place] = None
+        groups.append((titled, *branch) if title else (*branch[:1], titled, *branch[1:]))
+    return [group for group in groups if group is not None], bare
+
+
+def _brought(merge: Read, number: str, waiting: Sequence[tuple[int, Group | None]], *, alone: bool) -> set[int]:
+    files = files_of(merge.commit)
+    brought: set[int] = set()
+    for place, group in waiting:
+        for read in group or ():
+            own = files_of(read.commit)
+            first_line = read.commit.message.partition("\n")[0].rstrip()
+            # A commit with another pull request's number came with that one.
+            foreign = read.message.request != number and first_line.endswith(f"(#{read.message.request})")
+            if not foreign and (own <= files if own and files else alone):
+                brought.add(place)
+    return brought
+
+
+def files_of(commit: Commit) -> frozenset[str]:
+    return frozenset() if commit.paths_cut else frozenset((*commit.added, *commit.modified, *commit.removed))
+
+
+def _titled(message: CommitMessage, title: str, number: str) -> CommitMessage:
+    read = parse(title)
+    return replace(
+        read,
+        numbers=(*(each for each in read.numbers if each != number), number),
+        breaking=read.breaking or message.breaking,
+        breaking_notes=message.breaking_notes,
+        # What follows the title is the pull request's own text.
+        body=message.body.partition(title)[2] if title else message.body,
+        source=message.source,
+    )

@@ -59,9 +59,9 @@ def contributors(
     shown: list[str] = []
     places: dict[tuple[str, str], int] = {}
     for author in dict.fromkeys(people):
-        if _is_bot(author, bots):
-            continue
         username = _username(author)
+        if _is_bot(author, username, bots):
+            continue
         name = masked_line(author.name, _NAME_LIMIT).removesuffix(HIDDEN_ADDRESS).strip()
         if not (username or name):
             continue
@@ -96,8 +96,8 @@ def _keys(author: Author, username: str, name: str) -> list[tuple[str, str]]:
     return [*keys, ("email", author.email.casefold())] if author.email else keys
 
 
-def _is_bot(author: Author, bots: frozenset[str]) -> bool:
-    name, account = author.name.strip(), _username(author).casefold()
+def _is_bot(author: Author, username: str, bots: frozenset[str]) -> bool:
+    name, account = author.name.strip(), username.casefold()
     names = {name.casefold(), account} - {""}
     return bool(
         _PROGRAM_ADDRESS.fullmatch(author.email)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.options import DEFAULT_OPTIONS
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import storable
@@ -265,6 +265,6 @@ def _commit(place: int, entry: str) -> Commit:
 def _placed(change: Change, section: Section) -> Change:
     if section in {Section.OTHER, Section.CHANGED}:
         section = Section.CHANGED if change.section is Section.OTHER else change.section
-    elif change.section in {Section.BREAKING, Section.SECURITY}:
+    elif change.section in GRAVE:
         section = change.section
     return replace(change, section=section, noted=True)

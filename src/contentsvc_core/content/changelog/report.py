@@ -292,7 +292,8 @@ def _stages(
                         # A change begins with the first commit of its hash.
                         firsts.setdefault(commit.id or commit, place)
         for change in changes:
-            sorted_[firsts[change.commits[0].id or change.commits[0]]].append(change)
+            first = change.reads[0].commit
+            sorted_[firsts[first.id or first]].append(change)
     return [
         Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
         for release, run, told in zip(releases, runs, sorted_, strict=True)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
@@ -10,18 +9,19 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, UPKEEP, Breaks, Kind, classify
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
+from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
+from contentsvc_core.content.changelog.merges import Group
 from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
-from contentsvc_core.content.labels import SKIP, section_of_labels
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import lowered
@@ -41,8 +41,6 @@ _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
 #: Scopes of requirements that hold for the whole project.
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
-#: Sections that are never hidden.
-GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
 _TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
@@ -86,8 +84,7 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     notes: tuple[str, ...]
     #: Pull requests and issues, without ``#``; the change's own pull request comes last.
     numbers: tuple[str, ...]
-    commits: tuple[Commit, ...]
-    messages: tuple[CommitMessage, ...]
+    reads: Group
     kind: str
     #: Whether the change is listed. Otherwise it is counted.
     shown: bool = True
@@ -104,10 +101,16 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
         return explanation(self.body, said=self.continuation) if is_explained else ""
 
     @property
-    def authors(self) -> tuple[Author, ...]:
-        if len(self.commits) == 1:
-            return authors(self.commits[0], self.messages[0])
-        return tuple(chain.from_iterable(map(authors, self.commits, self.messages)))
+    def commits(self) -> list[Commit]:
+        return [read.commit for read in self.reads]
+
+    @property
+    def messages(self) -> list[CommitMessage]:
+        return [read.message for read in self.reads]
+
+    @property
+    def authors(self) -> list[Author]:
+        return [author for read in self.reads for author in authors(read.commit, read.message)]
 
 
 def reported_changes(
@@ -129,7 +132,7 @@ def reported_changes(
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for entry in combine(pushes, requests):
         kind = classify(entry.message, entry.touched, breaks=breaks)
-        if len(entry.commits) > 1:
+        if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
         if label is not None and not (kind.sure and kind.section in GRAVE):
@@ -156,9 +159,9 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
 def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, Kind]]:
     """Join a change that only raises a requirement with the last one that raises it: only that one still holds."""
     last: dict[tuple[str, str], int] = {}
-    kept: dict[int, tuple[Entry, Kind]] = {}
+    kept = dict(enumerate(reported))
     for place in range(len(reported) - 1, -1, -1):
-        entry, kind = kept[place] = reported[place]
+        entry, kind = reported[place]
         message = entry.message
         raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
         if kind.section is Section.CHANGED and message.description[-1:].isdecimal():
@@ -171,12 +174,9 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
         if at != place and not raised["more"] and not message.breaking_notes:
             later = kept[at][0]
             del kept[place]
-            kept[at] = (replace(later, commits=later.commits + entry.commits, numbers=_once_each(entry, later)), kind)
-    return [kept[place] for place in sorted(kept)]
-
-
-def _once_each(earlier: Entry, later: Entry) -> tuple[str, ...]:
-    return (*(number for number in earlier.numbers if number not in later.numbers), *later.numbers)
+            numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)
+            kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
+    return list(kept.values())
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -191,7 +191,7 @@ def _of_commits(entry: Entry, kind: Kind) -> Kind:
     if kind.section in GRAVE:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
-    inner = [classify(read.message, entry.touched) for read in entry.commits if read.message is not entry.message]
+    inner = [classify(read.message, entry.touched) for read in entry.reads if read.message is not entry.message]
     for section in (Section.BREAKING, Section.SECURITY):
         if any(each.section is section and each.sure for each in inner):
             return Kind(section, sure=True)
@@ -231,14 +231,13 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
     if kind.section in GRAVE:
         return False
-    hidden, message, first = options.hidden, entry.message, entry.commits[0].commit
+    hidden, message, first = options.hidden, entry.message, entry.reads[0].commit
     names = (kind.section.name.casefold(), message.kind, (message.scope or "").casefold()) if hidden else ()
     return not hidden.isdisjoint(names) or options.hides_author(first.author) or options.hides_paths(first)
 
 
 def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Change:
     message = entry.message
-    first, *others = entry.commits
     undone = undoing(message) if message.may_undo else None
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
@@ -268,8 +267,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         body=message.body,
         notes=message.breaking_notes,
         numbers=entry.numbers,
-        commits=(first.commit, *[read.commit for read in others]) if others else (first.commit,),
-        messages=(first.message, *[read.message for read in others]) if others else (first.message,),
+        reads=entry.reads,
         kind=message.kind,
         shown=shown,
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,

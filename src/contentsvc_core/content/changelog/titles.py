@@ -9,17 +9,9 @@ from typing import Final
 from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
-from contentsvc_core.content.changelog.select import (
-    GRAVE,
-    IMPORTANCE,
-    UPKEEP,
-    Change,
-    is_minor,
-    is_news,
-    most_important,
-)
+from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_minor, is_news, most_important
 from contentsvc_core.content.phrases import Phrasebook
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.on_demand import late

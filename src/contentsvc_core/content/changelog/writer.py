@@ -26,14 +26,12 @@ from contentsvc_core.content.changelog.markdown import inline, link, masked_line
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, untold
 from contentsvc_core.content.changelog.report import Part, Stage, in_order, items_of, report_of
-from contentsvc_core.content.changelog.select import GRAVE, Bump, Change, chained, is_news
-from contentsvc_core.content.options import DEFAULT_OPTIONS, MARKDOWN_LIMIT, ChangelogOptions
+from contentsvc_core.content.changelog.select import Bump, Change, chained, is_news
+from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.content.writing import Brief, Draft, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
-
-__all__ = ["MARKDOWN_LIMIT", "write_changelog"]
 
 #: The characters of a page that notes leave to the other blocks.
 _NOTES_ROOM: Final = 5_000

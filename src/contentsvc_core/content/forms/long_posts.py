@@ -5,7 +5,7 @@ from typing import Final
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.changelog import titles
-from contentsvc_core.content.changelog.lines import bounded, joined, named, notes_of, plain, references
+from contentsvc_core.content.changelog.lines import bounded, joined, named, notes_of, plain, quoted_notes, references
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, with_period
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.read import parse
@@ -21,7 +21,6 @@ from contentsvc_core.events.normalized import Release
 #: The longest list of a section, and how many of its changes have an explanation.
 _LISTED: Final = 20
 _EXPLAINED: Final = 8
-_NOTES_SHOWN: Final = 10
 #: The same of investor updates: changes of a section, risks, notes of a change.
 _SHIPPED_LISTED: Final = 6
 _RISKS_LISTED: Final = 20
@@ -57,7 +56,10 @@ def _introduction(news: News, lead: Item | None, author_said: str) -> str:
     if lead is None:
         said.append(author_said)
     else:
-        said += [with_period(wording.line_of(lead, news)), "" if _shown_notes(lead) else _explanation(lead, news)]
+        said += [
+            with_period(wording.line_of(lead, news)),
+            "" if quoted_notes(lead.change) else _explanation(lead, news),
+        ]
     if len(news.announced) >= _COUNTED_FROM:
         said.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
     return " ".join(map(inline, filter(None, [*said, *wording.besides(news)])))
@@ -80,19 +82,15 @@ def _section(news: News, section: Section, lead: Item | None) -> list[str]:
 
 def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
     more = [
-        "" if item is lead or place >= explained or _shown_notes(item) else _explanation(item, news)
+        "" if item is lead or place >= explained or quoted_notes(item.change) else _explanation(item, news)
         for place, item in enumerate(items)
     ]
-    bold = any(more) or any(map(_shown_notes, items))
+    bold = any(more) or any(quoted_notes(item.change) for item in items)
     return [_line(item, news, told, bold=bold) for item, told in zip(items, more, strict=True)]
 
 
 def _explanation(item: Item, news: News) -> str:
     return wording.excerpt(item.change) if news.voice.technical else ""
-
-
-def _shown_notes(item: Item) -> list[str]:
-    return [inline(note) for note in notes_of(item.change, _NOTES_SHOWN)]
 
 
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
@@ -108,7 +106,7 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     if technical:
         linked = references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
         said = " ".join([said, *([inline(explanation)] if explanation else []), *linked])
-    return "\n  > ".join([said, "\n  >\n  > ".join(notes)]) if (notes := _shown_notes(item)) else said
+    return f"{said}{quoted_notes(change)}"
 
 
 def _notes(news: News, release: Release | None) -> list[str]:

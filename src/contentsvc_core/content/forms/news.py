@@ -15,10 +15,10 @@ from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, report_of
-from contentsvc_core.content.changelog.select import GRAVE, UPKEEP, Change, importance, is_minor
+from contentsvc_core.content.changelog.select import Change, importance, is_minor
 from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.events.normalized import MAX_COMMITS, Release

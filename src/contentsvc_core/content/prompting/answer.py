@@ -7,14 +7,13 @@ from typing import Any, Final, cast, final
 from attrs import frozen
 
 from contentsvc_core.content.changelog.markdown import cut_at_word
-from contentsvc_core.content.changelog.writer import MARKDOWN_LIMIT
+from contentsvc_core.content.editing import TITLE_LIMIT
 from contentsvc_core.content.forms.social_posts import LINKEDIN_LIMIT, TWEET_LIMIT, URL_WEIGHT, weight
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.posts import MARKDOWN_LIMIT, ContentType
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable
 
-TITLE_LIMIT: Final = 120
 #: Limits of the social networks, in characters as each network counts them.
 LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.TWITTER_POST: TWEET_LIMIT}
 
@@ -36,13 +35,6 @@ class UnusableDraft:
     reason: str
     #: The faulty part of the text, which is repeated to the model alone.
     detail: str = ""
-
-
-@final
-@frozen(kw_only=True)
-class _Parts:
-    title: str
-    markdown: str
 
 
 def read_draft(text: str, content_type: ContentType, facts: str | None = None) -> Draft | UnusableDraft:
@@ -94,7 +86,7 @@ def length_of(markdown: str, content_type: ContentType) -> int:
     return addresses * URL_WEIGHT + weight(_BARE_URL.sub("", text))
 
 
-def _from_json(answer: str) -> _Parts | UnusableDraft:
+def _from_json(answer: str) -> Draft | UnusableDraft:
     try:
         # Not strict: a line feed inside a string is what small models get wrong, and nothing else can be meant by it.
         parsed, _ = json.JSONDecoder(strict=False).raw_decode(answer)
@@ -103,14 +95,14 @@ def _from_json(answer: str) -> _Parts | UnusableDraft:
     title, markdown = (cast("dict[str, Any]", parsed).get(name) for name in ("title", "markdown"))
     if not (isinstance(title, str) and isinstance(markdown, str)):
         return UnusableDraft(reason='its JSON has no texts "title" and "markdown"')
-    return _Parts(title=title, markdown=markdown)
+    return Draft(title=title, markdown=markdown)
 
 
-def _from_markdown(answer: str) -> _Parts | UnusableDraft:
+def _from_markdown(answer: str) -> Draft | UnusableDraft:
     title, markdown = _headed(answer)
     if not title:
         return UnusableDraft(reason="it is neither JSON nor Markdown that begins with a heading")
-    return _Parts(title=title, markdown=markdown)
+    return Draft(title=title, markdown=markdown)
 
 
 def _headed(markdown: str) -> tuple[str, str]:

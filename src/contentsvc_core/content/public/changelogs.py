@@ -44,9 +44,9 @@ class _Owner(Protocol):
     def name(self) -> str: ...
 
 
-@final
-@frozen(kw_only=True)
-class HeaderLink:
+class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """A link in the page header."""
+
     label: str
     url: str
 
@@ -88,7 +88,7 @@ class PublicChangelog:
     scopes: tuple[str, ...] = ()
     #: ``rrggbb``; ``None``: the default colour.
     accent: str | None = None
-    header_links: tuple[HeaderLink, ...] = ()
+    header_links: tuple[LinkBody, ...] = ()
     #: The digests of the pictures; the store keeps the bytes, and sets this field.
     images: tuple[ImageMark, ...] = field(converter=_by_kind, default=())
     #: Whether pages and feeds show hashes of commits, contributors and internal changes, where posts have them.
@@ -206,13 +206,6 @@ def refuse_changelog(
     return too_many_slugs(at_most) if new and len(holders.keys() | new) > at_most else None
 
 
-class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """A link in the page header."""
-
-    label: str
-    url: str
-
-
 @final
 class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
     """A public changelog."""
@@ -238,7 +231,6 @@ class ChangelogBody(Struct, frozen=True, kw_only=True, rename="camel"):
             cls,
             changelog,
             accent=None if changelog.accent is None else f"#{changelog.accent}",
-            header_links=[LinkBody(link.label, link.url) for link in changelog.header_links],
             images={image.kind.value: image.digest for image in changelog.images},
             url=url,
         )

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.commands import Command, changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import SLUG_LIMIT, HeaderLink, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import SLUG_LIMIT, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
 from contentsvc_core.content.public.facets import folded
 from contentsvc_core.identifiers import is_full_name, is_slug
@@ -46,16 +46,12 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
         Annotated[tuple[ContentType, ...], Meta(description="Show only posts of these content types.")] | UnsetType
     ) = UNSET
     repositories: (
-        Annotated[
-            tuple[str, ...],
-            Meta(description="Show only posts about these repositories; empty: all."),
-        ]
+        Annotated[tuple[str, ...], Meta(description="Show only posts about these repositories; empty: all.")]
         | UnsetType
     ) = UNSET
     scopes: (
         Annotated[
-            tuple[str, ...],
-            Meta(description="Show only posts with these commit scopes or packages; empty: all."),
+            tuple[str, ...], Meta(description="Show only posts with these commit scopes or packages; empty: all.")
         ]
         | UnsetType
     ) = UNSET
@@ -75,16 +71,12 @@ ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("produc
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
     values = values_of(command)
     for name, value in values.items():
-        read = _READERS.get(name, _same)(value)
+        read = _READERS[name](value) if name in _READERS else value
         if isinstance(read, Refusal):
             return read
         values[name] = read
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
     return evolve(current, **values, updated_at=max(at, current.updated_at))
-
-
-def _same(value: object) -> object:
-    return value
 
 
 def _slug(text: str) -> str | Refusal:
@@ -98,18 +90,18 @@ def _repositories(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
     unfit = next((name for name in names if not is_full_name(name)), None)
     if unfit is not None:
         return invalid("repositories", f"must be owner/name, which '{one_line(unfit, 100)}' is not")
-    return _chosen("repositories", names, folded)
+    return _chosen("repositories", names)
 
 
 def _scopes(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
     unfit = next((name for name in names if not 1 <= len(folded(name)) <= SCOPE_LIMIT), None)
     if unfit is not None:
         return invalid("scopes", f"must have 1 to {SCOPE_LIMIT} characters each")
-    return _chosen("scopes", tuple(map(folded, names)), folded)
+    return _chosen("scopes", tuple(map(folded, names)))
 
 
-def _chosen(field: str, names: tuple[str, ...], key: Callable[[str], str]) -> tuple[str, ...] | Refusal:
-    chosen = {key(name): name for name in names}
+def _chosen(field: str, names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
+    chosen = {folded(name): name for name in names}
     if len(chosen) > MAX_CHOSEN:
         return invalid(field, f"must be at most {MAX_CHOSEN}")
     return tuple(chosen.values())
@@ -121,10 +113,10 @@ def _accent(text: str | None) -> str | Refusal | None:
     return read_colour(text) or invalid("accent", "must be a colour such as #0b6b63")
 
 
-def _links(links: tuple[LinkBody, ...]) -> tuple[HeaderLink, ...] | Refusal:
+def _links(links: tuple[LinkBody, ...]) -> tuple[LinkBody, ...] | Refusal:
     if len(links) > MAX_LINKS:
         return invalid("header_links", f"must be at most {MAX_LINKS}")
-    read: list[HeaderLink] = []
+    read: list[LinkBody] = []
     for link in links:
         line = _line("header_links", link.label, 1, LABEL_LIMIT, of="labels")
         address = _address("header_links", link.url)
@@ -132,7 +124,7 @@ def _links(links: tuple[LinkBody, ...]) -> tuple[HeaderLink, ...] | Refusal:
             return line
         if isinstance(address, Refusal) or address is None:
             return invalid("header_links", f"{_NO_ADDRESS.replace('must be', 'must each have')}")
-        read.append(HeaderLink(label=line, url=address))
+        read.append(LinkBody(label=line, url=address))
     return tuple(read)
 
 

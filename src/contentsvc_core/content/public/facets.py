@@ -7,7 +7,7 @@ from html import unescape
 from typing import Final
 
 from contentsvc_core.content.brand import ToneProfile
-from contentsvc_core.content.labels import section_of_labels
+from contentsvc_core.content.changelog.labels import section_of_labels
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import Label, Post

@@ -19,6 +19,13 @@ ALERTS_ROOT: Final = f"{ROOT}/-/alerts"
 _NAMESPACE: Final = UUID("194dbe08-77d8-5d96-9eed-58634a91648f")
 
 
+def _under_home(path: str) -> property:
+    def address(self: "ChangelogLinks") -> str:
+        return f"{self.home}/{path}"
+
+    return property(address)
+
+
 @final
 @frozen(kw_only=True)
 class ChangelogLinks:
@@ -32,37 +39,14 @@ class ChangelogLinks:
     def home(self) -> str:
         return f"{self.base_url}{ROOT}/{self.slug}"
 
-    @property
-    def releases(self) -> str:
-        return f"{self.home}/releases"
-
-    @property
-    def atom(self) -> str:
-        return f"{self.home}/feed.atom"
-
-    @property
-    def json_feed(self) -> str:
-        return f"{self.home}/feed.json"
-
-    @property
-    def embed(self) -> str:
-        return f"{self.home}/embed"
-
-    @property
-    def fragment(self) -> str:
-        return f"{self.home}/embed/fragment"
-
-    @property
-    def subscribe(self) -> str:
-        return f"{self.home}/subscribe"
-
-    @property
-    def widget(self) -> str:
-        return f"{self.home}/widget.js"
-
-    @property
-    def badge(self) -> str:
-        return f"{self.home}/badge.svg"
+    releases = _under_home("releases")
+    atom = _under_home("feed.atom")
+    json_feed = _under_home("feed.json")
+    embed = _under_home("embed")
+    fragment = _under_home("embed/fragment")
+    subscribe = _under_home("subscribe")
+    widget = _under_home("widget.js")
+    badge = _under_home("badge.svg")
 
     def month(self, month: Month) -> str:
         return f"{self.home}/{month.written}"

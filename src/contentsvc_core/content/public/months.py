@@ -9,14 +9,10 @@ from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
+from contentsvc_core.content.phrases import ENGLISH
 from contentsvc_core.content.posts import Post
 from contentsvc_core.zones import DEFAULT_ZONE, day_of, start_of_day
 
-#: Fixed English names: the standard library's depend on the process's locale.
-_NAMES: Final = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _WRITTEN: Final = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])", re.ASCII)
 _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 9998
@@ -48,7 +44,7 @@ class Month:
 
     @property
     def name(self) -> str:
-        return f"{_NAMES[self.number - 1]} {self.year}"
+        return f"{ENGLISH.months[self.number - 1]} {self.year}"
 
     @property
     def since(self) -> datetime:

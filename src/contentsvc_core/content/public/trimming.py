@@ -9,7 +9,7 @@ from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import HEADING
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import UPKEEP, Section
 
 #: ``(6662648, abc1234)`` behind an entry, with links or without.
 _HASH: Final = r"(?:<a [^>]*>[0-9a-f]{7,64}</a>|[0-9a-f]{7,40})"
@@ -21,7 +21,6 @@ _BOOKS: Final = tuple(PHRASEBOOKS.values())
 _LEFT_OUT: Final = frozenset(
     name.casefold() for book in _BOOKS for name in (book.contributors, book.headings[Section.INTERNAL])
 )
-_UPKEEP: Final = (Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL)
 #: The sanitizer writes a no-break space as a reference.
 _ALSO: Final = "|".join(
     re.escape(book.also_upkeep.of(tone).partition("{")[0].strip()).replace("\N{NO-BREAK SPACE}", "&nbsp;")
@@ -31,7 +30,7 @@ _ALSO: Final = "|".join(
 _COUNTED: Final = "|".join(
     re.escape(words.replace("{n}", "").strip())
     for book in _BOOKS
-    for count in (book.smaller, *(book.kinds[section] for section in _UPKEEP))
+    for count in (book.smaller, *(book.kinds[section] for section in UPKEEP))
     for words in (count.one, count.many)
 )
 #: ``Also 2 internal changes (all commits).``

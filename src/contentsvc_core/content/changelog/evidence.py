@@ -1,0 +1,113 @@
+"""The evidence about a change: its words, and the tables that they may match."""
+
+import re
+from typing import Final, final
+
+from msgspec import Struct
+
+from contentsvc_core.content.changelog import grave, patterns, words
+from contentsvc_core.content.changelog.paths import Touched
+from contentsvc_core.content.changelog.read import CommitMessage
+from contentsvc_core.content.changelog.tables import Table, tables_of
+from contentsvc_core.content.sections import Section
+from contentsvc_core.on_demand import late
+
+_WORD: Final = late(r"[\w'\u2019+-]+")
+#: Verbs of two words, by the verb of the table that has their meaning.
+_TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
+#: Adverbs and clauses before a verb.
+_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+#: Not names in capitals: macros, and variables of the environment.
+_PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
+
+#: The evidence that rules need, beside the tables of :func:`tables_of`.
+ANY, BREAKS, MERGES, UNDOES, DOT, PRIVATE, FOREIGN = (1 << place for place in range(48, 55))
+VERB, REMOVES, DEPRECATES, TAKES_AWAY, TIDIES = (1 << place for place in range(55, 60))
+_FIRST_WORDS: Final = (
+    (VERB, words.VERBS.keys()),
+    (REMOVES, {word for word, section in words.VERBS.items() if section is Section.REMOVED}),
+    (DEPRECATES, {word for word, section in words.VERBS.items() if section is Section.DEPRECATED}),
+    (TAKES_AWAY, grave.REMOVING.split()),
+    (TIDIES, words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS),
+)
+_OF_FIRST_WORDS: Final = {
+    word: sum(bit for bit, of in _FIRST_WORDS if word in of) for _, known in _FIRST_WORDS for word in known
+}
+
+
+@final
+class Evidence(Struct, gc=False):
+    message: CommitMessage
+    touched: Touched
+    text: str
+    scope: str
+    first: str
+    bits: int
+    found: set[str]
+
+    @property
+    def typed(self) -> Section | None:
+        return typed_as(self.message.kind, self.message.sign)
+
+    @property
+    def verb(self) -> Section | None:
+        return words.VERBS.get(self.first)
+
+    def says(self, table: Table, of: str | None = None) -> bool:
+        """Return whether the words match a table; ``of``: fewer words than the description."""
+        return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
+
+    @property
+    def is_dependency(self) -> bool:
+        return self.says(patterns.DEPENDENCY, of=self.text.rstrip("."))
+
+    @property
+    def unnoticed(self) -> bool:
+        return any(map(self.says, (grave.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION))) or self.names_private
+
+    @property
+    def names_private(self) -> bool:
+        """Whether the words name something private of the code."""
+        return self.scope.startswith("_") or ("_" in self.text and _PRIVATE_NAME.search(self.text) is not None)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the words announce a breaking change, and do not mend one."""
+        return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
+
+
+def typed_as(kind: str, sign: str) -> Section | None:
+    typed = words.TYPES.get(kind)
+    return typed if typed or kind or sign in words.VAGUE_SIGNS else words.GITMOJI.get(sign)
+
+
+def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
+    text = message.description
+    first = _first(text)
+    bits, found = tables_of(text)
+    if "`" in text:
+        more, also = tables_of(text.replace("`", ""))
+        bits |= more
+        found |= also
+    bits |= ANY | _OF_FIRST_WORDS.get(first, 0) | DOT * ("." in text) | PRIVATE * ("_" in text)
+    bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
+    bits |= FOREIGN * (not text.isascii())
+    scope = message.scope.casefold() if message.scope else ""
+    return Evidence(message, touched, text, scope, first, bits, found)
+
+
+def _first(text: str) -> str:
+    word = _word(text)
+    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
+        verb = _word(text[before.end() :])
+        return verb if verb in words.VERBS else word
+    return (two and two.lastgroup) or word
+
+
+def _word(text: str) -> str:
+    word = text.partition(" ")[0]
+    if not word.isalpha():
+        match = _WORD.match(text.lstrip("`*_\"'"))
+        word = match[0].replace("\u2019", "'") if match else ""
+    return word.casefold()
