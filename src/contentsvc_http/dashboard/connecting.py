@@ -163,12 +163,12 @@ async def _removed_objects(dashboard: Dashboard, organization_id: str, gone: Dis
     return {
         "triggers": [
             trigger
-            for trigger in (await dashboard.app.stores.directory.triggers(organization_id) if triggers else ())
+            for trigger in (await dashboard.app.stores.triggers.all_of(organization_id) if triggers else ())
             if trigger.id in triggers
         ],
         "schedules": [
             schedule
-            for schedule in (await dashboard.app.stores.schedules.schedules(organization_id) if schedules else ())
+            for schedule in (await dashboard.app.stores.schedules.all_of(organization_id) if schedules else ())
             if schedule.id in schedules
         ],
     }

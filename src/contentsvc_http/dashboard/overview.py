@@ -95,9 +95,9 @@ async def _has_delivered(dashboard: Dashboard, organization_id: str, *, else_: b
 
 
 async def _has_trigger(dashboard: Dashboard, organization_id: str) -> bool:
-    if any(trigger.enabled for trigger in await dashboard.app.stores.directory.triggers(organization_id)):
+    if any(trigger.enabled for trigger in await dashboard.app.stores.triggers.all_of(organization_id)):
         return True
-    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.schedules(organization_id))
+    return any(schedule.enabled for schedule in await dashboard.app.stores.schedules.all_of(organization_id))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:

@@ -56,8 +56,8 @@ class RunLine:
 
 
 async def starters_of(dashboard: Dashboard, organization_id: str) -> Starters:
-    triggers = await dashboard.app.stores.directory.triggers(organization_id)
-    schedules = await dashboard.app.stores.schedules.schedules(organization_id)
+    triggers = await dashboard.app.stores.triggers.all_of(organization_id)
+    schedules = await dashboard.app.stores.schedules.all_of(organization_id)
     return Starters(
         triggers={trigger.id: trigger for trigger in triggers},
         schedules={schedule.id: schedule.name for schedule in schedules},

@@ -160,10 +160,10 @@ class _Schedules(FormSection[Schedule, _Typed]):
     no_repository = NO_REPOSITORY
 
     async def stored(self, organization_id: str) -> Sequence[Schedule]:
-        return await self.dashboard.app.stores.schedules.schedules(organization_id)
+        return await self.dashboard.app.stores.schedules.all_of(organization_id)
 
     async def find(self, organization_id: str, id_: str) -> Schedule | None:
-        return await self.dashboard.app.stores.schedules.schedule(organization_id, id_) if is_own_id(id_) else None
+        return await self.dashboard.app.stores.schedules.find(organization_id, id_) if is_own_id(id_) else None
 
     async def remove(self, organization_id: str, id_: str) -> object:
         return await self.dashboard.app.stores.schedules.remove(organization_id, id_)

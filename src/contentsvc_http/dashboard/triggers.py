@@ -165,13 +165,13 @@ class _Triggers(FormSection[Trigger, TypedTrigger]):
     no_repository = NO_REPOSITORY
 
     async def stored(self, organization_id: str) -> Sequence[Trigger]:
-        return await self.dashboard.app.stores.directory.triggers(organization_id)
+        return await self.dashboard.app.stores.triggers.all_of(organization_id)
 
     async def find(self, organization_id: str, id_: str) -> Trigger | None:
-        return await self.dashboard.app.stores.directory.trigger(organization_id, id_) if is_own_id(id_) else None
+        return await self.dashboard.app.stores.triggers.find(organization_id, id_) if is_own_id(id_) else None
 
     async def remove(self, organization_id: str, id_: str) -> object:
-        return await self.dashboard.app.stores.directory.remove_trigger(organization_id, id_)
+        return await self.dashboard.app.stores.triggers.remove(organization_id, id_)
 
     async def apply(self, organization_id: str, id_: str | None, command: Struct) -> Trigger | Refusal:
         editor = self.dashboard.app.trigger_editor
