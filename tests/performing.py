@@ -14,6 +14,7 @@ from contentsvc_core.ports import (
     MarkupRenderer,
     RunLedger,
     Schedules,
+    Triggers,
 )
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.perform import Performer, ReadsPullRequests, ReadsSites
@@ -30,6 +31,8 @@ class PerformingStores(Protocol):
     def contexts(self) -> ContextLibrary: ...
     @property
     def brands(self) -> BrandIdentities: ...
+    @property
+    def triggers(self) -> Triggers: ...
     @property
     def schedules(self) -> Schedules: ...
     @property
@@ -53,6 +56,7 @@ def performer_over(
         jobs=stores.jobs,
         briefs=Briefs(stores.contexts, stores.brands),
         directory=stores.directory,
+        triggers=stores.triggers,
         schedules=stores.schedules,
         sites=sites,
         pull_requests=pull_requests,

@@ -36,7 +36,7 @@ def add_trigger(stores: Stores, trigger: Trigger) -> Step:
         model.triggers[trigger.id] = trigger
         return trigger
 
-    return Step(what=f"add {trigger}", perform=lambda: stores.directory.add_trigger(trigger), predict=predict)
+    return Step(what=f"add {trigger}", perform=lambda: stores.triggers.add(trigger), predict=predict)
 
 
 def change_trigger(
@@ -60,7 +60,7 @@ def change_trigger(
 
     return Step(
         what=f"change {trigger_id} of {organization_id} to {repository_ids} and {kinds}",
-        perform=lambda: stores.directory.change_trigger(organization_id, trigger_id, change),
+        perform=lambda: stores.triggers.change(organization_id, trigger_id, change),
         predict=predict,
     )
 
@@ -77,7 +77,7 @@ def remove_trigger(stores: Stores, organization_id: str, trigger_id: str) -> Ste
 
     return Step(
         what=f"remove {trigger_id} of {organization_id}",
-        perform=lambda: stores.directory.remove_trigger(organization_id, trigger_id),
+        perform=lambda: stores.triggers.remove(organization_id, trigger_id),
         predict=predict,
     )
 

@@ -118,7 +118,7 @@ def switch_trigger(stores: Stores, organization_id: str, trigger_id: str, *, ena
     """Switch a trigger on or off, of the organization that is named or of another."""
 
     async def perform() -> bool:
-        changed = await stores.directory.change_trigger(organization_id, trigger_id, switched(enabled=enabled))
+        changed = await stores.triggers.change(organization_id, trigger_id, switched(enabled=enabled))
         return isinstance(changed, Trigger)
 
     def predict(model: Model) -> bool:
@@ -140,8 +140,9 @@ def find(stores: Stores, organization_id: str, id_: str, prefix: str) -> Step:
 
     async def perform() -> object:
         directory = stores.directory
+        triggers = stores.triggers
         return (
-            await directory.trigger(organization_id, id_),
+            await triggers.find(organization_id, id_),
             await directory.secrets(organization_id, id_, START),
             await directory.owner_of(id_),
             await stores.keys.key(prefix),

@@ -175,8 +175,9 @@ async def seen(stores: Stores) -> Visible:
 
 async def _seen_of(stores: Stores, organization_id: str) -> Visible:
     directory = stores.directory
+    triggers = stores.triggers
     keys, integrations, triggers = await asyncio.gather(
-        stores.keys.keys(organization_id), directory.integrations(organization_id), directory.triggers(organization_id)
+        stores.keys.keys(organization_id), directory.integrations(organization_id), triggers.all_of(organization_id)
     )
     contexts, runs, posts, entries = await asyncio.gather(
         stores.contexts.records(organization_id),

@@ -168,7 +168,7 @@ class _Episode:
                     output_type=output,
                     created_at=START,
                 )
-                if await self._stores.directory.add_trigger(trigger) != trigger:
+                if await self._stores.triggers.add(trigger) != trigger:
                     message = "the setting itself is refused"
                     raise ValueError(message)
                 setting.triggers.append(trigger)
@@ -216,9 +216,7 @@ class _Episode:
                 trigger = self._rng.choice(setting.triggers)
                 setting.expected.toggled.add(trigger.id)
                 enabled = self._rng.random() < 0.6
-                await self._stores.directory.change_trigger(
-                    trigger.organization_id, trigger.id, switched(enabled=enabled)
-                )
+                await self._stores.triggers.change(trigger.organization_id, trigger.id, switched(enabled=enabled))
                 self._figures["changes of configuration"] += 1
             await self._fill_up()
 

@@ -110,11 +110,11 @@ class Application:
     @cached_property
     def delivery_trails(self) -> "core.DeliveryTrails":
         stores = self.stores
-        return core.DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.directory, stores.posts)
+        return core.DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.triggers, stores.posts)
 
     @cached_property
     def trigger_editor(self) -> "core.TriggerEditor":
-        return core.TriggerEditor(self.stores.directory, self.stores.brands, self.clock, self.ids)
+        return core.TriggerEditor(self.stores.triggers, self.stores.directory, self.stores.brands, self.clock, self.ids)
 
     @cached_property
     def planner(self) -> "core.Planner":

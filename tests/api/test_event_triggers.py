@@ -143,11 +143,11 @@ async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
 
 async def test_an_organization_has_a_bounded_number_of_triggers(world: ApiWorld, acme: Caller) -> None:
     first = await new_trigger(acme)
-    current = await world.stores.directory.trigger(acme.organization.id, first["id"])
+    current = await world.stores.triggers.find(acme.organization.id, first["id"])
     assert current is not None
     for number in range(1, MAX_TRIGGERS):
         added = evolve(current, id=f"trg_{number}", repository_ids=(number + 1,))
-        assert await world.stores.directory.add_trigger(added) == added
+        assert await world.stores.triggers.add(added) == added
 
     answer = await acme("POST", PATH, new_body(outputType="blog_post"))
 

@@ -145,14 +145,14 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
         read = {name: created_body["schedule"][name] for name in new}
         changed = await acme("PATCH", f"/v1/schedules/{created_body['schedule']['id']}", {**read, "name": "Renamed"})
         assert changed.json()["schedule"]["outputConfig"] == created_body["schedule"]["outputConfig"]
-        (kept,) = await stores.schedules.schedules(acme.organization.id)
+        (kept,) = await stores.schedules.all_of(acme.organization.id)
         assert (kept.name, kept.brand_identity_id, kept.repository_ids) == ("Renamed", brand.id, (1,))
     new = trigger(targets={"repositoryIds": [integration]}, outputConfig=output)
     created_body = await taken("POST", "/v1/event-triggers", new, field="includePreReleases")
     if hosted:
         read = {name: created_body["eventTrigger"][name] for name in new}
         await acme("PATCH", f"/v1/event-triggers/{created_body['eventTrigger']['id']}", {**read, "enabled": False})
-        (kept,) = await stores.directory.triggers(acme.organization.id)
+        (kept,) = await stores.triggers.all_of(acme.organization.id)
         assert (kept.enabled, kept.brand_identity_id, kept.event_types) == (False, brand.id, ("release",))
 
     # The launcher's extension sends the slug with each change of a post.
@@ -434,7 +434,7 @@ async def test_a_trigger_leaves_pre_releases_out_if_its_source_says_so(hosted: A
     )
 
     assert answer.json()["eventTrigger"]["sourceConfig"] == source
-    (stored,) = await hosted.stores.directory.triggers(acme.organization.id)
+    (stored,) = await hosted.stores.triggers.all_of(acme.organization.id)
     assert not stored.options.pre_releases
 
 

@@ -237,7 +237,7 @@ async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(
     world: ApiWorld, server: CodeHostServer, acme: Caller
 ) -> None:
     created = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
-    editor = TriggerEditor(world.stores.directory, world.stores.brands, world.clock, world.ids)
+    editor = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
     trigger: Any = await editor.create(acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github"))
     zenith = await world.caller("Zenith")
     assert (await zenith("DELETE", f"/v1/integrations/{created}")).status_code == 404

@@ -207,7 +207,7 @@ async def tenant(
     )
     assert await stores.directory.add_integration(created.integration, SECRET)
     for trigger in created.triggers:
-        await stores.directory.add_trigger(trigger)
+        await stores.triggers.add(trigger)
     return created
 
 

@@ -147,7 +147,7 @@ async def test_the_default_is_not_removed(acme: Tenant) -> None:
 
 
 async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Tenant) -> None:
-    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    brands, triggers, schedules = acme.stores.brands, acme.stores.triggers, acme.stores.schedules
     default = await added(acme)
     brand = await added(acme, "Other", created_at=later(hours=1))
     named = [
@@ -156,7 +156,7 @@ async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Te
     ]
     off = evolve(a_trigger(acme.id, 1), brand_identity_id=brand.id, enabled=False)
     for trigger in (*named, off):
-        await directory.add_trigger(trigger)
+        await triggers.add(trigger)
     scheduled = a_schedule(acme.id, brand_identity_id=brand.id)
     others = a_schedule(acme.id, brand_identity_id=default.id)
     for schedule in (scheduled, others):
@@ -167,17 +167,17 @@ async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Te
 
     assert removed == Removed(disabled_events=named, disabled_schedules=[scheduled])
     assert await brands.identities(acme.id) == [default]
-    assert [each.enabled for each in await directory.triggers(acme.id)] == [True, True, False, False, False]
+    assert [each.enabled for each in await triggers.all_of(acme.id)] == [True, True, False, False, False]
     # They go on naming it: so no two become the same.
-    assert {each.brand_identity_id for each in await directory.triggers(acme.id)} >= {brand.id}
-    assert await schedules.schedules(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
+    assert {each.brand_identity_id for each in await triggers.all_of(acme.id)} >= {brand.id}
+    assert await schedules.all_of(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
     # A delivery that was decided before would still start them.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
 async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Tenant) -> None:
-    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    brands, triggers, schedules = acme.stores.brands, acme.stores.triggers, acme.stores.schedules
     zenith = await tenant(acme.stores, "zenith")
     foreign = await brands.add(a_brand(zenith.id))
     assert isinstance(foreign, BrandIdentity)
@@ -189,28 +189,28 @@ async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Te
     for unknown in ("brand_unknown", foreign.id):
         refused = no_such_brand(unknown)
         new = evolve(a_trigger(acme.id, 1), brand_identity_id=unknown)
-        assert await directory.add_trigger(new, checks_brand=True) == refused
+        assert await triggers.add(new, checks_brand=True) == refused
         assert await schedules.add(a_schedule(acme.id, brand_identity_id=unknown), checks_brand=True) == refused
-        for change in (directory.change_trigger, schedules.change):
-            current: Any = trigger if change == directory.change_trigger else schedule
+        for change in (triggers.change, schedules.change):
+            current: Any = trigger if change == triggers.change else schedule
 
             def named(each: Any, unknown: str = unknown) -> Any:
                 return evolve(each, brand_identity_id=unknown)
 
             assert await change(acme.id, current.id, named, checks_brand=True) == refused  # pyright: ignore[reportArgumentType]
-    assert await directory.triggers(acme.id) == list(acme.triggers)
-    assert await schedules.schedules(acme.id) == [schedule]
+    assert await triggers.all_of(acme.id) == list(acme.triggers)
+    assert await schedules.all_of(acme.id) == [schedule]
     assert (await acme.endpoint()).version == version
     # One that is there, or none at all, is welcome.
     for known in (default.id, None):
         new = evolve(a_trigger(acme.id, 2), brand_identity_id=known)
-        assert await directory.add_trigger(new, checks_brand=True) == new
+        assert await triggers.add(new, checks_brand=True) == new
         named_so = a_schedule(acme.id, brand_identity_id=known, repository_ids=(2,))
         assert await schedules.add(named_so, checks_brand=True) == named_so
 
 
 async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_identity(acme: Tenant) -> None:
-    brands, directory, schedules = acme.stores.brands, acme.stores.directory, acme.stores.schedules
+    brands, triggers, schedules = acme.stores.brands, acme.stores.triggers, acme.stores.schedules
     await added(acme)
     trigger, schedule = acme.triggers[0], a_schedule(acme.id)
     assert await schedules.add(schedule)
@@ -222,24 +222,24 @@ async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_ident
             return evolve(each, brand_identity_id=brand.id)
 
         work: list[Any] = [
-            directory.change_trigger(acme.id, trigger.id, spoken, checks_brand=True),
+            triggers.change(acme.id, trigger.id, spoken, checks_brand=True),
             schedules.change(acme.id, schedule.id, spoken, checks_brand=True),
-            directory.add_trigger(new, checks_brand=True),
+            triggers.add(new, checks_brand=True),
         ]
         work.insert(number, brands.remove(acme.id, brand.id))
         answers = await asyncio.gather(*work)
 
         (removed,) = [answer for answer in answers if isinstance(answer, Removed)]
-        named = [each for each in await directory.triggers(acme.id) if each.brand_identity_id == brand.id]
+        named = [each for each in await triggers.all_of(acme.id) if each.brand_identity_id == brand.id]
         # The ones added first were disabled; the ones added last were refused.
         assert [each.enabled for each in named] == [False] * len(named)
         assert {each.id for each in named} == {each.id for each in removed.disabled_events}
-        current = await schedules.schedule(acme.id, schedule.id)
+        current = await schedules.find(acme.id, schedule.id)
         assert current is not None
         disabled = (Disabled(schedule.id, schedule.name),) if current.brand_identity_id == brand.id else ()
         assert removed.disabled_schedules == disabled
         assert answers.count(no_such_brand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
-        await directory.change_trigger(acme.id, trigger.id, lambda each: evolve(each, enabled=True))
+        await triggers.change(acme.id, trigger.id, lambda each: evolve(each, enabled=True))
         await schedules.change(acme.id, schedule.id, lambda _: schedule)
 
 

@@ -61,10 +61,10 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
 
 
 async def test_an_endpoint_has_the_triggers_that_may_match_there(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     zenith = await tenant(acme.stores, "zenith")
-    await directory.add_trigger(a_trigger(acme.id, 1, provider="github"))
-    await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+    await triggers.add(a_trigger(acme.id, 1, provider="github"))
+    await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert (await acme.endpoint()).triggers == acme.triggers[1:]
     assert (await zenith.endpoint()).triggers == zenith.triggers
@@ -80,14 +80,15 @@ async def test_a_disabled_integration_refuses_at_once(acme: Tenant) -> None:
 
 async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) -> None:
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     versions = [(await acme.endpoint()).version]
     assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
     versions.append((await acme.endpoint()).version)
-    await directory.add_trigger(a_trigger(acme.id, 1))
+    await triggers.add(a_trigger(acme.id, 1))
     versions.append((await acme.endpoint()).version)
     await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
     versions.append((await acme.endpoint()).version)
-    await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+    await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
     versions.append((await acme.endpoint()).version)
 
     assert versions == sorted(set(versions))
@@ -97,8 +98,9 @@ async def test_a_change_without_effect_makes_no_configuration_stale(acme: Tenant
     zenith = await tenant(acme.stores, "zenith")
     settling = await acme.processed("d-1")
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
 
-    assert await directory.change_trigger(acme.id, zenith.triggers[0].id, switched(enabled=False)) is UNKNOWN_TRIGGER
+    assert await triggers.change(acme.id, zenith.triggers[0].id, switched(enabled=False)) is UNKNOWN_TRIGGER
     assert not await directory.enable_integration(acme.id, zenith.integration.id, enabled=False)
     assert not await directory.add_integration(an_integration(acme.id, (1, "acme/new")), "other")
 
@@ -190,31 +192,32 @@ async def test_integrations_and_triggers_are_listed_oldest_first(acme: Tenant) -
     for integration in reversed(integrations):
         assert await directory.add_integration(integration, "secret")
     for trigger in reversed(triggers):
-        await directory.add_trigger(trigger)
+        await acme.stores.triggers.add(trigger)
 
     assert await directory.integrations(acme.id) == [acme.integration, *integrations[::2], *integrations[1::2]]
-    assert await directory.triggers(acme.id) == [*acme.triggers, *triggers[::2], *triggers[1::2]]
+    assert await acme.stores.triggers.all_of(acme.id) == [*acme.triggers, *triggers[::2], *triggers[1::2]]
 
 
 async def test_a_trigger_reads_back_as_it_was(acme: Tenant) -> None:
     trigger = evolve(
         a_trigger(acme.id, 2**63 - 1, 1, name="öffnen ⚓", event_types=("release", "push")), auto_publish=True
     )
-    await acme.stores.directory.add_trigger(trigger)
+    await acme.stores.triggers.add(trigger)
     # Once more, after an unknown outcome.
-    await acme.stores.directory.add_trigger(trigger)
+    await acme.stores.triggers.add(trigger)
 
-    assert await acme.stores.directory.trigger(acme.id, trigger.id) == trigger
-    assert await acme.stores.directory.trigger(acme.id, "trg_unknown") is None
+    assert await acme.stores.triggers.find(acme.id, trigger.id) == trigger
+    assert await acme.stores.triggers.find(acme.id, "trg_unknown") is None
 
 
 async def test_nothing_of_another_organization_is_seen(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
 
-    assert await directory.trigger(zenith.id, acme.triggers[0].id) is None
+    assert await triggers.find(zenith.id, acme.triggers[0].id) is None
     assert await directory.secrets(zenith.id, acme.integration.id, START) == ()
-    assert await directory.triggers(zenith.id) == list(zenith.triggers)
+    assert await triggers.all_of(zenith.id) == list(zenith.triggers)
     assert await directory.integrations("org_unknown") == []
 
 
@@ -222,7 +225,7 @@ async def test_an_id_is_not_given_away_twice(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
 
     with pytest.raises(Unstorable):
-        await acme.stores.directory.add_trigger(evolve(acme.triggers[0], organization_id=zenith.id))
+        await acme.stores.triggers.add(evolve(acme.triggers[0], organization_id=zenith.id))
     with pytest.raises(Unstorable):
         await acme.stores.directory.add_integration(evolve(acme.integration, organization_id=zenith.id), "secret")
     assert await acme.stores.directory.owner_of(acme.triggers[0].id) == acme.id
@@ -231,7 +234,7 @@ async def test_an_id_is_not_given_away_twice(acme: Tenant) -> None:
 
 async def test_nothing_can_belong_to_an_unknown_organization(stores: Stores) -> None:
     with pytest.raises(Unstorable):
-        await stores.directory.add_trigger(a_trigger("org_unknown", 1))
+        await stores.triggers.add(a_trigger("org_unknown", 1))
     with pytest.raises(Unstorable):
         await stores.directory.add_integration(an_integration("org_unknown", (1, "a/b")), "secret")
 
@@ -270,18 +273,18 @@ async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version
 
 
 async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     plain = a_trigger(acme.id, 1)
     style = HouseStyle({"links": False})
     styled = evolve(plain, id=IDS.new_id("trg_"), house_style=style)
 
     # Each writes other posts.
-    assert await directory.add_trigger(plain)
-    assert await directory.add_trigger(styled)
-    assert await directory.trigger(acme.id, styled.id) == styled
+    assert await triggers.add(plain)
+    assert await triggers.add(styled)
+    assert await triggers.find(acme.id, styled.id) == styled
     assert styled in (await acme.endpoint()).triggers
-    double = await directory.change_trigger(acme.id, styled.id, lambda each: evolve(each, house_style=None))
+    double = await triggers.change(acme.id, styled.id, lambda each: evolve(each, house_style=None))
     assert double is DUPLICATE_TRIGGER
-    changed = await directory.change_trigger(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
+    changed = await triggers.change(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
     assert changed == evolve(plain, house_style=HouseStyle({}))
-    assert await directory.trigger(acme.id, plain.id) == changed
+    assert await triggers.find(acme.id, plain.id) == changed

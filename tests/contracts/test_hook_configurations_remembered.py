@@ -90,15 +90,16 @@ async def test_a_read_configuration_is_cached_and_returned_without_another_read(
 async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: Nodes) -> None:
     acme, theirs = nodes.acme, nodes.theirs
     directory = theirs.directory
+    triggers = theirs.triggers
     assert isinstance(await nodes.deliver("d-0"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 2
 
     # A trigger more, and one less.
-    assert isinstance(await directory.add_trigger(a_trigger(acme.id, 1, name="third")), Trigger)
+    assert isinstance(await triggers.add(a_trigger(acme.id, 1, name="third")), Trigger)
     assert isinstance(await nodes.deliver("d-1"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 5
     for trigger in acme.triggers:
-        assert await directory.remove_trigger(acme.id, trigger.id)
+        assert await triggers.remove(acme.id, trigger.id)
     assert isinstance(await nodes.deliver("d-2"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 6
 
@@ -182,7 +183,7 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
     assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)
     theirs, own, other = [await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))]
     settling = await acme.processed("d-1")
-    assert await nodes.theirs.directory.remove_trigger(acme.id, acme.triggers[0].id)
+    assert await nodes.theirs.triggers.remove(acme.id, acme.triggers[0].id)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
@@ -276,7 +277,7 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
     assert not [each for each in executed if "FROM triggers" in each]
     assert all(one is same for one, same in zip(first.triggers, again.triggers, strict=True))
     added = a_trigger(acme.id, 2, name="new")
-    await stores.directory.add_trigger(added)
+    await stores.triggers.add(added)
     # Another version: all of them are read anew.
     newer = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
     assert newer is not None

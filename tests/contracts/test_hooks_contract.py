@@ -157,7 +157,7 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
     wide, elsewhere = a_trigger(acme.id, 1, 2, name="wide"), a_trigger(acme.id, 1, provider="github")
     other, off = a_trigger(acme.id, 2), evolve(a_trigger(acme.id, 1, event_types=["push"]), enabled=False)
     for trigger in (wide, elsewhere, other, off):
-        await directory.add_trigger(trigger)
+        await acme.stores.triggers.add(trigger)
     await acme.stores.deliveries.settle(await acme.processed("d-1"))
     left = await acme.left()
     # Repository 1 is connected at the other provider still.
@@ -170,7 +170,7 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
     assert removed == Removed(disabled_events=[*acme.triggers, wide], disabled_schedules=[])
     assert removed is not None
     assert Disabled(wide.id, "wide") in removed.disabled_events
-    on = {trigger.id for trigger in await directory.triggers(acme.id) if trigger.enabled}
+    on = {trigger.id for trigger in await acme.stores.triggers.all_of(acme.id) if trigger.enabled}
     assert on == {elsewhere.id, other.id}
     assert await directory.integration(acme.id, acme.integration.id) is None
     assert await directory.secrets(acme.id, acme.integration.id, START) == ()
@@ -178,7 +178,7 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
     assert await acme.stores.deliveries.configuration(acme.address, START) is None
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await acme.left() == left
-    assert await schedules.schedules(acme.id) == [reported]
+    assert await schedules.all_of(acme.id) == [reported]
     # A repeated removal changes nothing.
     assert await directory.remove_integration(acme.id, acme.integration.id) is None
     assert (await zenith.endpoint()).triggers == zenith.triggers
@@ -196,13 +196,14 @@ async def test_a_schedule_is_disabled_with_the_last_integration_of_its_repositor
     removed = await directory.remove_integration(acme.id, created.id)
 
     assert removed == Removed(disabled_events=[], disabled_schedules=[using, mixed])
-    current = await schedules.schedules(acme.id)
+    current = await schedules.all_of(acme.id)
     assert [schedule.enabled for schedule in current] == [False, False, True, False]
     assert [schedule.due_at for schedule in current] == [None, None, others.due_at, None]
 
 
 async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None:
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     assert await directory.remove_integration(acme.id, acme.integration.id)
     again = an_integration(acme.id, (1, "acme/lighthouse"), at=later(seconds=1))
 
@@ -213,7 +214,7 @@ async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None
     assert found is not None
     assert (found.secrets, found.repository) == (("new",), Belonging.OURS)
     # Runs that were waiting are performed, or skipped, as their trigger says.
-    assert [trigger.enabled for trigger in await directory.triggers(acme.id)] == [False, False]
+    assert [trigger.enabled for trigger in await triggers.all_of(acme.id)] == [False, False]
 
 
 def a_call(acme: Tenant, **changes: object) -> LogEntry:

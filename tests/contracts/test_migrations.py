@@ -14,9 +14,9 @@ from sqlalchemy import Connection, insert, select, text, update
 from tests.endpoints import consents_of
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql.automations import SqlAutomations
 from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_adapters.sql.triggers import SqlTriggers
 from contentsvc_core import Dispatcher
 from contentsvc_core.content.posts import Label, PostStatus
 from contentsvc_core.content.public.changelogs import first_id
@@ -267,17 +267,17 @@ async def test_a_trigger_of_before_has_no_options_and_older_nodes_write_beside(o
 
     await upgrade(older)
 
-    triggers = SqlTriggers(older)
-    found = await triggers.trigger("org_1", "trg_1")
+    triggers = SqlAutomations(older, Trigger)
+    found = await triggers.find("org_1", "trg_1")
     assert isinstance(found, Trigger)
     assert (found.options, found.due_at, found.since) == (NO_OPTIONS, None, None)
     # A node of the version before adds a trigger, and renames one with options: the options stay.
     await _run(older, _TRIGGER, id="trg_2")
     changed = collecting(evolve(found, options=TriggerOptions(paths=("a/**",), batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    assert await triggers.change_trigger("org_1", "trg_1", lambda _: changed) == changed
+    assert await triggers.change("org_1", "trg_1", lambda _: changed) == changed
     await _run(older, "UPDATE triggers SET name = 'x' WHERE id = :id", id="trg_1")
-    assert await triggers.trigger("org_1", "trg_1") == evolve(changed, name="x")
-    other = await triggers.trigger("org_1", "trg_2")
+    assert await triggers.find("org_1", "trg_1") == evolve(changed, name="x")
+    other = await triggers.find("org_1", "trg_2")
     assert other == evolve(found, id="trg_2")
 
 

@@ -205,12 +205,12 @@ async def test_changes_at_once_each_raise_the_version_and_are_in_nobodys_way(
         acme.stores.directory.add_integration(forth, "one"),
         beside.stores.directory.add_integration(back, "two"),
         *(
-            (acme, beside)[number % 2].stores.directory.change_trigger(
+            (acme, beside)[number % 2].stores.triggers.change(
                 acme.id, acme.triggers[number % 2].id, switched(enabled=number % 3 == 0)
             )
             for number in range(10)
         ),
-        *((acme, beside)[number % 2].stores.directory.add_trigger(a_trigger(acme.id, 1)) for number in range(10)),
+        *((acme, beside)[number % 2].stores.triggers.add(a_trigger(acme.id, 1)) for number in range(10)),
         acme.stores.directory.enable_integration(acme.id, "int_unknown", enabled=True),
     ]
     settling = [await acme.processed(f"d-{number}") for number in range(20)]
@@ -236,15 +236,16 @@ async def test_changes_wait_for_each_other_at_the_version_before_they_hold_anyth
     writer = postgresql._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
     event.listen(writer, "before_cursor_execute", lambda *details: statements.append(details[2]))
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     match change:
         case "integration":
             assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
         case "trigger":
-            await directory.add_trigger(a_trigger(acme.id, 1))
+            await triggers.add(a_trigger(acme.id, 1))
         case "switch integration":
             assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
         case _:
-            assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+            assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert statements[0].startswith("UPDATE organizations SET version")
     assert len(statements) > 1

@@ -216,7 +216,7 @@ async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     brand = brands[1]
     assert isinstance(brand, BrandIdentity)
     trigger = evolve(a_trigger(acme.id, 2), brand_identity_id=brand.id)
-    assert await stores.directory.add_trigger(trigger)
+    assert await stores.triggers.add(trigger)
     schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
     for schedule in schedules:
         assert await stores.schedules.add(schedule)

@@ -249,7 +249,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
         for batch in batches:
             chance.shuffle(batch)
 
-        change = acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=number % 2 == 1))
+        change = acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=number % 2 == 1))
         changing = asyncio.create_task(change)
         answers = await asyncio.gather(*(lane.write(_items(batch)) for lane, batch in zip(lanes, batches, strict=True)))
         assert await changing

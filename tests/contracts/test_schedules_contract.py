@@ -15,15 +15,13 @@ from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.automations import ZONE_CHANGED, DueAutomation, Firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
     DUPLICATE_SCHEDULE,
     UNKNOWN_SCHEDULE,
-    ZONE_CHANGED,
-    DueSchedule,
-    Firing,
     Schedule,
     changed,
     disabled,
@@ -85,12 +83,12 @@ async def test_a_schedule_reads_back_as_it_was(acme: Tenant) -> None:
     )
     asleep = await added(acme.stores, acme.id, enabled=False, due_at=None, created_at=later(hours=1))
 
-    assert await schedules.schedule(acme.id, rich.id) == rich
-    assert await schedules.schedules(acme.id) == [asleep, rich]
+    assert await schedules.find(acme.id, rich.id) == rich
+    assert await schedules.all_of(acme.id) == [asleep, rich]
     assert await acme.stores.directory.owner_of(rich.id) == acme.id
     # Once more, after an unknown outcome.
     assert await schedules.add(rich)
-    assert await schedules.schedules(acme.id) == [asleep, rich]
+    assert await schedules.all_of(acme.id) == [asleep, rich]
 
 
 async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
@@ -99,7 +97,7 @@ async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
     answers = await asyncio.gather(*(acme.stores.schedules.add(rival) for rival in rivals))
 
     assert answers.count(DUPLICATE_SCHEDULE) == 7
-    assert await acme.stores.schedules.schedules(acme.id) == [each for each in answers if isinstance(each, Schedule)]
+    assert await acme.stores.schedules.all_of(acme.id) == [each for each in answers if isinstance(each, Schedule)]
 
 
 async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
@@ -108,14 +106,14 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
     others = await added(acme.stores, zenith.id)
     schedules = acme.stores.schedules
 
-    assert await schedules.schedules(acme.id) == [own]
-    assert await schedules.schedule(zenith.id, own.id) is None
+    assert await schedules.all_of(acme.id) == [own]
+    assert await schedules.find(zenith.id, own.id) is None
     assert await schedules.change(zenith.id, own.id, disabled) is UNKNOWN_SCHEDULE
     assert not await schedules.remove(zenith.id, own.id)
     foreign = evolve(a_firing(own).run, organization_id=zenith.id)
     assert not await schedules.fire(evolve(a_firing(own), run=foreign))
-    assert await schedules.schedule(acme.id, own.id) == own
-    assert await schedules.schedules(zenith.id) == [others]
+    assert await schedules.find(acme.id, own.id) == own
+    assert await schedules.all_of(zenith.id) == [others]
     assert await acme.stores.ledger.runs(zenith.id) == []
     with pytest.raises(Unstorable):
         await schedules.add(evolve(own, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
@@ -134,7 +132,7 @@ async def test_concurrent_changes_of_a_schedule_are_all_kept(acme: Tenant) -> No
     )
 
     # None of them was lost to another.
-    assert await schedules.schedule(acme.id, schedule.id) == evolve(
+    assert await schedules.find(acme.id, schedule.id) == evolve(
         schedule, **{name: value for one in fields for name, value in one.items()}
     )
 
@@ -148,7 +146,7 @@ async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
         return evolve(schedule, lookback=one.lookback)
 
     assert await schedules.change(acme.id, other.id, the_same) == DUPLICATE_SCHEDULE
-    assert await schedules.schedules(acme.id) == [one, other]
+    assert await schedules.all_of(acme.id) == [one, other]
     assert await schedules.remove(acme.id, one.id)
     assert await schedules.change(acme.id, other.id, the_same) == the_same(other)
     assert not await schedules.remove(acme.id, one.id)
@@ -162,7 +160,7 @@ async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> N
     await added(acme.stores, zenith.id, lookback=Lookback.YESTERDAY, due_at=_SLOT + timedelta(hours=3))
     await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, enabled=False, due_at=None)
     first, second = (
-        DueSchedule(id=each.id, organization_id=each.organization_id, due_at=each.due_at)
+        DueAutomation(id=each.id, organization_id=each.organization_id, due_at=each.due_at)
         for each in (late, later_still)
         if each.due_at is not None
     )
@@ -192,7 +190,7 @@ async def test_of_firings_of_one_slot_one_starts_a_run(acme: Tenant) -> None:
     winner = rivals[answers.index(True)]
     assert await acme.stores.ledger.runs(acme.id) == [winner.run]
     assert await due(acme.stores, winner.run.due_at) == [winner.run.id]
-    assert await acme.stores.schedules.schedule(acme.id, schedule.id) == evolve(
+    assert await acme.stores.schedules.find(acme.id, schedule.id) == evolve(
         schedule, due_at=_SLOT + timedelta(days=1), last_slot=_SLOT
     )
     # Each once more, after an unknown outcome: the answers stay, and nothing is doubled.
@@ -207,9 +205,9 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     created = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
     at_ten = {"cron": evolve(_CRON, hour=10)}
 
-    await schedules.change(acme.id, created[0].schedule_id, disabled)
-    assert await schedules.remove(acme.id, created[1].schedule_id)
-    await schedules.change(acme.id, created[2].schedule_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
+    await schedules.change(acme.id, created[0].automation_id, disabled)
+    assert await schedules.remove(acme.id, created[1].automation_id)
+    await schedules.change(acme.id, created[2].automation_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
 
     assert [await schedules.fire(each) for each in created] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
@@ -245,7 +243,7 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
         schedules.change(acme.id, schedule.id, lambda each: evolve(each, auto_publish=True)),
     )
 
-    current = await schedules.schedule(acme.id, schedule.id)
+    current = await schedules.find(acme.id, schedule.id)
     assert current is not None
     assert (current.due_at, current.last_slot, current.auto_publish) == (created.next_due_at, created.slot, True)
     assert await schedules.due(created.run.created_at, limit=9) == []
@@ -260,7 +258,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -
     refused = too_many("schedules", 2)
     assert answers.count(refused) == 3
     assert "at most 2 schedules" in refused.message()
-    assert len(await schedules.schedules(acme.id)) == 2
+    assert len(await schedules.all_of(acme.id)) == 2
     # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
     winner = next(each for each in answers if isinstance(each, Schedule))
     assert await schedules.add(winner, at_most=2) == winner
@@ -273,7 +271,7 @@ async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -
 
 
 async def test_schedules_and_windows_move_with_the_time_zone_of_their_organization(acme: Tenant) -> None:
-    schedules, directory = acme.stores.schedules, acme.stores.directory
+    schedules, directory, triggers = acme.stores.schedules, acme.stores.directory, acme.stores.triggers
     zenith = await tenant(acme.stores, "zenith")
     ahead = await added(acme.stores, acme.id)
     is_due = await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, due_at=START)
@@ -281,7 +279,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     foreign = await added(acme.stores, zenith.id)
     stale = a_firing(ahead)
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await directory.change_trigger(acme.id, daily.id, lambda _: daily)
+    await triggers.change(acme.id, daily.id, lambda _: daily)
     version = (await acme.endpoint()).version
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
@@ -290,13 +288,13 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     assert found is not None
     assert found.time_zone == _TOKYO
     assert found in await directory.organizations()
-    assert await schedules.schedules(acme.id) == [
+    assert await schedules.all_of(acme.id) == [
         evolve(ahead, due_at=next_slot(_CRON, START, _TOKYO)),
         is_due,
         off,
     ]
-    assert await schedules.schedules(zenith.id) == [foreign]
-    assert await directory.trigger(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
+    assert await schedules.all_of(zenith.id) == [foreign]
+    assert await triggers.find(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
     assert (await acme.endpoint()).version > version
     assert not await schedules.fire(stale)
     assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
@@ -313,6 +311,6 @@ async def test_slots_of_another_time_zone_are_not_stored(acme: Tenant) -> None:
     assert await schedules.change(acme.id, current.id, disabled, zone=DEFAULT_ZONE) is ZONE_CHANGED
     # Its due time is the same, but the slot after it is not.
     assert not await schedules.fire(before)
-    assert await schedules.schedules(acme.id) == [current]
+    assert await schedules.all_of(acme.id) == [current]
     assert await schedules.add(other, zone=_TOKYO) == other
     assert await schedules.change(acme.id, current.id, disabled, zone=_TOKYO) == disabled(current)

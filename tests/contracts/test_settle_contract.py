@@ -102,7 +102,7 @@ async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, out
 async def test_the_first_answer_is_kept_after_any_change(acme: Tenant, outcome: Outcome | None) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+    await acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
     await acme.stores.deliveries.settle(await acme.processed("d", at=START + DEDUPE_WINDOW))
     left = await acme.left()
 
@@ -115,7 +115,7 @@ async def test_the_first_answer_is_kept_after_its_claim_is_swept(acme: Tenant) -
     settling = await acme.processed("d")
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     assert await acme.stores.journal.sweep_claims(before=later(seconds=1), limit=10) == 1
-    await acme.stores.directory.add_trigger(a_trigger(acme.id, 1))
+    await acme.stores.triggers.add(a_trigger(acme.id, 1))
     left = await acme.left()
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
@@ -140,15 +140,16 @@ async def test_a_decision_on_an_older_configuration_is_stale(
 ) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     match change:
         case "integration":
             assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
         case "trigger":
-            await directory.add_trigger(a_trigger(acme.id, 1))
+            await triggers.add(a_trigger(acme.id, 1))
         case "switch integration":
             assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
         case _:
-            assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+            assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
@@ -205,7 +206,7 @@ async def test_the_published_check_passes(acme: Tenant) -> None:
         return {record.id: record.event for record in await acme.stores.contexts.records(acme.id)}
 
     async def change() -> None:
-        await acme.stores.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+        await acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     await check_store(
         acme.stores.deliveries,

@@ -36,7 +36,7 @@ async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
 async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside: SqlStores) -> None:
     there = evolve(acme, stores=beside)
     settling = await acme.processed("d-1")
-    assert await beside.directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+    assert await beside.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert (await acme.endpoint()).triggers == acme.triggers[1:]
@@ -96,16 +96,16 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme: Tenant) -> None:
     impatient = Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=100)
     statements = _asked(impatient)
-    directory = sql_stores(impatient, RotatingSealer()).directory
+    triggers = sql_stores(impatient, RotatingSealer()).triggers
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 
-        disabling = [directory.change_trigger(acme.id, each.id, switched(enabled=False)) for each in acme.triggers]
+        disabling = [triggers.change(acme.id, each.id, switched(enabled=False)) for each in acme.triggers]
         answers = await asyncio.gather(*disabling, return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [StoreUnavailable] * len(acme.triggers)
     assert statements == ["BEGIN IMMEDIATE"]
-    assert await directory.change_trigger(acme.id, acme.triggers[0].id, switched(enabled=False))
+    assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
     await impatient.dispose()
 
 

@@ -15,10 +15,10 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
+from contentsvc_core.workflows.automations import DueAutomation
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import NO_OPTIONS, Batch, TriggerOptions
-from contentsvc_core.workflows.schedules import DueSchedule
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
     DUPLICATE_TRIGGER,
@@ -34,22 +34,22 @@ def named(name: str) -> Callable[[Trigger], Trigger]:
 
 
 async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     pattern = a_trigger(acme.id, 1, 2, at=later(seconds=1))
     rivals = [
         evolve(pattern, id=f"{pattern.id}-{number}", name=f"{number}", enabled=number % 2 == 0, auto_publish=number > 4)
         for number in range(8)
     ]
 
-    answers = await asyncio.gather(*(directory.add_trigger(rival) for rival in rivals))
+    answers = await asyncio.gather(*(triggers.add(rival) for rival in rivals))
 
     (winner,) = (each for each in answers if isinstance(each, Trigger))
     assert answers.count(DUPLICATE_TRIGGER) == 7
-    assert await directory.triggers(acme.id) == [*acme.triggers, winner]
+    assert await triggers.all_of(acme.id) == [*acme.triggers, winner]
     version = (await acme.endpoint()).version
     # Once more, after an unknown outcome; and once more by another name.
-    assert await directory.add_trigger(winner)
-    double = await directory.add_trigger(evolve(winner, id="trg_new", event_types=("push", "release")))
+    assert await triggers.add(winner)
+    double = await triggers.add(evolve(winner, id="trg_new", event_types=("push", "release")))
     assert double is DUPLICATE_TRIGGER
     assert (await acme.endpoint()).version == version
     for number, other in enumerate(
@@ -61,13 +61,13 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
             evolve(pattern, source_type="github_webhook"),
         )
     ):
-        assert await directory.add_trigger(evolve(other, id=f"trg_other_{number}"))
+        assert await triggers.add(evolve(other, id=f"trg_other_{number}"))
     zenith = await tenant(acme.stores, "zenith")
-    assert await directory.add_trigger(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
+    assert await triggers.add(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
 
 
 async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     one, two = acme.triggers
     settling = await acme.processed("d-1")
 
@@ -84,105 +84,105 @@ async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
             auto_publish=True,
         )
 
-    assert await directory.change_trigger(acme.id, one.id, change) == change(one)
-    assert await directory.trigger(acme.id, one.id) == change(one)
-    assert await directory.triggers(acme.id) == [change(one), two]
+    assert await triggers.change(acme.id, one.id, change) == change(one)
+    assert await triggers.find(acme.id, one.id) == change(one)
+    assert await triggers.all_of(acme.id) == [change(one), two]
     # It counts from the very next delivery.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert (await acme.endpoint()).triggers == (two,)
-    assert await directory.change_trigger(acme.id, "trg_unknown", change) is UNKNOWN_TRIGGER
+    assert await triggers.change(acme.id, "trg_unknown", change) is UNKNOWN_TRIGGER
     with pytest.raises(Unstorable):
-        await directory.change_trigger(acme.id, two.id, named("\ud800"))
-    assert await directory.trigger(acme.id, two.id) == two
+        await triggers.change(acme.id, two.id, named("\ud800"))
+    assert await triggers.find(acme.id, two.id) == two
 
 
 async def test_a_trigger_does_not_become_a_duplicate_of_another(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     one, two = acme.triggers
     settling = await acme.processed("d-1")
 
-    double = await directory.change_trigger(
+    double = await triggers.change(
         acme.id, one.id, lambda trigger: evolve(trigger, name="x", brand_identity_id=two.brand_identity_id)
     )
 
     assert double is DUPLICATE_TRIGGER
-    assert await directory.triggers(acme.id) == [one, two]
+    assert await triggers.all_of(acme.id) == [one, two]
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     # An unchanged field may be sent again.
-    assert await directory.change_trigger(acme.id, one.id, named("x")) == evolve(one, name="x")
+    assert await triggers.change(acme.id, one.id, named("x")) == evolve(one, name="x")
 
 
 async def test_changes_at_once_lose_nothing(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     one = acme.triggers[0]
 
     def also(number: int) -> Callable[[Trigger], Trigger]:
         return lambda trigger: evolve(trigger, repository_ids=(*trigger.repository_ids, number))
 
-    await asyncio.gather(*(directory.change_trigger(acme.id, one.id, also(number)) for number in range(10, 20)))
+    await asyncio.gather(*(triggers.change(acme.id, one.id, also(number)) for number in range(10, 20)))
 
-    changed = await directory.trigger(acme.id, one.id)
+    changed = await triggers.find(acme.id, one.id)
     assert changed == evolve(one, repository_ids=(1, *range(10, 20)))
 
 
 async def test_a_trigger_is_removed_once(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     one, two = acme.triggers
     settling = await acme.processed("d-1")
     run = await acme.taken()
 
     for organization_id, trigger_id in ((zenith.id, one.id), (acme.id, "trg_unknown")):
-        assert not await directory.remove_trigger(organization_id, trigger_id)
-        assert await directory.change_trigger(organization_id, trigger_id, named("x")) is UNKNOWN_TRIGGER
-    answers = await asyncio.gather(*(directory.remove_trigger(acme.id, one.id) for _ in range(5)))
+        assert not await triggers.remove(organization_id, trigger_id)
+        assert await triggers.change(organization_id, trigger_id, named("x")) is UNKNOWN_TRIGGER
+    answers = await asyncio.gather(*(triggers.remove(acme.id, one.id) for _ in range(5)))
     assert sorted(answers) == [False] * 4 + [True]
 
-    assert await directory.triggers(acme.id) == [two]
+    assert await triggers.all_of(acme.id) == [two]
     assert await directory.owner_of(one.id) is None
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert [each.id for each in (await acme.processed("d-2")).runs] != []
     # Its runs stay.
     assert run in await acme.stores.ledger.runs(acme.id)
     # Another trigger may do its work now.
-    assert await directory.add_trigger(evolve(one, id="trg_again"))
+    assert await triggers.add(evolve(one, id="trg_again"))
 
 
 async def test_removing_an_integration_leaves_triggers_that_can_be_changed(acme: Tenant) -> None:
     directory = acme.stores.directory
+    triggers = acme.stores.triggers
     assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
     await directory.remove_integration(acme.id, acme.integration.id)
     one = acme.triggers[0]
 
-    changed = await directory.change_trigger(
-        acme.id, one.id, lambda trigger: evolve(trigger, repository_ids=(2,), enabled=True)
-    )
+    changed = await triggers.change(acme.id, one.id, lambda trigger: evolve(trigger, repository_ids=(2,), enabled=True))
 
     assert changed == evolve(one, repository_ids=(2,))
 
 
 async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) -> None:
-    directory, zenith = acme.stores.directory, await tenant(acme.stores, "zenith")
+    triggers, zenith = acme.stores.triggers, await tenant(acme.stores, "zenith")
     pattern = a_trigger(acme.id, 1, at=later(seconds=1))
     rivals = [evolve(pattern, id=f"trg_{number}", repository_ids=(10 + number,)) for number in range(5)]
     most = len(acme.triggers) + 2
     before = (await acme.endpoint()).version
 
-    answers = await asyncio.gather(*(directory.add_trigger(rival, at_most=most) for rival in rivals))
+    answers = await asyncio.gather(*(triggers.add(rival, at_most=most) for rival in rivals))
 
     refused = too_many("event triggers", most)
     assert answers.count(refused) == 3
     assert (await acme.endpoint()).version == before + 2
     assert f"at most {most} event triggers" in refused.message()
-    assert len(await directory.triggers(acme.id)) == most
+    assert len(await triggers.all_of(acme.id)) == most
     # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
     winner = next(each for each in answers if isinstance(each, Trigger))
-    assert await directory.add_trigger(winner, at_most=most) == winner
-    assert await directory.add_trigger(evolve(winner, id="trg_twin"), at_most=most) is DUPLICATE_TRIGGER
-    assert await directory.remove_trigger(acme.id, winner.id)
-    assert await directory.add_trigger(winner, at_most=most) == winner
+    assert await triggers.add(winner, at_most=most) == winner
+    assert await triggers.add(evolve(winner, id="trg_twin"), at_most=most) is DUPLICATE_TRIGGER
+    assert await triggers.remove(acme.id, winner.id)
+    assert await triggers.add(winner, at_most=most) == winner
     foreign = evolve(pattern, id="trg_t", organization_id=zenith.id)
-    assert await directory.add_trigger(foreign, at_most=most) == foreign
+    assert await triggers.add(foreign, at_most=most) == foreign
 
 
 _OPTIONS = TriggerOptions(
@@ -197,7 +197,7 @@ _OPTIONS = TriggerOptions(
 
 
 async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     rich = evolve(
         a_trigger(acme.id, at=later(hours=1)),
         source_type=ANY_SOURCE,
@@ -207,36 +207,36 @@ async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None
         due_at=later(hours=2),
     )
 
-    assert await directory.add_trigger(rich) == rich
+    assert await triggers.add(rich) == rich
 
-    assert await directory.trigger(acme.id, rich.id) == rich
+    assert await triggers.find(acme.id, rich.id) == rich
     # It is for every repository of the organization.
     assert (await acme.endpoint()).triggers == (*acme.triggers, rich)
     plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
-    assert await directory.change_trigger(acme.id, rich.id, lambda _: plain) == plain
-    assert await directory.trigger(acme.id, rich.id) == plain
+    assert await triggers.change(acme.id, rich.id, lambda _: plain) == plain
+    assert await triggers.find(acme.id, rich.id) == plain
 
 
 async def test_a_window_becomes_one_run(acme: Tenant) -> None:
-    directory = acme.stores.directory
+    triggers = acme.stores.triggers
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await directory.change_trigger(acme.id, daily.id, lambda _: daily)
+    await triggers.change(acme.id, daily.id, lambda _: daily)
     weekly = collecting(evolve(acme.triggers[1], options=TriggerOptions(batch=Batch.WEEKLY)), START, DEFAULT_ZONE)
-    await directory.change_trigger(acme.id, weekly.id, lambda _: weekly)
+    await triggers.change(acme.id, weekly.id, lambda _: weekly)
     assert daily.due_at is not None
     assert weekly.due_at is not None
     settling = await acme.processed("d-1")
 
-    assert await directory.due_triggers(daily.due_at - timedelta(milliseconds=1), limit=9) == []
-    one = DueSchedule(id=daily.id, organization_id=acme.id, due_at=daily.due_at)
-    two = DueSchedule(id=weekly.id, organization_id=acme.id, due_at=weekly.due_at)
-    assert await directory.due_triggers(weekly.due_at, limit=9) == [one, two]
-    assert await directory.due_triggers(weekly.due_at, limit=1, after=one) == [two]
+    assert await triggers.due(daily.due_at - timedelta(milliseconds=1), limit=9) == []
+    one = DueAutomation(id=daily.id, organization_id=acme.id, due_at=daily.due_at)
+    two = DueAutomation(id=weekly.id, organization_id=acme.id, due_at=weekly.due_at)
+    assert await triggers.due(weekly.due_at, limit=9) == [one, two]
+    assert await triggers.due(weekly.due_at, limit=1, after=one) == [two]
     source = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
     rivals = [
         batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id("")) for _ in range(8)
     ]
-    fired = await asyncio.gather(*(directory.fire_trigger(each) for each in rivals if each is not None))
+    fired = await asyncio.gather(*(triggers.fire(each) for each in rivals if each is not None))
 
     assert fired.count(True) == 1
     winner = rivals[fired.index(True)]
@@ -244,15 +244,15 @@ async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     assert await acme.stores.ledger.runs(acme.id) == [winner.run]
     assert isinstance(winner.run.cause, Generation)
     assert winner.run.cause.window == LookbackWindow(since=START, until=daily.due_at)
-    current = await directory.trigger(acme.id, daily.id)
+    current = await triggers.find(acme.id, daily.id)
     assert current == evolve(daily, since=daily.due_at, due_at=daily.due_at + timedelta(days=1))
     # The same firing again, after an unknown outcome.
-    assert await directory.fire_trigger(winner)
+    assert await triggers.fire(winner)
     assert len(await acme.stores.ledger.runs(acme.id)) == 1
     # No decision on a delivery depends on it.
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    await directory.change_trigger(acme.id, weekly.id, lambda trigger: evolve(trigger, enabled=False))
+    await triggers.change(acme.id, weekly.id, lambda trigger: evolve(trigger, enabled=False))
     late = batch_firing(weekly, weekly.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id(""))
     assert late is not None
-    assert not await directory.fire_trigger(late)
-    assert [each.id for each in await directory.due_triggers(weekly.due_at, limit=9)] == [daily.id]
+    assert not await triggers.fire(late)
+    assert [each.id for each in await triggers.due(weekly.due_at, limit=9)] == [daily.id]

@@ -14,18 +14,17 @@ from tests.refusals import message_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.automations import Firing
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
     NO_REPOSITORY,
-    Firing,
     Schedule,
     changed,
     disabled,
     due_from,
     firing,
-    moved,
 )
 from contentsvc_core.workflows.slots import (
     Cron,
@@ -274,9 +273,9 @@ class TestSchedules:
         schedule = a_schedule()
         assert schedule.due_at is not None
 
-        assert moved(schedule, START, BERLIN) == a_schedule(due_at=at("2026-01-01T08:30"))
-        assert moved(schedule, schedule.due_at, BERLIN) == schedule
-        assert moved(disabled(schedule), START, BERLIN) == disabled(schedule)
+        assert schedule.moved(START, BERLIN) == a_schedule(due_at=at("2026-01-01T08:30"))
+        assert schedule.moved(schedule.due_at, BERLIN) == schedule
+        assert disabled(schedule).moved(START, BERLIN) == disabled(schedule)
 
     def test_a_clock_that_was_stepped_back_fires_no_slot_again(self) -> None:
         slot = at("2026-01-01T09:30")
@@ -314,7 +313,7 @@ class TestFiring:
         now = at("2026-01-01T09:30:01.500")
         done = fired(schedule, now, _LIGHTHOUSE)
 
-        assert (done.schedule_id, done.due_at, done.slot) == ("sch_1", schedule.due_at, schedule.due_at)
+        assert (done.automation_id, done.due_at, done.slot) == ("sch_1", schedule.due_at, schedule.due_at)
         assert done.next_due_at == at("2026-01-02T09:30")
         run = done.run
         assert (run.id, run.organization_id, run.status, run.created_at) == ("run_1", "org_1", RunStatus.PENDING, now)

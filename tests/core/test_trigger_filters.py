@@ -29,7 +29,6 @@ from contentsvc_core.workflows.triggers import (
     collecting,
     latest_end,
     matching,
-    moved_window,
     window_end,
 )
 from contentsvc_core.zones import DEFAULT_ZONE, day_of, start_of_day, zone_names
@@ -320,9 +319,9 @@ def test_a_window_moves_with_the_zone_unless_it_is_due() -> None:
     weekly = collecting(trigger(batch=Batch.WEEKLY), START, DEFAULT_ZONE)
     assert weekly.due_at is not None
 
-    moved = moved_window(weekly, START, BERLIN)
+    moved = weekly.moved(START, BERLIN)
 
     # Its events stay; its Monday begins an hour earlier.
     assert moved == evolve(weekly, due_at=weekly.due_at - timedelta(hours=1))
-    assert moved_window(weekly, weekly.due_at, BERLIN) == weekly
-    assert moved_window(trigger(), START, BERLIN) == trigger()
+    assert weekly.moved(weekly.due_at, BERLIN) == weekly
+    assert trigger().moved(START, BERLIN) == trigger()

@@ -15,18 +15,16 @@ from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Push
 from contentsvc_core.refusals import Refusal, too_many
 from contentsvc_core.testing import START
+from contentsvc_core.workflows.automations import Firing, changed_automation, refuse_addition
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch
-from contentsvc_core.workflows.schedules import Firing
 from contentsvc_core.workflows.triggers import (
     DUPLICATE_TRIGGER,
     EVENT_TYPES,
     UNKNOWN_TRIGGER,
     TriggerOptions,
-    change_trigger,
-    refuse_trigger,
 )
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -142,7 +140,7 @@ def test_a_trigger_reports_events_of_its_types(event_types: tuple[str, ...], *, 
 def test_a_trigger_is_added_up_to_the_limit_unless_another_writes_the_same(
     at_most: int, changes: dict[str, Any], refusal: Refusal | None
 ) -> None:
-    assert refuse_trigger([TRIGGER], evolve(TRIGGER, **changes), at_most=at_most) == refusal
+    assert refuse_addition([TRIGGER], evolve(TRIGGER, **changes), at_most=at_most) == refusal
 
 
 @pytest.mark.parametrize(
@@ -160,7 +158,7 @@ def test_a_trigger_is_changed_unless_another_writes_the_same(
 ) -> None:
     existing = [TRIGGER, evolve(TRIGGER, id="trg_2", event_types=("push",)), evolve(TRIGGER, id="trg_3")]
 
-    changed = change_trigger(existing, trigger_id, lambda current: evolve(current, **changes))
+    changed = changed_automation(Trigger, existing, trigger_id, lambda current: evolve(current, **changes))
 
     assert changed == (refusal or evolve(TRIGGER, **changes))
 

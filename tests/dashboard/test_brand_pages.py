@@ -130,7 +130,7 @@ async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Ca
 
     assert page.path == BRANDS
     assert "switched off" in tree(page).one(role="status").text
-    (remaining,) = await acme.world.stores.directory.triggers(acme.organization.id)
+    (remaining,) = await acme.world.stores.triggers.all_of(acme.organization.id)
     assert not remaining.enabled
     assert (await browsing.open(path)).status == 404
 

@@ -225,7 +225,7 @@ async def test_an_override_is_edited_in_the_form_of_a_trigger_and_of_a_schedule(
 
 async def override(acme: Caller, kind: str) -> dict[str, Any] | None:
     stores, own = acme.world.stores, acme.organization.id
-    found = await (stores.directory.triggers(own) if kind == "trigger" else stores.schedules.schedules(own))
+    found = await (stores.triggers.all_of(own) if kind == "trigger" else stores.schedules.all_of(own))
     return style_body(next(each.house_style for each in found if each.name))
 
 

@@ -38,8 +38,8 @@ async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
     endpoint = {"url": "https://hooks.example.org/in"}
     assert (await acme("POST", "/v1/webhook-endpoints", endpoint)).status_code < 300
     run = (await stores.ledger.runs(own))[0].id
-    trigger = (await stores.directory.triggers(own))[0].id
-    planned = (await stores.schedules.schedules(own))[0].id
+    trigger = (await stores.triggers.all_of(own))[0].id
+    planned = (await stores.schedules.all_of(own))[0].id
     attributes = (await stores.endpoints.endpoints(own))[0].id
     entry = (await stores.journal.entries(own))[0].id
     integration = acme.connection.integration.id
@@ -240,8 +240,8 @@ async def _whole(acme: Caller) -> list[object]:
     """Return what the forms would create or change."""
     stores, own = acme.world.stores, acme.organization.id
     return [
-        *await stores.directory.triggers(own),
-        *await stores.schedules.schedules(own),
+        *await stores.triggers.all_of(own),
+        *await stores.schedules.all_of(own),
         *await stores.brands.identities(own),
         *await stores.endpoints.endpoints(own),
         await stores.changelogs.of(own),

@@ -265,7 +265,12 @@ async def test_a_run_of_a_schedule_names_it(acme: Caller, browsing: Browsing) ->
     world.clock.advance(timedelta(hours=9))
     faults: list[Exception] = []
     await Scheduler(
-        world.stores.schedules, world.stores.directory, world.clock, world.ids, on_fault=faults.append
+        world.stores.schedules,
+        world.stores.triggers,
+        world.stores.directory,
+        world.clock,
+        world.ids,
+        on_fault=faults.append,
     ).turn()
     assert not faults
     await world.perform()

@@ -19,7 +19,7 @@ WEEKLY = {"name": "Mondays", "repositories": "1", "frequency": "weekly", "hour":
 
 
 async def schedules(acme: Caller) -> list[Schedule]:
-    return list(await acme.world.stores.schedules.schedules(acme.organization.id))
+    return list(await acme.world.stores.schedules.all_of(acme.organization.id))
 
 
 async def made(browsing: Browsing, **fields: Any) -> Seen:
@@ -75,7 +75,12 @@ async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing
     world = acme.world
     faults: list[Exception] = []
     scheduler = Scheduler(
-        world.stores.schedules, world.stores.directory, world.clock, world.ids, on_fault=faults.append
+        world.stores.schedules,
+        world.stores.triggers,
+        world.stores.directory,
+        world.clock,
+        world.ids,
+        on_fault=faults.append,
     )
     assert (await scheduler.turn(), faults) == (1, [])
     page = await browsing.open(page.path)

@@ -16,7 +16,7 @@ ROOT = "/dashboard/triggers"
 
 
 async def triggers(acme: Caller) -> list[Trigger]:
-    return list(await acme.world.stores.directory.triggers(acme.organization.id))
+    return list(await acme.world.stores.triggers.all_of(acme.organization.id))
 
 
 async def made(browsing: Browsing, **fields: Any) -> Seen:

@@ -451,7 +451,7 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
             organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
         )
         assert isinstance(made, Connection)
-        await TriggerEditor(stores.directory, stores.brands, clock, ids).create(
+        await TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids).create(
             organization.id, CreateTrigger(repository_ids=(1,))
         )
         at = Address(

@@ -60,8 +60,9 @@ async def through_the_library(_folder: Path) -> Told:
     )
     assert isinstance(created, Connection)
     every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
+    editor = TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids)
     for command in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
-        trigger = await TriggerEditor(stores.directory, stores.brands, clock, ids).create(organization.id, command)
+        trigger = await editor.create(organization.id, command)
         assert isinstance(trigger, Trigger)
     receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
     at = Address(

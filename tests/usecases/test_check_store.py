@@ -46,7 +46,7 @@ class Sound:
         return {record.id: record.event for record in await self.world.stores.contexts.records(self.id)}
 
     async def change(self) -> None:
-        await self.world.stores.directory.change_trigger(self.id, self.world.trigger.id, switched(enabled=False))
+        await self.world.stores.triggers.change(self.id, self.world.trigger.id, switched(enabled=False))
 
     async def reopen(self) -> DeliveryStore:
         return self

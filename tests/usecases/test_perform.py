@@ -182,7 +182,7 @@ async def test_a_run_with_nothing_to_report_is_skipped(world: World) -> None:
 
 async def test_a_run_whose_trigger_was_disabled_meanwhile_is_skipped(world: World) -> None:
     await pushed(world, "d-1", "feat: x")
-    await world.stores.directory.change_trigger(world.organization.id, world.trigger.id, switched(enabled=False))
+    await world.stores.triggers.change(world.organization.id, world.trigger.id, switched(enabled=False))
 
     (run,) = await perform_all(world)
 
@@ -264,6 +264,7 @@ async def test_the_end_of_each_run_is_observed(world: World) -> None:
         jobs=stores.jobs,
         briefs=Briefs(stores.contexts, stores.brands),
         directory=stores.directory,
+        triggers=stores.triggers,
         schedules=stores.schedules,
         writer=DeterministicWriter(),
         renderer=SafeMarkdown(),

@@ -71,6 +71,7 @@ class Node:
         stores = world.stores
         self.scheduler = Scheduler(
             schedules or stores.schedules,
+            stores.triggers,
             directory or stores.directory,
             world.clock,
             world.ids,
@@ -99,7 +100,7 @@ async def slots(world: World) -> list[str]:
 
 
 async def standing(world: World, schedule: Schedule) -> Schedule:
-    found = await world.stores.schedules.schedule(world.organization.id, schedule.id)
+    found = await world.stores.schedules.find(world.organization.id, schedule.id)
     assert found is not None
     return found
 
@@ -165,7 +166,6 @@ class Slow:
 
     def __init__(self, world: World) -> None:
         self._directory = world.stores.directory
-        self.due_triggers = self._directory.due_triggers
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
         await asyncio.sleep(0)
@@ -240,10 +240,10 @@ class Broken:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._schedules, name)
 
-    async def schedule(self, organization_id: str, schedule_id: str) -> Schedule | None:
+    async def find(self, organization_id: str, schedule_id: str) -> Schedule | None:
         if schedule_id in self._broken:
             raise self._exc
-        return await self._schedules.schedule(organization_id, schedule_id)
+        return await self._schedules.find(organization_id, schedule_id)
 
 
 async def test_an_unreadable_schedule_does_not_delay_others(world: World) -> None:
@@ -325,7 +325,7 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     plan = planner(world)
 
     assert message_of(await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))) == reason
-    assert await world.stores.schedules.schedules(world.organization.id) == []
+    assert await world.stores.schedules.all_of(world.organization.id) == []
     schedule = await planned(world)
     assert message_of(await plan.change(world.organization.id, schedule.id, ChangeSchedule(**fields))) == reason
     assert await standing(world, schedule) == schedule
@@ -353,7 +353,7 @@ async def test_the_same_schedule_twice_is_refused(world: World) -> None:
         await plan.change(world.organization.id, other.id, ChangeSchedule(lookback=one.lookback)) == DUPLICATE_SCHEDULE
     )
     assert await plan.change(world.organization.id, "sch_unknown", ChangeSchedule(enabled=False)) is UNKNOWN_SCHEDULE
-    assert await world.stores.schedules.schedules(world.organization.id) == [one, other]
+    assert await world.stores.schedules.all_of(world.organization.id) == [one, other]
 
 
 async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
@@ -407,7 +407,7 @@ async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: W
         def __getattr__(self, name: str) -> Any:
             return getattr(schedules, name)
 
-        async def schedule(self, *_: object) -> None:
+        async def find(self, *_: object) -> None:
             return None
 
     gone: Any = Gone()

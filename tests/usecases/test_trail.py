@@ -16,7 +16,7 @@ from contentsvc_core.workflows.triggers import CreateTrigger
 @pytest.fixture
 def trails(world: World) -> DeliveryTrails:
     stores = world.stores
-    return DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.directory, stores.posts)
+    return DeliveryTrails(stores.read_model, stores.run_lists, stores.contexts, stores.triggers, stores.posts)
 
 
 async def entries(world: World, trails: DeliveryTrails, named: str) -> list[str]:
@@ -109,7 +109,7 @@ async def test_the_trail_has_the_runs_and_posts_of_a_delivery(world: World, trai
 async def test_the_trail_of_a_run_without_its_trigger_has_the_rest(world: World, trails: DeliveryTrails) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world)
-    await world.stores.directory.remove_trigger(world.organization.id, world.trigger.id)
+    await world.stores.triggers.remove(world.organization.id, world.trigger.id)
 
     led = await trails.record_trail(await processed(world, "d-1"))
 

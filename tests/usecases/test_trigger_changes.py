@@ -27,13 +27,16 @@ _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
 
 async def the_trigger(world: World) -> Trigger:
-    found = await world.stores.directory.trigger(world.organization.id, world.trigger.id)
+    found = await world.stores.triggers.find(world.organization.id, world.trigger.id)
     assert found is not None
     return found
 
 
-def editor(world: World, directory: Any) -> TriggerEditor:
-    return TriggerEditor(directory, world.stores.brands, world.clock, world.ids)
+def editor(world: World, *, triggers: Any = None, directory: Any = None) -> TriggerEditor:
+    stores = world.stores
+    return TriggerEditor(
+        triggers or stores.triggers, directory or stores.directory, world.stores.brands, world.clock, world.ids
+    )
 
 
 async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then(world: World) -> None:
@@ -45,7 +48,7 @@ async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then
         assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(repository_ids=[2])), Trigger)
 
     between = Between(world.stores.directory, "integrations", beside)
-    changed = await editor(world, between).change(owner, trigger.id, ChangeTrigger(enabled=True))
+    changed = await editor(world, directory=between).change(owner, trigger.id, ChangeTrigger(enabled=True))
 
     assert between.left == 0
     assert changed == await the_trigger(world)
@@ -59,10 +62,10 @@ async def test_a_change_of_a_constantly_changing_trigger_is_refused(world: World
     async def beside() -> None:
         now = await the_trigger(world)
         more = (*now.repository_ids, max(now.repository_ids) + 1)
-        await world.stores.directory.change_trigger(owner, trigger.id, lambda each: evolve(each, repository_ids=more))
+        await world.stores.triggers.change(owner, trigger.id, lambda each: evolve(each, repository_ids=more))
 
     between = Between(world.stores.directory, "integrations", beside, times=100)
-    named = await editor(world, between).change(
+    named = await editor(world, directory=between).change(
         owner, trigger.id, ChangeTrigger(repository_ids=[REPOSITORY_ID], name="x")
     )
 
@@ -95,13 +98,15 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     async def beside() -> None:
         await stores.brands.remove(owner, brand.id)
 
-    directory: Any = Between(stores.directory, "change_trigger", beside)
+    triggers: Any = Between(stores.triggers, "change", beside)
     schedules: Any = Between(stores.schedules, "change", beside)
     planner = Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
     refused = no_such_brand(brand.id)
 
     if what == "trigger":
-        assert await editor(world, directory).change(owner, world.trigger.id, ChangeTrigger(**changes)) == refused
+        assert (
+            await editor(world, triggers=triggers).change(owner, world.trigger.id, ChangeTrigger(**changes)) == refused
+        )
     else:
         assert await planner.change(owner, schedule.id, ChangeSchedule(**changes)) == refused
 
@@ -117,12 +122,12 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
         for brand in brands:
             await stores.brands.remove(owner, brand.id)
 
-    directory: Any = Between(stores.directory, "add_trigger", beside)
-    created = await editor(world, directory).create(
+    triggers: Any = Between(stores.triggers, "add", beside)
+    created = await editor(world, triggers=triggers).create(
         owner, CreateTrigger(repository_ids=[REPOSITORY_ID], brand_identity_id=brands[0].id)
     )
     assert message_of(created) == f"Unknown brand identity: '{brands[0].id}'"
-    assert await stores.directory.triggers(owner) == [world.trigger]
+    assert await stores.triggers.all_of(owner) == [world.trigger]
 
     again = await a_brand(world, "again")
     brands.append(again)
@@ -133,7 +138,7 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
         CreateSchedule(name="Every morning", cron=_DAILY, repository_ids=[REPOSITORY_ID], brand_identity_id=again.id),
     )
     assert message_of(planned_so) == f"Unknown brand identity: '{again.id}'"
-    assert await stores.schedules.schedules(owner) == []
+    assert await stores.schedules.all_of(owner) == []
 
 
 async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
@@ -170,7 +175,7 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
         owner, created.id, ChangeTrigger(name=" Other\nlamps ", event_types=[], brand_identity_id=None)
     )
     assert changed == evolve(created, name="Other lamps", event_types=(), brand_identity_id=None)
-    assert await world.stores.directory.trigger(owner, created.id) == changed
+    assert await world.stores.triggers.find(owner, created.id) == changed
     plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
     assert isinstance(plain, Trigger)
     assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
@@ -209,7 +214,7 @@ async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any
     arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
     assert message_of(await edit.create(owner, CreateTrigger(**arguments))) == reason
     assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason
-    assert await world.stores.directory.triggers(owner) == [world.trigger]
+    assert await world.stores.triggers.all_of(owner) == [world.trigger]
 
 
 async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(

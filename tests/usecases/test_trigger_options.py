@@ -126,7 +126,7 @@ async def test_a_trigger_for_all_repositories_has_new_ones_too(world: World) -> 
     assert hook is not None
     assert hook.started_by("push") == (trigger,)
     await world.stores.directory.remove_integration(world.organization.id, found.integration.id)
-    assert await world.stores.directory.triggers(world.organization.id) == [trigger]
+    assert await world.stores.triggers.all_of(world.organization.id) == [trigger]
 
     one = await changed(world, repository_ids=[REPOSITORY_ID])
     assert (one.options.all_repositories, one.source_type) == (False, "codehost_webhook")

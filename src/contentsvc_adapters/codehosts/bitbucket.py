@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
@@ -12,13 +12,10 @@ from contentsvc_adapters.codehosts.host import (
     ONE_BY_ONE,
     HookPage,
     PullRequestLookup,
-    RestHost,
-    done,
-    find_in_pages,
+    WholeHookHost,
     read_one_by_one,
-    replace_hook,
 )
-from contentsvc_adapters.codehosts.rest_client import RestClient, read_answer
+from contentsvc_adapters.codehosts.rest_client import read_answer
 from contentsvc_core.code_hosts import (
     CommitRange,
     Hook,
@@ -111,42 +108,25 @@ class _PullRequests(msgspec.Struct):
 
 
 @final
-class BitbucketClient(RestHost):
+class BitbucketClient(WholeHookHost):
+    api = _API
+    root = "repositories"
+    hook_pages = _HOOK_PAGES
     lists_deliveries = False
 
-    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
-
-    @staticmethod
-    def dialect_at(_api_url: str, /) -> Calling:
-        return _API
-
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Repository, _hosted)
+        return read_answer(await self._client.request("GET", self._at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        path = _at(full_name, "hooks")
-        body = _hook_body(hook.url, hook.secret)
+        path = self._at(full_name, "hooks")
+        body = self._hook_body(hook.url, hook.secret)
         answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: made.uuid)
 
-    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
-            answered = await self._client.request(
-                "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "pagelen": str(_PAGE)}
-            )
-            return read_answer(answered, _Hooks, _hooks)
-
-        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
-
-    async def change_secret(
-        self, full_name: str, hook_id: str, secret: str, *, token: str
-    ) -> HostAnswer[None] | HostRefusal:
-        path = _at(full_name, "hooks", hook_id)
-        return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
-
-    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
+    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
+        query = {"page": str(number), "pagelen": str(_PAGE)}
+        answered = await self._client.request("GET", self._at(full_name, "hooks"), token=token, query=query)
+        return read_answer(answered, _Hooks, _hooks)
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -167,7 +147,7 @@ class BitbucketClient(RestHost):
         while len(commits) <= commit_range.limit:
             query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": page}
             answered = await client.request(
-                "GET", _at(full_name, "commits", commit_range.head), token=token, query=query
+                "GET", self._at(full_name, "commits", commit_range.head), token=token, query=query
             )
             listed = read_answer(answered, _Commits, lambda each: each)
             if isinstance(listed, HostRefusal):
@@ -185,13 +165,16 @@ class BitbucketClient(RestHost):
         client = self._client.granted(_API.reading_grant)
         some = named.first(ONE_BY_ONE)
         requests: list[PullRequestLookup] = [
-            (_at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
+            (self._at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
             for number in some.numbers
         ]
         for commit in some.commits:
-            path = _at(full_name, "commit", commit, "pullrequests")
+            path = self._at(full_name, "commit", commit, "pullrequests")
             requests.append((path, _PullRequests, partial(_merged, repository_id, commit)))
         return await read_one_by_one(client, requests, token=token)
+
+    def _hook_body(self, url: str, secret: str) -> dict[str, Any]:
+        return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}
 
 
 def _hooks(page: _Hooks) -> HookPage:
@@ -202,15 +185,6 @@ def _merged(repository_id: int, commit: str, page: _PullRequests) -> PullRequest
     # Open requests contain the commit, too: take the one that merged it.
     merged = next((each for each in page.values if each.state == _MERGED), None)
     return None if merged is None else _described(repository_id, commit, merged)
-
-
-def _at(full_name: str, *parts: str) -> str:
-    # The name has been checked; ids are the code host's own, and foreign all the same.
-    return "/".join(["", "repositories", full_name, *(quote(part, safe="") for part in parts)])
-
-
-def _hook_body(url: str, secret: str) -> dict[str, Any]:
-    return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}
 
 
 def _hosted(repository: _Repository) -> RemoteRepository:

@@ -12,13 +12,11 @@ from contentsvc_adapters.codehosts.host import (
     ONE_BY_ONE,
     HookPage,
     PullRequestLookup,
-    RestHost,
+    WholeHookHost,
     done,
-    find_in_pages,
     read_one_by_one,
-    replace_hook,
 )
-from contentsvc_adapters.codehosts.rest_client import RestClient, read_answer
+from contentsvc_adapters.codehosts.rest_client import read_answer
 from contentsvc_core.code_hosts import (
     CommitRange,
     Hook,
@@ -101,42 +99,25 @@ class _MergeRequest(msgspec.Struct):
 
 
 @final
-class GitlabClient(RestHost):
+class GitlabClient(WholeHookHost):
+    api = _API
+    root = "projects"
+    hook_pages = _HOOK_PAGES
     lists_deliveries = True
 
-    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        self._client = RestClient(api_url.rstrip("/"), _API, timeout_s=timeout_s)
-
-    @staticmethod
-    def dialect_at(_api_url: str, /) -> Calling:
-        return _API
-
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Project, _hosted)
+        return read_answer(await self._client.request("GET", self._at(full_name), token=token), _Project, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        body = {**_hook_body(hook.url, hook.secret), "name": "contentsvc"}
-        path = _at(full_name, "hooks")
+        body = {**self._hook_body(hook.url, hook.secret), "name": "contentsvc"}
+        path = self._at(full_name, "hooks")
         answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: str(made.id))
 
-    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
-            answered = await self._client.request(
-                "GET", _at(full_name, "hooks"), token=token, query={"page": str(number), "per_page": str(_PAGE)}
-            )
-            return read_answer(answered, list[_Hook], _hooks)
-
-        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
-
-    async def change_secret(
-        self, full_name: str, hook_id: str, secret: str, *, token: str
-    ) -> HostAnswer[None] | HostRefusal:
-        path = _at(full_name, "hooks", hook_id)
-        return await replace_hook(self._client, path, lambda url: _hook_body(url, secret), token=token, secret=secret)
-
-    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
+    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
+        query = {"page": str(number), "per_page": str(_PAGE)}
+        answered = await self._client.request("GET", self._at(full_name, "hooks"), token=token, query=query)
+        return read_answer(answered, list[_Hook], _hooks)
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -145,7 +126,7 @@ class GitlabClient(RestHost):
         status = 0
         for number in range(1, _EVENTS_PAGES + 1):
             query = {"page": str(number), "per_page": str(_EVENTS_PAGE)}
-            path = _at(full_name, "hooks", hook_id, "events")
+            path = self._at(full_name, "hooks", hook_id, "events")
             answered = await self._client.request("GET", path, token=token, query=query)
             page = read_answer(answered, list[_Event], lambda listed: [_attempt(each) for each in listed])
             if isinstance(page, HostRefusal):
@@ -159,7 +140,7 @@ class GitlabClient(RestHost):
     async def redeliver(
         self, full_name: str, hook_id: str, attempt_id: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
-        path = _at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
+        path = self._at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
         return done(await self._client.request("POST", path, token=token))
 
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
@@ -172,7 +153,7 @@ class GitlabClient(RestHost):
                 "page": str(page),
                 "per_page": str(_PAGE),
             }
-            path = _at(full_name, "repository", "commits")
+            path = self._at(full_name, "repository", "commits")
             answered = await client.request("GET", path, token=token, query=query)
             listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
             if isinstance(listed, HostRefusal):
@@ -189,13 +170,30 @@ class GitlabClient(RestHost):
         client = self._client.granted(_API.reading_grant)
         some = named.first(ONE_BY_ONE)
         requests: list[PullRequestLookup] = [
-            (_at(full_name, "merge_requests", str(number)), _MergeRequest, partial(_described, repository_id, None))
+            (
+                self._at(full_name, "merge_requests", str(number)),
+                _MergeRequest,
+                partial(_described, repository_id, None),
+            )
             for number in some.numbers
         ]
         for commit in some.commits:
-            path = _at(full_name, "repository", "commits", commit, "merge_requests")
+            path = self._at(full_name, "repository", "commits", commit, "merge_requests")
             requests.append((path, list[_MergeRequest], partial(_merged, repository_id, commit)))
         return await read_one_by_one(client, requests, token=token)
+
+    def _at(self, full_name: str, *parts: str) -> str:
+        # The path of a project is one part.
+        return super()._at(quote(full_name, safe=""), *parts)
+
+    def _hook_body(self, url: str, secret: str) -> dict[str, Any]:
+        return {
+            "url": url,
+            "token": secret,
+            "push_events": True,
+            "releases_events": True,
+            "enable_ssl_verification": True,
+        }
 
 
 def _hooks(page: list[_Hook]) -> HookPage:
@@ -206,21 +204,6 @@ def _merged(repository_id: int, commit: str, page: list[_MergeRequest]) -> PullR
     # Open requests contain the commit, too: take the one that merged it.
     merged = next((each for each in page if each.state == _MERGED), None)
     return None if merged is None else _described(repository_id, commit, merged)
-
-
-def _at(full_name: str, *parts: str) -> str:
-    # The path of a project is one part; ids are the code host's own, and foreign all the same.
-    return "/".join(["", "projects", *(quote(part, safe="") for part in (full_name, *parts))])
-
-
-def _hook_body(url: str, secret: str) -> dict[str, Any]:
-    return {
-        "url": url,
-        "token": secret,
-        "push_events": True,
-        "releases_events": True,
-        "enable_ssl_verification": True,
-    }
 
 
 def _hosted(repository: _Project) -> RemoteRepository:

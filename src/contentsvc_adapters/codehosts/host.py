@@ -1,10 +1,13 @@
 import copy
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 
+from contentsvc_adapters.codehosts.dialects import Calling
 from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import PullRequest
@@ -19,8 +22,21 @@ class _Addressed(msgspec.Struct):
     url: str
 
 
-class RestHost:
-    _client: RestClient
+class RestHost(ABC):
+    """What the clients have in common."""
+
+    api: ClassVar[Calling]
+    #: The first part of the path of a repository.
+    root: ClassVar[str]
+    hook_pages: ClassVar[int]
+
+    def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
+        api_url = api_url.rstrip("/")
+        self._client = RestClient(api_url, self.dialect_at(api_url), timeout_s=timeout_s)
+
+    @classmethod
+    def dialect_at(cls, _api_url: str, /) -> Calling:
+        return cls.api
 
     def within(self, limit_s: float) -> Self:
         limited = copy.copy(self)
@@ -30,38 +46,52 @@ class RestHost:
     async def close(self) -> None:
         await self._client.close()
 
+    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
+        status = 0
+        for number in range(1, self.hook_pages + 1):
+            page = await self._hook_page(full_name, number, token)
+            if isinstance(page, HostRefusal):
+                return page
+            status = page.status
+            hooks, is_last = page.value
+            for hook_id, url in hooks:
+                if url.endswith(path):
+                    return HostAnswer(value=hook_id, status=status)
+            if is_last:
+                break
+        return HostAnswer(value=None, status=status)
+
+    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
+        return done(await self._client.request("DELETE", self._at(full_name, "hooks", hook_id), token=token))
+
+    @abstractmethod
+    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
+        """Read a page of a repository's webhooks, by its number from 1 on."""
+
+    def _at(self, full_name: str, *parts: str) -> str:
+        # The name was checked before; ids come from the code host and are untrusted.
+        return "/".join(["", self.root, full_name, *(quote(part, safe="") for part in parts)])
+
+
+class WholeHookHost(RestHost):
+    """A client of an API that changes a webhook by writing the whole webhook."""
+
+    async def change_secret(
+        self, full_name: str, hook_id: str, secret: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        path = self._at(full_name, "hooks", hook_id)
+        answer = read_answer(await self._client.request("GET", path, token=token), _Addressed, lambda hook: hook.url)
+        if isinstance(answer, HostRefusal):
+            return answer
+        body = self._hook_body(answer.value, secret)
+        return done(await self._client.request("PUT", path, token=token, body=body, secrets=[secret]))
+
+    @abstractmethod
+    def _hook_body(self, url: str, secret: str) -> dict[str, Any]: ...
+
 
 def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:
     return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
-
-
-async def find_in_pages(
-    read_page: Callable[[int], Awaitable[HostAnswer[HookPage] | HostRefusal]], path: str, *, at_most: int
-) -> HostAnswer[str | None] | HostRefusal:
-    """Return the id of the webhook whose address ends with ``path``; ``read_page`` takes page numbers, from 1 on."""
-    status = 0
-    for number in range(1, at_most + 1):
-        page = await read_page(number)
-        if isinstance(page, HostRefusal):
-            return page
-        status = page.status
-        hooks, is_last = page.value
-        for hook_id, url in hooks:
-            if url.endswith(path):
-                return HostAnswer(value=hook_id, status=status)
-        if is_last:
-            break
-    return HostAnswer(value=None, status=status)
-
-
-async def replace_hook(
-    client: RestClient, path: str, body: Callable[[str], dict[str, Any]], *, token: str, secret: str
-) -> HostAnswer[None] | HostRefusal:
-    """Write a webhook anew, at an API that wants the whole webhook; ``body`` gets its present address."""
-    answer = read_answer(await client.request("GET", path, token=token), _Addressed, lambda hook: hook.url)
-    if isinstance(answer, HostRefusal):
-        return answer
-    return done(await client.request("PUT", path, token=token, body=body(answer.value), secrets=[secret]))
 
 
 async def read_one_by_one(client: RestClient, lookups: Iterable[PullRequestLookup], *, token: str) -> HostPullRequests:

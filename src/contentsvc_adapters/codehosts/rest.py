@@ -1,14 +1,13 @@
 from datetime import datetime
 from typing import Annotated, Final, final
-from urllib.parse import quote
 
 import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.codehosts.dialects import HostDialect, host_dialect
-from contentsvc_adapters.codehosts.host import HookPage, RestHost, done, find_in_pages
+from contentsvc_adapters.codehosts.host import HookPage, RestHost, done
 from contentsvc_adapters.codehosts.pull_requests import read_pull_requests
-from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
+from contentsvc_adapters.codehosts.rest_client import Response, read_answer
 from contentsvc_core.code_hosts import (
     CommitRange,
     Hook,
@@ -75,48 +74,44 @@ class _Delivery(msgspec.Struct):
 
 @final
 class RestCodeHost(RestHost):
+    root = "repos"
+    hook_pages = _HOOK_PAGES
+
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
-        api_url = api_url.rstrip("/")
-        self._dialect = host_dialect(api_url)
-        self._client = RestClient(api_url, self._dialect, timeout_s=timeout_s)
+        super().__init__(api_url, timeout_s=timeout_s)
+        self._dialect = host_dialect(api_url.rstrip("/"))
         self.lists_deliveries = self._dialect.lists_deliveries
 
-    @staticmethod
-    def dialect_at(api_url: str, /) -> HostDialect:
+    @classmethod
+    def dialect_at(cls, api_url: str, /) -> HostDialect:
         return host_dialect(api_url)
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.request("GET", _at(full_name), token=token), _Repository, _hosted)
+        return read_answer(await self._client.request("GET", self._at(full_name), token=token), _Repository, _hosted)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
         body = self._dialect.new_body(hook)
-        path = _at(full_name, "hooks")
+        path = self._at(full_name, "hooks")
         answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
         return read_answer(answered, _Hook, lambda made: str(made.id))
-
-    async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        async def read_page(number: int) -> HostAnswer[HookPage] | HostRefusal:
-            # The page size has another name in each dialect; each ignores the other's.
-            query = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
-            answered = await self._client.request("GET", _at(full_name, "hooks"), token=token, query=query)
-            return read_answer(
-                answered, list[_ListedHook], lambda page: ([(str(h.id), h.config.url or "") for h in page], not page)
-            )
-
-        return await find_in_pages(read_page, path, at_most=_HOOK_PAGES)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
     ) -> HostAnswer[None] | HostRefusal:
         below = [self._dialect.config_path] if self._dialect.config_path else []
-        path = _at(full_name, "hooks", hook_id, *below)
+        path = self._at(full_name, "hooks", hook_id, *below)
         body = self._dialect.secret_body(secret)
         answered = await self._client.request("PATCH", path, token=token, body=body, secrets=[secret])
         # A page of a proxy, such as one to sign in, must not pass for a changed secret.
         return read_answer(answered, dict[str, msgspec.Raw], lambda _: None)
 
-    async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
-        return done(await self._client.request("DELETE", _at(full_name, "hooks", hook_id), token=token))
+    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
+        # The page size has another name in each dialect; each ignores the other's.
+        query = {"page": str(number), "per_page": str(_PAGE), "limit": str(_PAGE)}
+        answered = await self._client.request("GET", self._at(full_name, "hooks"), token=token, query=query)
+        return read_answer(
+            answered, list[_ListedHook], lambda page: ([(str(h.id), h.config.url or "") for h in page], not page)
+        )
 
     async def deliveries(
         self, full_name: str, hook_id: str, *, since: datetime, token: str
@@ -128,7 +123,7 @@ class RestCodeHost(RestHost):
         status = 0
         for _ in range(_DELIVERIES_PAGES):
             query = {"per_page": str(_DELIVERIES_PAGE), **({} if cursor is None else {"cursor": cursor})}
-            path = _at(full_name, "hooks", hook_id, "deliveries")
+            path = self._at(full_name, "hooks", hook_id, "deliveries")
             answered = await self._client.request("GET", path, token=token, query=query)
             page = read_answer(answered, list[_Delivery], lambda listed: [_attempt(each) for each in listed])
             if isinstance(page, HostRefusal):
@@ -145,7 +140,7 @@ class RestCodeHost(RestHost):
     ) -> HostAnswer[None] | HostRefusal:
         if not self.lists_deliveries:
             return _NO_DELIVERIES
-        path = _at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
+        path = self._at(full_name, "hooks", hook_id, "deliveries", attempt_id, "attempts")
         return done(await self._client.request("POST", path, token=token))
 
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
@@ -157,11 +152,6 @@ class RestCodeHost(RestHost):
     ) -> HostPullRequests:
         client = self._client.granted(self._dialect.reading_grant)
         return await read_pull_requests(client, self._dialect, full_name, repository_id, named, token)
-
-
-def _at(full_name: str, *parts: str) -> str:
-    # The name was checked before; ids come from the code host and are untrusted.
-    return "/".join(["", "repos", full_name, *(quote(part, safe="") for part in parts)])
 
 
 def _hosted(repository: _Repository) -> RemoteRepository:

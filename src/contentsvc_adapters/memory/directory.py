@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.schedules import due_among
 from contentsvc_adapters.memory.state import (
     SealedMemoryStore,
     Secret,
@@ -18,17 +17,7 @@ from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.organizations import Integration, Organization
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.removals import Removed, removal_of_integration
-from contentsvc_core.workflows.schedules import DueSchedule, Firing, moved
-from contentsvc_core.workflows.triggers import (
-    MAX_TRIGGERS,
-    Trigger,
-    TriggerChange,
-    change_trigger,
-    moved_window,
-    refuse_trigger,
-)
 
 
 @final
@@ -65,10 +54,10 @@ class MemoryDirectory(SealedMemoryStore):
         if organization is None:
             return False
         self._state.organizations[organization_id] = evolve(organization, time_zone=zone)
-        for schedule in of_organization(self._state.schedules.values(), organization_id, newest_first=False):
-            self._state.schedules[schedule.id] = moved(schedule, now, zone)
-        for trigger in await self.triggers(organization_id):
-            self._state.triggers[trigger.id] = moved_window(trigger, now, zone)
+        for schedule in of_organization(self._state.schedules.values(), organization_id):
+            self._state.schedules[schedule.id] = schedule.moved(now, zone)
+        for trigger in of_organization(self._state.triggers.values(), organization_id):
+            self._state.triggers[trigger.id] = trigger.moved(now, zone)
         self._raise_version(organization_id)
         return True
 
@@ -126,65 +115,6 @@ class MemoryDirectory(SealedMemoryStore):
             return False
         self._state.integrations[integration_id] = evolve(integration, enabled=enabled)
         self._raise_version(organization_id)
-        return True
-
-    async def add_trigger(
-        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> Trigger | Refusal:
-        refuse_unstorable(trigger)
-        self._state.refuse_stranger(trigger.organization_id)
-        if refuse_another(self._state.triggers, trigger):
-            return trigger
-        refused = refuse_trigger(await self.triggers(trigger.organization_id), trigger, at_most=at_most)
-        if refused is None and checks_brand:
-            refused = self._state.unknown_brand(trigger.organization_id, trigger.brand_identity_id)
-        if refused is not None:
-            return refused
-        self._state.triggers[trigger.id] = trigger
-        self._raise_version(trigger.organization_id)
-        return trigger
-
-    async def change_trigger(
-        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | Refusal:
-        changed = change_trigger(await self.triggers(organization_id), trigger_id, change)
-        if isinstance(changed, Refusal):
-            return changed
-        refuse_unstorable(changed)
-        unknown = self._state.unknown_brand(organization_id, changed.brand_identity_id)
-        if checks_brand and unknown is not None:
-            return unknown
-        self._state.triggers[trigger_id] = changed
-        self._raise_version(organization_id)
-        return changed
-
-    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        if await self.trigger(organization_id, trigger_id) is None:
-            return False
-        del self._state.triggers[trigger_id]
-        self._raise_version(organization_id)
-        return True
-
-    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None:
-        return own(self._state.triggers, organization_id, trigger_id)
-
-    async def triggers(self, organization_id: str) -> Sequence[Trigger]:
-        return of_organization(self._state.triggers.values(), organization_id, newest_first=False)
-
-    async def due_triggers(
-        self, now: datetime, *, limit: int, after: DueSchedule | None = None
-    ) -> Sequence[DueSchedule]:
-        return due_among((each for each in self._state.triggers.values() if each.enabled), now, limit, after)
-
-    async def fire_trigger(self, firing: Firing) -> bool:
-        refuse_unstorable(firing)
-        run = firing.run
-        stored = await self.trigger(run.organization_id, firing.schedule_id)
-        if stored is None or not stored.enabled or stored.due_at != firing.due_at:
-            # A retry after an unknown outcome: if the run exists, this firing has moved the trigger.
-            return run.id in self._state.runs
-        self._state.triggers[stored.id] = evolve(stored, due_at=firing.next_due_at, since=firing.slot)
-        self._state.put_run(run)
         return True
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word

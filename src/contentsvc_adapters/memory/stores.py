@@ -3,6 +3,7 @@ from typing import final
 from attrs import frozen
 
 from contentsvc_adapters.memory.access import MemoryApiKeys, MemoryKeyedRequests, MemoryRateLimitStore, MemorySessions
+from contentsvc_adapters.memory.automations import MemoryAutomations
 from contentsvc_adapters.memory.brands import MemoryBrandIdentities
 from contentsvc_adapters.memory.changelogs import MemoryChangelogs
 from contentsvc_adapters.memory.directory import MemoryDirectory, MemoryHooks
@@ -13,9 +14,10 @@ from contentsvc_adapters.memory.mailing import MemoryMailbox, MemorySubscribers
 from contentsvc_adapters.memory.outgoing import MemoryAlerts, MemoryOutbox, MemoryWebhookEndpoints
 from contentsvc_adapters.memory.read_model import MemoryReadModel, MemoryRunLists, MemorySearch
 from contentsvc_adapters.memory.recipients import MemoryRecipients
-from contentsvc_adapters.memory.schedules import MemorySchedules
 from contentsvc_adapters.memory.state import State
 from contentsvc_core import ports
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.triggers import Trigger
 
 
 @final
@@ -33,6 +35,7 @@ class MemoryStores:
     directory: ports.Directory
     hooks: ports.Hooks
     brands: ports.BrandIdentities
+    triggers: ports.Triggers
     schedules: ports.Schedules
     keys: ports.ApiKeys
     sessions: ports.Sessions
@@ -66,7 +69,8 @@ def memory_stores(sealer: ports.SecretSealer, state: State | None = None) -> Mem
         journal=MemoryJournal(state),
         directory=MemoryDirectory(state, sealer),
         hooks=MemoryHooks(state, sealer),
-        schedules=MemorySchedules(state),
+        triggers=MemoryAutomations(state, Trigger, state.triggers),
+        schedules=MemoryAutomations(state, Schedule, state.schedules),
         brands=MemoryBrandIdentities(state),
         keys=MemoryApiKeys(state),
         sessions=MemorySessions(state),

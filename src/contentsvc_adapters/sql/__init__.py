@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.access import SqlKeyedRequests as SqlKeyedRequests
     from contentsvc_adapters.sql.access import SqlRateLimitStore as SqlRateLimitStore
     from contentsvc_adapters.sql.access import SqlSessions as SqlSessions
+    from contentsvc_adapters.sql.automations import SqlAutomations as SqlAutomations
     from contentsvc_adapters.sql.brands import SqlBrandIdentities as SqlBrandIdentities
     from contentsvc_adapters.sql.changelogs import SqlChangelogs as SqlChangelogs
     from contentsvc_adapters.sql.database import Database as Database
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.post_library import SqlPostLibrary as SqlPostLibrary
     from contentsvc_adapters.sql.read_model import SqlReadModel as SqlReadModel
     from contentsvc_adapters.sql.run_lists import SqlRunLists as SqlRunLists
-    from contentsvc_adapters.sql.schedules import SqlSchedules as SqlSchedules
     from contentsvc_adapters.sql.searching.search import SqlSearch as SqlSearch
     from contentsvc_adapters.sql.serving import serving_alone as serving_alone
     from contentsvc_adapters.sql.settling.choice import settlement_queue as settlement_queue
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "access": "SqlKeyedRequests SqlRateLimitStore SqlSessions",
+    "automations": "SqlAutomations",
     "brands": "SqlBrandIdentities",
     "changelogs": "SqlChangelogs",
     "database": "Database",
@@ -66,7 +67,6 @@ _HOMES: Final = {
     "post_library": "SqlPostLibrary",
     "read_model": "SqlReadModel",
     "run_lists": "SqlRunLists",
-    "schedules": "SqlSchedules",
     "searching.search": "SqlSearch",
     "serving": "serving_alone",
     "settling.choice": "settlement_queue",

@@ -4,15 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
-from sqlalchemy import Connection, exists, select
 
 from contentsvc_adapters.sql import row as plain
 from contentsvc_adapters.sql.directory_rows import style_column, style_of
 from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.schema.automation import brand_identities
-from contentsvc_adapters.sql.store import is_own
-from contentsvc_core.content.brand import no_such_brand
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.filters import options_from_json, options_to_json
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import cron_body, cron_of
@@ -35,14 +30,3 @@ def row_of(found: Trigger | Schedule) -> dict[str, Any]:
 
 def read_row(kind: type[_Stored], row: AnyRow) -> _Stored:
     return plain.read_row(kind, row, **{n: form[1](getattr(row, n)) for n, form in _FORMS.items() if hasattr(row, n)})
-
-
-def unknown_brand(connection: Connection, organization_id: str, brand_id: str | None) -> Refusal | None:
-    """Return a fault if the named identity does not exist.
-
-    The transaction must hold the organization's row, as deletions of identities do: the answer holds until it ends.
-    """
-    if brand_id is None:
-        return None
-    condition = is_own(brand_identities, organization_id, brand_id)
-    return None if connection.scalar(select(exists().where(condition))) else no_such_brand(brand_id)

@@ -6,14 +6,13 @@ from typing import final
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
 
-from contentsvc_adapters.sql.configuration import lock_organization
+from contentsvc_adapters.sql.automations import disable
+from contentsvc_adapters.sql.configuration import lock_organization, raise_version
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.removals import disable
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema.automation import brand_identities
-from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import is_own, of_organization
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
@@ -110,8 +109,7 @@ class SqlBrandIdentities:
             if refused is not None:
                 return removed[0] if removed and refused is UNKNOWN_BRAND else refused
             # Decisions on deliveries depend on triggers, so the version is raised.
-            configuration = update(organizations).where(organizations.c.id == organization_id)
-            connection.execute(configuration.values(version=organizations.c.version + 1))
+            raise_version(connection, organization_id)
             removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
             connection.execute(delete(brand_identities).where(is_own(brand_identities, organization_id, brand_id)))
             return removed[0]

@@ -10,28 +10,26 @@ from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.errors import Unstorable
 
 
-class _Unchanged(Exception):
-    pass
-
-
 async def change_configuration(database: Database, organization_id: str, change: Callable[[Connection], bool]) -> bool:
     """Change an organization's configuration and raise its version; return whether anything changed.
 
-    Decisions on deliveries depend on the version. It is raised first: its row serializes the changes, so that none
-    waits for a lock that another holds.
+    Decisions on deliveries depend on the version. The organization's row is locked first, so that no change waits for a
+    lock that another holds.
     """
+
+    def run(connection: Connection) -> bool:
+        lock_organization(connection, organization_id, may_miss=True)
+        changed = change(connection)
+        if changed:
+            raise_version(connection, organization_id)
+        return changed
+
+    return await database.write(run)
+
+
+def raise_version(connection: Connection, organization_id: str) -> None:
     raising = update(organizations).where(organizations.c.id == organization_id)
-
-    def run(connection: Connection) -> None:
-        connection.execute(raising.values(version=organizations.c.version + 1))
-        if not change(connection):
-            raise _Unchanged
-
-    try:
-        await database.write(run)
-    except _Unchanged:
-        return False
-    return True
+    connection.execute(raising.values(version=organizations.c.version + 1))
 
 
 def lock_organization(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:

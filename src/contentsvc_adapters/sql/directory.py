@@ -15,8 +15,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
-from contentsvc_adapters.sql.store import is_own
-from contentsvc_adapters.sql.triggers import SqlTriggers
+from contentsvc_adapters.sql.store import SealedSqlStore, is_own
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization
@@ -34,10 +33,9 @@ class _Taken(Exception):
 
 
 @final
-class SqlDirectory(SqlTriggers):
+class SqlDirectory(SealedSqlStore):
     def __init__(self, database: Database, sealer: "SecretSealer") -> None:
-        super().__init__(database)
-        self._sealer = sealer
+        super().__init__(database, sealer)
         every = select(organizations, organizations.c.id.label("organization_id"))
         self._organizations = RowLoader(database, every, organizations.c.id)
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
@@ -75,8 +73,7 @@ class SqlDirectory(SqlTriggers):
         return await self._database.change(setting) > 0
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        from contentsvc_adapters.sql.schedules import move_schedules  # noqa: PLC0415  # a list does not need it
-        from contentsvc_adapters.sql.trigger_statements import move_windows  # noqa: PLC0415  # as above
+        from contentsvc_adapters.sql.automations import move_automations  # noqa: PLC0415  # a list does not need it
 
         own = update(organizations).where(organizations.c.id == organization_id)
         setting = own.values(time_zone=zone.key, version=organizations.c.version + 1)
@@ -84,8 +81,7 @@ class SqlDirectory(SqlTriggers):
         def move(connection: Connection) -> bool:
             if not connection.execute(setting).rowcount:
                 return False
-            move_schedules(connection, organization_id, now, zone)
-            move_windows(connection, organization_id, now, zone)
+            move_automations(connection, organization_id, now, zone)
             return True
 
         return await self._database.write(move)
@@ -179,7 +175,7 @@ class SqlDirectory(SqlTriggers):
 
 
 def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
-    from contentsvc_adapters.sql.removals import disable  # noqa: PLC0415  # a list does not need it
+    from contentsvc_adapters.sql.automations import disable  # noqa: PLC0415  # a list does not need it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
     connected = _integrations(connection, is_own(integrations, organization_id, integration_id))

@@ -4,7 +4,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Select, Text, and_, column, func, literal_column, or_, select, table
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Select,
+    Text,
+    Update,
+    and_,
+    column,
+    func,
+    literal_column,
+    or_,
+    select,
+    table,
+    update,
+)
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
@@ -96,6 +110,15 @@ def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None
     once = dialect.insert(log_entries).on_conflict_do_nothing(index_elements=list(log_entries.primary_key))
     if connection.execute(once, row).rowcount and dialect.is_sqlite:
         connection.execute(adding_counts(dialect.insert(log_counts)), added_counts([row]))
+
+
+def finishing(entry: LogEntry) -> Update:
+    """Create the statement that writes the end of a pending entry."""
+    row = rows.log_row(entry)
+    place = ("organization_id", "created_at", "id")
+    ending = ("status", "status_code", "error_message", "reason")
+    own = update(log_entries).where(*(log_entries.c[name] == row[name] for name in place))
+    return own.values({name: row[name] for name in ending})
 
 
 def added_counts(log: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

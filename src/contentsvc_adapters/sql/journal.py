@@ -4,12 +4,12 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias, final
 
-from sqlalchemy import Connection, literal_column, select, tuple_, update
+from sqlalchemy import Connection, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.counts import forget_empty
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, sized_entries
+from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, finishing, sized_entries
 from contentsvc_adapters.sql.schema.deliveries import claims, events, log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import sweeping
@@ -44,14 +44,7 @@ class SqlJournal:
         add_entry(connection, self._database.dialect, entry)
 
     async def finish(self, entry: LogEntry) -> None:
-        place = (entry.organization_id, to_ms(entry.created_at), entry.id)
-        ending = {name: rows.log_row(entry)[name] for name in ("status", "status_code", "error_message", "reason")}
-        finishing = update(log_entries).where(
-            log_entries.c.organization_id == place[0],
-            log_entries.c.created_at == place[1],
-            log_entries.c.id == place[2],
-        )
-        await self._database.write(lambda connection: connection.execute(finishing.values(ending)))
+        await self._database.change(finishing(entry))
 
     async def answered(
         self, organization_id: str, integration_id: str, delivery_ids: Collection[str], *, since: datetime

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import Any, Final, final
 
 from sqlalchemy import (
-    CTE,
     BindParameter,
     ColumnElement,
     Connection,
@@ -35,7 +34,7 @@ from contentsvc_adapters.sql.runs import changing, forget, full_runs, has_status
 from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_adapters.sql.schema.work import executors, workflow_runs
 from contentsvc_adapters.sql.shared_events import SharedEvents
-from contentsvc_adapters.sql.store import is_own
+from contentsvc_adapters.sql.store import distinct_values, is_own
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.events.normalized import Release
@@ -304,21 +303,12 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     def ordered(found: Subquery, *columns: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
         return select(*columns).order_by(found.c.kills, found.c.created_at, found.c.id).limit(most)
 
-    one = first(_organizations_with_pending_runs(), 1)
+    organization = workflow_runs.c.organization_id
+    is_waiting = has_status(RunStatus.PENDING) & organization.not_in(bindparam("without", expanding=True))
+    one = first(distinct_values(organization, is_waiting), 1)
     leading = ordered(one, one.c.organization_id).cte("leading")
     several = first(leading, bindparam("share", type_=Integer))
     return ordered(several, several.c.id, several.c.organization_id)
-
-
-def _organizations_with_pending_runs() -> CTE:
-    """Jump from one organization to the next in the index: the cost grows with organizations, not with runs."""
-    owner = workflow_runs.c.organization_id
-    condition = has_status(RunStatus.PENDING) & owner.not_in(bindparam("without", expanding=True))
-    waiting = select(func.min(owner).label("organization_id")).where(condition).cte("waiting", recursive=True)
-    after = select(func.min(owner)).where(condition, owner > waiting.c.organization_id)
-    return waiting.union_all(
-        select(after.correlate(waiting).scalar_subquery()).where(waiting.c.organization_id.is_not(None))
-    )
 
 
 def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:

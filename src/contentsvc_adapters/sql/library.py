@@ -12,7 +12,7 @@ from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.context import ContextRecord
 
-_RECORDS: Final[Select[*tuple[Any, ...]]] = select(
+RECORDS: Final[Select[*tuple[Any, ...]]] = select(
     context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data
 ).join(events, events.c.id == context_records.c.event_id)
 _NEWEST_FIRST: Final = (context_records.c.created_at.desc(), context_records.c.id.desc())
@@ -22,7 +22,7 @@ _NEWEST_FIRST: Final = (context_records.c.created_at.desc(), context_records.c.i
 class SqlContextLibrary(SqlStore):
     async def record(self, organization_id: str, custom_id: str) -> ContextRecord | None:
         records = await self._read(
-            _RECORDS.where(
+            RECORDS.where(
                 context_records.c.organization_id == organization_id, context_records.c.custom_id == custom_id
             )
         )
@@ -83,7 +83,7 @@ class SqlContextLibrary(SqlStore):
 
         def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], int]:
             fitting = how_many_fit(connection.scalars(sizes), max_bytes)
-            record_rows = connection.execute(_RECORDS.where(*own).order_by(*_NEWEST_FIRST).limit(fitting)).all()
+            record_rows = connection.execute(RECORDS.where(*own).order_by(*_NEWEST_FIRST).limit(fitting)).all()
             return record_rows, 0 if counting is None else (connection.scalar(counting) or 0) - len(record_rows)
 
         record_rows, remaining = await self._database.read(read)
@@ -97,7 +97,7 @@ class SqlContextLibrary(SqlStore):
         at_most = None if limit is None else literal_column(str(limit), Integer)
         keys = own.order_by(*_NEWEST_FIRST).limit(at_most).subquery("keys")
         same = and_(*(column == keys.c[column.name] for column in key))
-        return await self._read(_RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
+        return await self._read(RECORDS.join(keys, same).order_by(*_NEWEST_FIRST))
 
     async def _read(self, query: Select[*tuple[Any, ...]]) -> list[ContextRecord]:
         return await _records(await self._database.rows(query))

@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Delete, Select, Table, delete, literal_column, select, tuple_
+from sqlalchemy import CTE, Column, ColumnElement, Delete, Select, Table, delete, func, literal_column, select, tuple_
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
@@ -42,6 +42,14 @@ def of_organization(table: Table, organization_id: str) -> Select[*tuple[Any, ..
 def has_value(column: ColumnElement[Any], member: Enum) -> ColumnElement[bool]:
     """Return the condition that a column has a value, as a literal: no planner matches partial indexes otherwise."""
     return column == literal_column(f"'{member.value}'")
+
+
+def distinct_values(column: Column[str], condition: ColumnElement[bool]) -> CTE:
+    """Jump from one value of an index's first column to the next: the cost grows with the values, not with the rows."""
+    found = select(func.min(column).label(column.name)).where(condition).cte("waiting", recursive=True)
+    last = found.c[column.name]
+    following = select(func.min(column)).where(condition, column > last)
+    return found.union_all(select(following.correlate(found).scalar_subquery()).where(last.is_not(None)))
 
 
 def sweeping(dialect: Dialect, table: Table, oldest: Select[*tuple[Any, ...]]) -> Delete:

@@ -79,8 +79,16 @@ class SqlStores:
         return sql.SqlBrandIdentities(self.database)
 
     @cached_property
+    def triggers(self) -> "ports.Triggers":
+        from contentsvc_core.workflows.triggers import Trigger  # noqa: PLC0415  # as the store's module
+
+        return sql.SqlAutomations(self.database, Trigger)
+
+    @cached_property
     def schedules(self) -> "ports.Schedules":
-        return sql.SqlSchedules(self.database)
+        from contentsvc_core.workflows.schedules import Schedule  # noqa: PLC0415  # as above
+
+        return sql.SqlAutomations(self.database, Schedule)
 
     @cached_property
     def keys(self) -> "ports.ApiKeys":

@@ -95,7 +95,7 @@ def list_triggers(organization: str) -> None:
 
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
-        return [_body(trigger) for trigger in await app.stores.directory.triggers(owner.id)]
+        return [_body(trigger) for trigger in await app.stores.triggers.all_of(owner.id)]
 
     bodies = [_ordered(body) for body in with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])]
     rows = bodies if wants_json() else [_for_people(row) for row in bodies]
@@ -111,7 +111,7 @@ def show_trigger(trigger_id: str) -> None:
     """Show a trigger."""
 
     async def work(app: Application) -> dict[str, Any]:
-        return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
+        return _body(await owned(app, "trigger", trigger_id, app.stores.triggers.find))
 
     body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
     show(_ordered(body))
@@ -153,7 +153,7 @@ def delete(trigger_id: str) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
 
     async def work(app: Application) -> bool:
-        return await owned(app, "trigger", trigger_id, app.stores.directory.remove_trigger)
+        return await owned(app, "trigger", trigger_id, app.stores.triggers.remove)
 
     with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}"))
     show({"triggerId": trigger_id, "deleted": True})

@@ -96,7 +96,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, **options: An
         )
 
     async def work(app: Application) -> dict[str, Any]:
-        trigger = await owned(app, "trigger", trigger_id, app.stores.directory.trigger)
+        trigger = await owned(app, "trigger", trigger_id, app.stores.triggers.find)
         sample = sample_for(trigger)
         integrations = await app.stores.directory.integrations(trigger.organization_id)
         defaults = [

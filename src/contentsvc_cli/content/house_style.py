@@ -201,10 +201,10 @@ async def _stored_style(
     app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
 ) -> HouseStyle | None:
     if trigger_id is not None:
-        trigger = await app.stores.directory.trigger(owner.id, trigger_id)
+        trigger = await app.stores.triggers.find(owner.id, trigger_id)
         return accepted(trigger or UNKNOWN_TRIGGER).house_style
     if schedule_id is not None:
-        schedule = await app.stores.schedules.schedule(owner.id, schedule_id)
+        schedule = await app.stores.schedules.find(owner.id, schedule_id)
         if schedule is None:
             refuse_unknown("schedule", schedule_id)
         return schedule.house_style

@@ -103,7 +103,7 @@ def list_schedules(organization: str) -> None:
 
     async def work(app: Application) -> tuple[list[dict[str, Any]], str]:
         owner = await organization_named(app, organization)
-        bodies = [_body(schedule) for schedule in await app.stores.schedules.schedules(owner.id)]
+        bodies = [_body(schedule) for schedule in await app.stores.schedules.all_of(owner.id)]
         return bodies, owner.time_zone.key
 
     listed, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
@@ -119,7 +119,7 @@ def show_schedule(schedule_id: str) -> None:
     """Show a schedule."""
 
     async def work(app: Application) -> _Shown:
-        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.schedule)
+        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.find)
         return _body(stored), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
@@ -188,7 +188,7 @@ def delete(schedule_id: str) -> None:
 
 def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
     async def work(app: Application) -> _Shown:
-        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.schedule)
+        stored = await owned(app, "schedule", schedule_id, app.stores.schedules.find)
         changed = accepted(await app.planner.change(stored.organization_id, schedule_id, change(stored.cron)))
         return _body(changed), (await zone_of(app.stores.directory, stored.organization_id)).key
 

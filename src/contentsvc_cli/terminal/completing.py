@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from contentsvc_core.organizations import Organization
-    from contentsvc_core.ports import Directory
+    from contentsvc_core.ports import Stores
 
 _Named: TypeAlias = tuple[str, str]
 _HELP_LENGTH: Final = 60
@@ -20,8 +20,8 @@ _TIMEOUT_S: Final = 1.0
 
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(directory: "Directory") -> Sequence[_Named]:
-        return [(organization.slug, organization.name) for organization in await directory.organizations()]
+    async def read(stores: "Stores") -> Sequence[_Named]:
+        return [(organization.slug, organization.name) for organization in await stores.directory.organizations()]
 
     return _beginning_with(incomplete, read)
 
@@ -35,47 +35,47 @@ def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[
 
 
 def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(directory: "Directory") -> Sequence[_Named]:
+    async def read(stores: "Stores") -> Sequence[_Named]:
         return [
             (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
-            for owner in await _owners(directory, ctx)
-            for integration in await directory.integrations(owner.id)
+            for owner in await _owners(stores, ctx)
+            for integration in await stores.directory.integrations(owner.id)
         ]
 
     return _beginning_with(incomplete, read)
 
 
 def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(directory: "Directory") -> Sequence[_Named]:
+    async def read(stores: "Stores") -> Sequence[_Named]:
         return [
             (trigger.id, trigger.name or trigger.output_type.value)
-            for owner in await _owners(directory, ctx)
-            for trigger in await directory.triggers(owner.id)
+            for owner in await _owners(stores, ctx)
+            for trigger in await stores.triggers.all_of(owner.id)
         ]
 
     return _beginning_with(incomplete, read)
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(directory: "Directory") -> Sequence[_Named]:
+    async def read(stores: "Stores") -> Sequence[_Named]:
         return [
             (str(repository.id), repository.full_name)
-            for owner in await _owners(directory, ctx)
-            for integration in await directory.integrations(owner.id)
+            for owner in await _owners(stores, ctx)
+            for integration in await stores.directory.integrations(owner.id)
             for repository in integration.repositories
         ]
 
     return _beginning_with(incomplete, read)
 
 
-async def _owners(directory: "Directory", ctx: click.Context) -> "Sequence[Organization]":
+async def _owners(stores: "Stores", ctx: click.Context) -> "Sequence[Organization]":
     slug = ctx.params.get("organization")
-    organizations = await directory.organizations()
+    organizations = await stores.directory.organizations()
     return [owner for owner in organizations if slug in {None, owner.slug}]
 
 
 def _beginning_with(
-    incomplete: str, read: "Callable[[Directory], Awaitable[Sequence[_Named]]]"
+    incomplete: str, read: "Callable[[Stores], Awaitable[Sequence[_Named]]]"
 ) -> "list[CompletionItem[str]]":
     # Imported here: only a shell calls this.
     import asyncio  # noqa: PLC0415
@@ -92,7 +92,7 @@ def _beginning_with(
     ]
 
 
-async def _read(read: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> Sequence[_Named]:
+async def _read(read: "Callable[[Stores], Awaitable[Sequence[_Named]]]") -> Sequence[_Named]:
     import asyncio  # noqa: PLC0415  # as above
 
     from contentsvc_http.settings import load_settings  # noqa: PLC0415  # as above
@@ -102,4 +102,4 @@ async def _read(read: "Callable[[Directory], Awaitable[Sequence[_Named]]]") -> S
     if settings.is_sqlite and not settings.database_file.exists():
         return ()
     async with open_as_it_is(settings, patience_s=_TIMEOUT_S) as database, asyncio.timeout(_TIMEOUT_S):
-        return await read(database.stores.directory)
+        return await read(database.stores)

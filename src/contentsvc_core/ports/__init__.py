@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.access import RateLimitStore as RateLimitStore
     from contentsvc_core.ports.access import Sessions as Sessions
     from contentsvc_core.ports.access import Transition as Transition
+    from contentsvc_core.ports.automations import Automations as Automations
+    from contentsvc_core.ports.automations import Schedules as Schedules
+    from contentsvc_core.ports.automations import Triggers as Triggers
     from contentsvc_core.ports.brands import BrandIdentities as BrandIdentities
     from contentsvc_core.ports.brands import SiteReader as SiteReader
     from contentsvc_core.ports.changelogs import Changelogs as Changelogs
@@ -52,11 +55,11 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.runs import RunStateStore as RunStateStore
     from contentsvc_core.ports.runs import Steps as Steps
     from contentsvc_core.ports.runs import Workflow as Workflow
-    from contentsvc_core.ports.schedules import Schedules as Schedules
     from contentsvc_core.ports.stores import Stores as Stores
 
 _HOMES: Final = {
     "access": "KeyedRequests RateLimitStore Sessions Transition",
+    "automations": "Automations Schedules Triggers",
     "brands": "BrandIdentities SiteReader",
     "changelogs": "Changelogs",
     "code_hosts": "CodeHost Hooks",
@@ -68,7 +71,6 @@ _HOMES: Final = {
     "outside": "Clock IdSource Offload Repeatable Share Shares",
     "read_model": "ReadModel RunLists Search",
     "runs": "Executors Jobs RunLedger RunStateStore Steps Workflow",
-    "schedules": "Schedules",
     "stores": "Stores",
 }
 

@@ -8,12 +8,10 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.removals import Removed
-from contentsvc_core.workflows.schedules import DueSchedule, Firing
-from contentsvc_core.workflows.triggers import MAX_TRIGGERS, Trigger, TriggerChange
 
 
 class Directory(Protocol):
-    """Organizations, integrations and triggers. Every write raises the organization's version in its transaction."""
+    """Organizations and integrations. Every write raises the organization's version in its transaction."""
 
     async def add_organization(self, organization: Organization) -> bool:
         """Add an organization; False: the slug is taken, nothing was written."""
@@ -34,9 +32,8 @@ class Directory(Protocol):
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
         """Move an organization to another time zone at ``now``. ``False``: the organization is unknown.
 
-        In the same transaction, its enabled schedules get their next slots in the new zone
-        (:func:`~contentsvc_core.workflows.schedules.moved`), and its triggers the ends of their windows
-        (:func:`~contentsvc_core.workflows.triggers.moved_window`). Its version is raised.
+        In the same transaction, its enabled schedules get their next slots in the new zone, and its triggers the ends
+        of their windows (:meth:`~contentsvc_core.workflows.automations.Automation.moved`). Its version is raised.
         """
         ...
 
@@ -68,52 +65,6 @@ class Directory(Protocol):
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
         """Enable or disable an integration; ``False``: it is unknown."""
-        ...
-
-    async def add_trigger(
-        self, trigger: Trigger, *, checks_brand: bool = False, at_most: int = MAX_TRIGGERS
-    ) -> Trigger | Refusal:
-        """Store a trigger, and return it. A repeated call changes nothing; with a refusal, nothing was written.
-
-        Of equal triggers (:meth:`~contentsvc_core.workflows.triggers.Trigger.does_the_same_as`) that are added
-        concurrently, one is stored. A trigger beyond ``at_most``, counted in the same transaction, is refused. With
-        ``checks_brand``, the named identity must exist, and cannot be deleted meanwhile.
-        """
-        ...
-
-    async def change_trigger(
-        self, organization_id: str, trigger_id: str, change: TriggerChange, *, checks_brand: bool = False
-    ) -> Trigger | Refusal:
-        """Apply ``change`` to the current trigger, in one transaction, and return the new trigger.
-
-        ``change`` is a pure function, may be called several times, and keeps the ids. With a refusal, its own or one of
-        ``change``, nothing was written. ``checks_brand`` is a condition as in :meth:`add_trigger`.
-        """
-        ...
-
-    async def remove_trigger(self, organization_id: str, trigger_id: str) -> bool:
-        """Delete a trigger; ``False``: it is unknown. Its runs stay; pending runs end as skipped."""
-        ...
-
-    async def trigger(self, organization_id: str, trigger_id: str) -> Trigger | None: ...
-
-    async def triggers(self, organization_id: str) -> Sequence[Trigger]:
-        """List an organization's triggers, oldest first."""
-        ...
-
-    async def due_triggers(
-        self, now: datetime, *, limit: int, after: DueSchedule | None = None
-    ) -> Sequence[DueSchedule]:
-        """List triggers of all organizations behind ``after`` whose windows have ended, the longest waiting first."""
-        ...
-
-    async def fire_trigger(self, firing: Firing) -> bool:
-        """Store the run of a trigger's window and begin the next window, in one transaction.
-
-        ``False``: the trigger is deleted, disabled, or its window ends at another time, so that this window has its run
-        already; nothing was written. A repeated call with the same firing changes nothing and returns the first result.
-        The organization's version stays the same: no decision on deliveries depends on windows.
-        """
         ...
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word

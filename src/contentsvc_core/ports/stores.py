@@ -1,6 +1,7 @@
 from typing import Protocol
 
 from contentsvc_core.ports.access import KeyedRequests, RateLimitStore, Sessions
+from contentsvc_core.ports.automations import Schedules, Triggers
 from contentsvc_core.ports.brands import BrandIdentities
 from contentsvc_core.ports.changelogs import Changelogs
 from contentsvc_core.ports.code_hosts import Hooks
@@ -11,7 +12,6 @@ from contentsvc_core.ports.mailing import Mailbox, Subscribers
 from contentsvc_core.ports.outgoing import Alerts, Outbox, Recipients, WebhookEndpoints
 from contentsvc_core.ports.read_model import ReadModel, RunLists, Search
 from contentsvc_core.ports.runs import Executors, Jobs, RunLedger, RunStateStore
-from contentsvc_core.ports.schedules import Schedules
 
 
 class Stores(Protocol):
@@ -39,6 +39,8 @@ class Stores(Protocol):
     def hooks(self) -> Hooks: ...
     @property
     def brands(self) -> BrandIdentities: ...
+    @property
+    def triggers(self) -> Triggers: ...
     @property
     def schedules(self) -> Schedules: ...
     @property

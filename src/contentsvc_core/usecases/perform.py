@@ -23,6 +23,7 @@ from contentsvc_core.ports import (
     RunLedger,
     Schedules,
     Steps,
+    Triggers,
 )
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
@@ -89,6 +90,7 @@ class Performer:
         jobs: Jobs,
         briefs: Briefs,
         directory: Directory,
+        triggers: Triggers,
         schedules: Schedules,
         sites: ReadsSites | None = None,
         pull_requests: ReadsPullRequests | None = None,
@@ -105,6 +107,7 @@ class Performer:
         self._briefs = briefs
         self._companions = Companions(ledger, briefs.library)
         self._directory = directory
+        self._triggers = triggers
         self._schedules = schedules
         self._sites = sites
         self._pull_requests = pull_requests
@@ -148,7 +151,7 @@ class Performer:
             await self._ledger.retry(run, due_at=self._clock.now() + delay, error=error)
 
     async def _order_of_trigger(self, run: WorkflowRun, cause: Delivered) -> _Order | str:
-        trigger = await self._directory.trigger(run.organization_id, cause.trigger_id)
+        trigger = await self._triggers.find(run.organization_id, cause.trigger_id)
         if trigger is None or not trigger.enabled:
             return TRIGGER_DISABLED
         companions = await self._companions.find(run, cause)
@@ -173,12 +176,12 @@ class Performer:
         house_style: HouseStyle | None = None
         trigger: Trigger | None = None
         if cause.trigger_id is not None:
-            trigger = await self._directory.trigger(run.organization_id, cause.trigger_id)
+            trigger = await self._triggers.find(run.organization_id, cause.trigger_id)
             if trigger is None or not trigger.enabled:
                 return TRIGGER_DISABLED
             house_style = trigger.house_style
         if cause.schedule_id is not None:
-            schedule = await self._schedules.schedule(run.organization_id, cause.schedule_id)
+            schedule = await self._schedules.find(run.organization_id, cause.schedule_id)
             if schedule is None or not schedule.enabled:
                 return SCHEDULE_DISABLED
             house_style = schedule.house_style

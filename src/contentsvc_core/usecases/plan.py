@@ -10,11 +10,11 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.workflows.automations import ZONE_CHANGED
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     UNKNOWN_SCHEDULE,
-    ZONE_CHANGED,
     CreateSchedule,
     Schedule,
     changed,
@@ -61,7 +61,7 @@ class Planner:
 
     async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
-        current = await self._schedules.schedule(organization_id, schedule_id) if is_own_id(schedule_id) else None
+        current = await self._schedules.find(organization_id, schedule_id) if is_own_id(schedule_id) else None
         if current is None:
             return UNKNOWN_SCHEDULE
         changes = values_of(change)

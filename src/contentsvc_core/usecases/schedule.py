@@ -1,21 +1,18 @@
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
-from typing import Final, Protocol, final
+from collections.abc import Callable
+from typing import Final, TypeAlias, TypeVar, final
 
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
+from contentsvc_core.ports import Automations, Clock, Directory, IdSource, Schedules, Triggers
 from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import sources_of
-from contentsvc_core.workflows.schedules import DueSchedule, firing
+from contentsvc_core.workflows.schedules import firing
 
 BATCH_SIZE: Final = 100
-
-
-class _Due(Protocol):
-    async def __call__(
-        self, now: datetime, /, *, limit: int, after: DueSchedule | None = None
-    ) -> Sequence[DueSchedule]: ...
+_Automation = TypeVar("_Automation", bound=Automation)
+#: Returns the firing of an automation; ``None``: it is not due.
+_FiringOf: TypeAlias = Callable[..., Firing | None]
 
 
 @final
@@ -25,6 +22,7 @@ class Scheduler:
     def __init__(
         self,
         schedules: Schedules,
+        triggers: Triggers,
         directory: Directory,
         clock: Clock,
         ids: IdSource,
@@ -34,6 +32,7 @@ class Scheduler:
     ) -> None:
         """``on_fault`` is called with the fault of a schedule that could not fire: it is tried again."""
         self._schedules = schedules
+        self._triggers = triggers
         self._directory = directory
         self._clock = clock
         self._ids = ids
@@ -41,19 +40,17 @@ class Scheduler:
         self._batch_size = batch_size
 
     async def turn(self) -> int:
-        return await self._all(self._schedules.due, self._fire) + await self._all(
-            self._directory.due_triggers, self._fire_trigger
-        )
+        return await self._all(self._schedules, firing) + await self._all(self._triggers, batch_firing)
 
-    async def _all(self, due_of: _Due, fire: Callable[[DueSchedule], Awaitable[bool]]) -> int:
+    async def _all(self, automations: Automations[_Automation], firing_of: _FiringOf) -> int:
         started = 0
-        last: DueSchedule | None = None
+        last: DueAutomation | None = None
         while True:
             # Starts after the last one: what cannot fire stays in the list.
-            due = await due_of(self._clock.now(), limit=self._batch_size, after=last)
+            due = await automations.due(self._clock.now(), limit=self._batch_size, after=last)
             for each in due:
                 try:
-                    started += await fire(each)
+                    started += await self._fire(automations, firing_of, each)
                 except StoreUnavailable:
                     raise
                 except Exception as exc:  # noqa: BLE001  # an unreadable schedule must not stop the others
@@ -62,25 +59,11 @@ class Scheduler:
                 return started
             last = due[-1]
 
-    async def _fire_trigger(self, due: DueSchedule) -> bool:
-        trigger = await self._directory.trigger(due.organization_id, due.id)
-        if trigger is None:
+    async def _fire(self, automations: Automations[_Automation], firing_of: _FiringOf, due: DueAutomation) -> bool:
+        found = await automations.find(due.organization_id, due.id)
+        if found is None:
             return False
-        sources = sources_of(await self._directory.integrations(trigger.organization_id))
-        zone = await zone_of(self._directory, trigger.organization_id)
-        fired = batch_firing(trigger, self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
-        return fired is not None and await self._directory.fire_trigger(fired)
-
-    async def _fire(self, due: DueSchedule) -> bool:
-        schedule = await self._schedules.schedule(due.organization_id, due.id)
-        if schedule is None:
-            return False
-        connected = sources_of(await self._directory.integrations(schedule.organization_id))
-        sources = [source for source in connected if source.repository_id in schedule.repository_ids]
-        organization = await self._directory.organization_of(schedule.organization_id)
-        if organization is None:
-            return False
-        fired = firing(
-            schedule, self._clock.now(), organization.time_zone, sources=sources, run_id=self._ids.new_id("")
-        )
-        return fired is not None and await self._schedules.fire(fired)
+        sources = sources_of(await self._directory.integrations(due.organization_id))
+        zone = await zone_of(self._directory, due.organization_id)
+        fired = firing_of(found, self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
+        return fired is not None and await automations.fire(fired)

@@ -5,7 +5,7 @@ from attrs import field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import ListedEntry
-from contentsvc_core.ports import ContextLibrary, Directory, PostLibrary, ReadModel, RunLists
+from contentsvc_core.ports import ContextLibrary, PostLibrary, ReadModel, RunLists, Triggers
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.context import custom_id, is_custom_id
 from contentsvc_core.workflows.runs import ListedRun, RunStatus
@@ -40,13 +40,13 @@ class DeliveryTrails:
         read_model: ReadModel,
         run_lists: RunLists,
         contexts: ContextLibrary,
-        directory: Directory,
+        triggers: Triggers,
         posts: PostLibrary,
     ) -> None:
         self._read_model = read_model
         self._run_lists = run_lists
         self._contexts = contexts
-        self._directory = directory
+        self._triggers = triggers
         self._posts = posts
 
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
@@ -73,9 +73,7 @@ class DeliveryTrails:
         key = custom_id(entry.integration_type, entry.repository_id, entry.reference_id)
         repository = await self._contexts.repository(organization_id, key)
         runs = await self._run_lists.runs_of(organization_id, entry.id)
-        triggers = {
-            trigger.id: trigger for trigger in (await self._directory.triggers(organization_id) if runs else ())
-        }
+        triggers = {trigger.id: trigger for trigger in (await self._triggers.all_of(organization_id) if runs else ())}
         found: list[tuple[ListedRun, str, Post | None]] = []
         for run in runs[:_MOST_RUNS]:
             trigger = triggers.get(run.cause.started_by)

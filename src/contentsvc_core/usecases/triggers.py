@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource
+from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Triggers
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
@@ -39,7 +39,10 @@ _TURNS: Final = 5
 class TriggerEditor:
     """Creates and changes triggers; each change applies from the next delivery on."""
 
-    def __init__(self, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self, triggers: Triggers, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource
+    ) -> None:
+        self._triggers = triggers
         self._directory = directory
         self._brands = brands
         self._clock = clock
@@ -66,13 +69,13 @@ class TriggerEditor:
             **_fields(values, NO_OPTIONS),
         )
         zone = await zone_of(self._directory, organization_id)
-        return await self._directory.add_trigger(collecting(trigger, now, zone), checks_brand=True)
+        return await self._triggers.add(collecting(trigger, now, zone), checks_brand=True)
 
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
         changes = values_of(change)
         for _ in range(_TURNS):
-            current = await self._directory.trigger(organization_id, trigger_id) if is_own_id(trigger_id) else None
+            current = await self._triggers.find(organization_id, trigger_id) if is_own_id(trigger_id) else None
             if current is None:
                 return UNKNOWN_TRIGGER
             answer = await self._change(current, changes)
@@ -116,7 +119,7 @@ class TriggerEditor:
             moved = {} if source is None else {"source_type": source}
             return collecting(evolve(trigger, **_fields(changes, trigger.options), **moved), now, zone, was=trigger)
 
-        return await self._directory.change_trigger(
+        return await self._triggers.change(
             organization_id,
             current.id,
             change,

@@ -4,10 +4,10 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.workflows.automations import Firing
 from contentsvc_core.workflows.causes import Generation, Source, source_type
 from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.runs import WorkflowRun
-from contentsvc_core.workflows.schedules import Firing
 from contentsvc_core.workflows.triggers import Trigger, latest_end, window_end
 
 #: The time between the end of a window and its run: a delivery that arrived before the end is stored by then.
@@ -25,7 +25,7 @@ def batch_firing(
     until = max(trigger.due_at, latest_end(batch, now, zone))
     watched = [each for each in sources if trigger.watches(source_type(each.provider), each.repository_id)]
     return Firing(
-        schedule_id=trigger.id,
+        automation_id=trigger.id,
         due_at=trigger.due_at,
         slot=until,
         zone=zone,

@@ -5,7 +5,6 @@ from attrs import fields, frozen
 from msgspec import Meta
 
 from contentsvc_core.commands import Command
-from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType, PostStatus
 
 AutoPublish: TypeAlias = Annotated[
@@ -35,14 +34,6 @@ class OutputFields:
     @property
     def post_status(self) -> PostStatus:
         return PostStatus.PUBLISHED if self.auto_publish else PostStatus.DRAFT
-
-
-@frozen(kw_only=True)
-class Output(OutputFields):
-    """The settings for posts of a trigger or a schedule."""
-
-    output_type: ContentType
-    house_style: HouseStyle | None = None
 
     def post_settings(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(OutputFields)}

@@ -6,7 +6,7 @@ many nodes. Of slots that passed while no server ran, only the latest one fires,
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, final
+from typing import Annotated, Any, ClassVar, Final, Self, final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -17,18 +17,16 @@ from contentsvc_core.commands import changes_of
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.refusals import Refusal, RefusalKind, too_many
+from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.workflows.automations import Automation, Firing
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.output_settings import Output, OutputSettings, ascending_ids
+from contentsvc_core.workflows.output_settings import OutputSettings, ascending_ids
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
-from contentsvc_core.zones import DEFAULT_ZONE
 
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
-#: The organization's time zone was changed concurrently, several times in a row; the client may retry.
-ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
 #: The most schedules of an organization, disabled ones included: at most this many runs start in one minute.
 MAX_SCHEDULES: Final = 100
 
@@ -68,22 +66,22 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 
 @final
 @frozen(kw_only=True)
-class Schedule(Output):
+class Schedule(Automation):
     """A rule that starts runs at fixed times, for chosen repositories."""
 
-    id: str
-    organization_id: str
+    plural: ClassVar = "schedules"
+    at_most: ClassVar = MAX_SCHEDULES
+    unknown: ClassVar = UNKNOWN_SCHEDULE
+    duplicate: ClassVar = DUPLICATE_SCHEDULE
+    decides: ClassVar = False
+
     #: For people; 1 to 120 characters in one line.
     name: str
     cron: Cron
     #: The repositories to report, in ascending order; they may belong to different providers.
     repository_ids: tuple[int, ...] = field(converter=ascending_ids, validator=_some)
-    enabled: bool = True
     lookback: Lookback = DEFAULT_LOOKBACK
-    created_at: datetime
     updated_at: datetime
-    #: The next slot; ``None``: the schedule is disabled.
-    due_at: datetime | None
     last_slot: datetime | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -91,28 +89,14 @@ class Schedule(Output):
             message = "a schedule is due at some time when it is enabled, and only then"
             raise ValueError(message)
 
-    def does_the_same_as(self, other: "Schedule") -> bool:
-        """Check whether two schedules write the same content at the same times; names and switches do not count."""
-        return _content(self) == _content(other)
+    def work(self) -> tuple[object, ...]:
+        return *super().work(), self.cron, self.lookback
 
+    def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
+        return due_from(self.cron, now, zone, last_slot=self.last_slot)
 
-def _content(schedule: Schedule) -> tuple[object, ...]:
-    return (
-        schedule.organization_id,
-        schedule.cron,
-        schedule.repository_ids,
-        schedule.output_type,
-        schedule.brand_identity_id,
-        schedule.house_style,
-        schedule.lookback,
-    )
-
-
-def refuse_schedule(existing: Iterable[Schedule], schedule: Schedule, *, at_most: int | None = None) -> Refusal | None:
-    others = [each for each in existing if each.id != schedule.id]
-    if any(each.does_the_same_as(schedule) for each in others):
-        return DUPLICATE_SCHEDULE
-    return None if at_most is None or len(others) < at_most else too_many("schedules", at_most)
+    def after(self, firing: Firing) -> Self:
+        return evolve(self, due_at=firing.next_due_at, last_slot=firing.slot)
 
 
 def due_from(cron: Cron, now: datetime, zone: ZoneInfo, *, last_slot: datetime | None) -> datetime:
@@ -132,36 +116,8 @@ def changed(schedule: Schedule, now: datetime, zone: ZoneInfo, changes: Mapping[
     return evolve(schedule, **changes, due_at=due_at, updated_at=now)
 
 
-def moved(schedule: Schedule, now: datetime, zone: ZoneInfo) -> Schedule:
-    """Return a schedule after its organization moved to another time zone at ``now``; a slot that is due stays due."""
-    if schedule.due_at is None or schedule.due_at <= now:
-        return schedule
-    return evolve(schedule, due_at=due_from(schedule.cron, now, zone, last_slot=schedule.last_slot))
-
-
 def disabled(schedule: Schedule) -> Schedule:
     return evolve(schedule, enabled=False, due_at=None)
-
-
-@final
-@frozen(kw_only=True)
-class DueSchedule:
-    id: str
-    organization_id: str
-    due_at: datetime
-
-
-@final
-@frozen(kw_only=True)
-class Firing:
-    schedule_id: str
-    #: The slot that was due; the store fires only if the schedule is still due at this time.
-    due_at: datetime
-    slot: datetime
-    next_due_at: datetime
-    #: The time zone of the slots; a schedule fires only if the organization still has this time zone.
-    zone: ZoneInfo = DEFAULT_ZONE
-    run: WorkflowRun
 
 
 def firing(
@@ -174,7 +130,7 @@ def firing(
     if schedule.due_at is None or schedule.due_at > now:
         return None
     slot = max(schedule.due_at, latest_slot(schedule.cron, now, zone))
-    sources = tuple(sources)
+    sources = tuple(source for source in sources if source.repository_id in schedule.repository_ids)
     cause = Generation(
         schedule_id=schedule.id,
         content_type=schedule.output_type,
@@ -184,7 +140,7 @@ def firing(
         **schedule.post_settings(),
     )
     return Firing(
-        schedule_id=schedule.id,
+        automation_id=schedule.id,
         due_at=schedule.due_at,
         slot=slot,
         next_due_at=next_slot(schedule.cron, now, zone),

@@ -1,6 +1,6 @@
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Final, Literal, TypeAlias, cast, final
+from typing import Annotated, ClassVar, Final, Literal, Self, cast, final
 from zoneinfo import ZoneInfo
 
 from attrs import Factory, evolve, field, frozen
@@ -12,8 +12,9 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_bodies import OutputConfigBody
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
-from contentsvc_core.refusals import Refusal, RefusalKind, too_many
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
+from contentsvc_core.workflows.automations import Automation, Firing
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import (
     NO_OPTIONS,
@@ -24,10 +25,19 @@ from contentsvc_core.workflows.filters import (
     filter_of,
 )
 from contentsvc_core.workflows.globs import Effort
-from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, Output, OutputType, ascending_ids
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, OutputType, ascending_ids
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
 EVENT_TYPES: Final = ("push", "release")
+#: The ``sourceType`` of a trigger for all repositories of all providers.
+ANY_SOURCE: Final = "any_webhook"
+#: The most triggers of an organization, disabled ones included: one push starts at most this many runs.
+MAX_TRIGGERS: Final = 200
+UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
+DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
+#: The trigger was changed concurrently, several times in a row; the client may retry.
+TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
+NAME_LIMIT: Final = 100
 
 
 def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -49,22 +59,24 @@ def _check_source_type(_trigger: object, _attribute: object, value: str) -> None
 
 @final
 @frozen(kw_only=True)
-class Trigger(Output):
+class Trigger(Automation):
     """A rule that starts a run for matching events of an organization (specification 2.4)."""
 
-    id: str
-    organization_id: str
+    plural: ClassVar = "event triggers"
+    at_most: ClassVar = MAX_TRIGGERS
+    unknown: ClassVar = UNKNOWN_TRIGGER
+    duplicate: ClassVar = DUPLICATE_TRIGGER
+    decides: ClassVar = True
+
     #: For people; may be empty.
     name: str = ""
     #: ``<provider>_webhook``, or :data:`ANY_SOURCE`.
     source_type: str = field(validator=_check_source_type)
-    enabled: bool = True
     #: The repositories whose events match, in ascending order; empty: all, if the options say so.
     repository_ids: tuple[int, ...] = field(converter=ascending_ids)
     #: The event types that match; empty: all.
     event_types: tuple[str, ...] = field(converter=_ascending_names, validator=_check_event_types)
     options: TriggerOptions = NO_OPTIONS
-    created_at: datetime
     #: Of an enabled trigger that batches: the end of the present window, and its beginning.
     due_at: datetime | None = None
     since: datetime | None = None
@@ -87,37 +99,14 @@ class Trigger(Output):
     def reports(self, event: Event) -> bool:
         return (not self.event_types or event.type in self.event_types) and self.why_left_out(event) is None
 
-    def does_the_same_as(self, other: "Trigger") -> bool:
-        """Check whether two triggers write the same; an organization has only one of them (decisions, ``/v1``)."""
-        return _work(self) == _work(other)
+    def work(self) -> tuple[object, ...]:
+        return *super().work(), self.source_type, self.event_types or EVENT_TYPES, self.options
 
+    def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
+        return window_end(self.options.batch, now, zone)
 
-def _work(trigger: Trigger) -> tuple[object, ...]:
-    kinds = trigger.event_types or EVENT_TYPES
-    return (
-        trigger.source_type,
-        trigger.repository_ids,
-        kinds,
-        trigger.output_type,
-        trigger.brand_identity_id,
-        trigger.house_style,
-        trigger.options,
-    )
-
-
-#: The ``sourceType`` of a trigger for all repositories of all providers.
-ANY_SOURCE: Final = "any_webhook"
-#: The most triggers of an organization, disabled ones included: one push starts at most this many runs.
-MAX_TRIGGERS: Final = 200
-
-
-UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found")
-DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
-#: The trigger was changed concurrently, several times in a row; the client may retry.
-TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
-
-
-NAME_LIMIT: Final = 100
+    def after(self, firing: Firing) -> Self:
+        return evolve(self, due_at=firing.next_due_at, since=firing.slot)
 
 
 def output_config_body(brand_identity_id: str | None, house_style: HouseStyle | None) -> OutputConfigBody | None:
@@ -152,27 +141,6 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
 
 ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style"))
 
-TriggerChange: TypeAlias = Callable[[Trigger], Trigger | Refusal]
-
-
-def refuse_trigger(existing: Collection[Trigger], trigger: Trigger, *, at_most: int) -> Refusal | None:
-    if any(trigger.does_the_same_as(other) for other in existing):
-        return DUPLICATE_TRIGGER
-    return too_many("event triggers", at_most) if len(existing) >= at_most else None
-
-
-def change_trigger(existing: Collection[Trigger], trigger_id: str, change: TriggerChange) -> Trigger | Refusal:
-    current = next((trigger for trigger in existing if trigger.id == trigger_id), None)
-    if current is None:
-        return UNKNOWN_TRIGGER
-    changed = change(current)
-    if isinstance(changed, Refusal):
-        return changed
-    # A trigger may keep its function: duplicates may be older than this rule.
-    if not changed.does_the_same_as(current) and any(changed.does_the_same_as(other) for other in existing):
-        return DUPLICATE_TRIGGER
-    return changed
-
 
 def matching(
     triggers: Iterable[Trigger],
@@ -202,13 +170,6 @@ def window_end(batch: Batch, after: datetime, zone: ZoneInfo) -> datetime:
 def latest_end(batch: Batch, at: datetime, zone: ZoneInfo) -> datetime:
     """Return the last end of a local day or week that is not later than ``at``."""
     return start_of_day(zone, week_of(zone, at) if batch is Batch.WEEKLY else day_of(zone, at))
-
-
-def moved_window(trigger: Trigger, now: datetime, zone: ZoneInfo) -> Trigger:
-    """Return a trigger after its organization moved to another time zone at ``now``; a due window stays due."""
-    if trigger.due_at is None or trigger.due_at <= now:
-        return trigger
-    return evolve(trigger, due_at=window_end(trigger.options.batch, now, zone))
 
 
 def collecting(trigger: Trigger, now: datetime, zone: ZoneInfo, *, was: Trigger | None = None) -> Trigger:

@@ -125,12 +125,10 @@ async def _page(
         "makes_default": form is not None and form.is_on("isDefault"),
         "tones": [tone.value for tone in ToneProfile],
         "triggers": [
-            trigger for trigger in await stores.directory.triggers(organization_id) if trigger.brand_identity_id == id_
+            trigger for trigger in await stores.triggers.all_of(organization_id) if trigger.brand_identity_id == id_
         ],
         "schedules": [
-            schedule
-            for schedule in await stores.schedules.schedules(organization_id)
-            if schedule.brand_identity_id == id_
+            schedule for schedule in await stores.schedules.all_of(organization_id) if schedule.brand_identity_id == id_
         ],
         "faults": by_field(faults),
         "error": error,

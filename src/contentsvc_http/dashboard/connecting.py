@@ -127,12 +127,12 @@ async def _removed_objects(session: DashboardSession, gone: Disconnected) -> dic
     return {
         "triggers": [
             trigger
-            for trigger in (await session.app.stores.directory.triggers(session.organization_id) if triggers else ())
+            for trigger in (await session.app.stores.triggers.all_of(session.organization_id) if triggers else ())
             if trigger.id in triggers
         ],
         "schedules": [
             schedule
-            for schedule in (await session.app.stores.schedules.schedules(session.organization_id) if schedules else ())
+            for schedule in (await session.app.stores.schedules.all_of(session.organization_id) if schedules else ())
             if schedule.id in schedules
         ],
     }

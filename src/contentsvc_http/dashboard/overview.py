@@ -89,9 +89,9 @@ async def _has_delivered(session: DashboardSession, *, else_: bool) -> bool:
 
 
 async def _has_trigger(session: DashboardSession) -> bool:
-    if any(trigger.enabled for trigger in await session.app.stores.directory.triggers(session.organization_id)):
+    if any(trigger.enabled for trigger in await session.app.stores.triggers.all_of(session.organization_id)):
         return True
-    return any(schedule.enabled for schedule in await session.app.stores.schedules.schedules(session.organization_id))
+    return any(schedule.enabled for schedule in await session.app.stores.schedules.all_of(session.organization_id))
 
 
 def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:

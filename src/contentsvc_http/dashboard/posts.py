@@ -275,10 +275,10 @@ async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]
 async def _named(session: DashboardSession, origin: Origin) -> dict[str, Any]:
     organization_id, stores = session.organization_id, session.app.stores
     return {
-        "trigger": await stores.directory.trigger(organization_id, origin.trigger_id)
+        "trigger": await stores.triggers.find(organization_id, origin.trigger_id)
         if is_own_id(origin.trigger_id)
         else None,
-        "schedule": await stores.schedules.schedule(organization_id, origin.schedule_id)
+        "schedule": await stores.schedules.find(organization_id, origin.schedule_id)
         if is_own_id(origin.schedule_id)
         else None,
         "brand": await stores.brands.identity(organization_id, origin.brand_id) if is_own_id(origin.brand_id) else None,

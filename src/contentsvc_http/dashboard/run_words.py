@@ -56,8 +56,8 @@ class RunLine:
 
 
 async def starters_of(session: DashboardSession) -> Starters:
-    triggers = await session.app.stores.directory.triggers(session.organization_id)
-    schedules = await session.app.stores.schedules.schedules(session.organization_id)
+    triggers = await session.app.stores.triggers.all_of(session.organization_id)
+    schedules = await session.app.stores.schedules.all_of(session.organization_id)
     return Starters(
         triggers={trigger.id: trigger for trigger in triggers},
         schedules={schedule.id: schedule.name for schedule in schedules},

@@ -153,10 +153,10 @@ class Schedules(FormSection[Schedule, _Typed]):
     no_repository = NO_REPOSITORY
 
     async def stored(self, session: DashboardSession) -> Sequence[Schedule]:
-        return await session.app.stores.schedules.schedules(session.organization_id)
+        return await session.app.stores.schedules.all_of(session.organization_id)
 
     async def find(self, session: DashboardSession, id_: str) -> Schedule | None:
-        return await session.app.stores.schedules.schedule(session.organization_id, id_) if is_own_id(id_) else None
+        return await session.app.stores.schedules.find(session.organization_id, id_) if is_own_id(id_) else None
 
     async def remove(self, session: DashboardSession, id_: str) -> object:
         return await session.app.stores.schedules.remove(session.organization_id, id_)

@@ -52,7 +52,7 @@ async def preview_of(session: DashboardSession, trigger: Trigger) -> TriggerPrev
     entries = await stores.read_model.log(organization_id, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
     processed = [(entry, entry.event) for entry in entries if entry.event is not None]
     watched = [(entry, event) for entry, event in processed if _watches(trigger, entry, event)]
-    others = await stores.directory.triggers(organization_id)
+    others = await stores.triggers.all_of(organization_id)
     excluded: dict[str, str] = {}
     if trigger.filter is not None or any(other.options.branches for other in others):
         full = await _full_events([entry for entry, _ in watched], stores.contexts)

@@ -158,13 +158,13 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
     no_repository = NO_REPOSITORY
 
     async def stored(self, session: DashboardSession) -> Sequence[Trigger]:
-        return await session.app.stores.directory.triggers(session.organization_id)
+        return await session.app.stores.triggers.all_of(session.organization_id)
 
     async def find(self, session: DashboardSession, id_: str) -> Trigger | None:
-        return await session.app.stores.directory.trigger(session.organization_id, id_) if is_own_id(id_) else None
+        return await session.app.stores.triggers.find(session.organization_id, id_) if is_own_id(id_) else None
 
     async def remove(self, session: DashboardSession, id_: str) -> object:
-        return await session.app.stores.directory.remove_trigger(session.organization_id, id_)
+        return await session.app.stores.triggers.remove(session.organization_id, id_)
 
     async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Trigger | Refusal:
         editor = session.app.trigger_editor

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.ports import Directory
+from contentsvc_core.ports import Directory, Stores
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -87,7 +87,7 @@ class TriggerRemovedBody(TypedDict):
     id: str
 
 
-def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory) -> list[HTTPRouteHandler]:
+def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "event triggers")
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
@@ -102,17 +102,17 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         query={"repositoryIds": (list[str], REPOSITORY_FILTER)},
     )
     async def list_event_triggers(request: Request[Any, Any, Any], key: Caller) -> Response[TriggerListBody]:
-        chosen = await read_repository_filter(directory, key.organization_id, request)
+        chosen = await read_repository_filter(stores.directory, key.organization_id, request)
         triggers = [
             trigger
-            for trigger in await directory.triggers(key.organization_id)
+            for trigger in await stores.triggers.all_of(key.organization_id)
             if chosen is None or trigger.options.all_repositories or not chosen.isdisjoint(trigger.repository_ids)
         ]
         return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
 
     @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
     async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:
-        stored = await directory.trigger(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
+        stored = await stores.triggers.find(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
         return await gate.answer(key, one(accepted(stored or UNKNOWN_TRIGGER)))
 
     @operation(
@@ -125,7 +125,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         fails=[409],
     )
     async def create_event_trigger(key: Caller, command: Sent[NewTrigger]) -> Response[OneTriggerBody]:
-        values = await _values(directory, key, command, hosted=gate.hosted)
+        values = await _values(stores.directory, key, command, hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
             refuse_request("targets is missing")
         created = accepted(await editor.create(key.organization_id, CreateTrigger(**values)))
@@ -140,7 +140,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
         fails=[409],
     )
     async def change_event_trigger(key: Caller, command: Sent[Struct], trigger_id: _Id) -> Response[OneTriggerBody]:
-        changes = await _values(directory, key, command, hosted=gate.hosted)
+        changes = await _values(stores.directory, key, command, hosted=gate.hosted)
         if not changes:
             refuse_request("there is nothing to change")
         changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
@@ -148,7 +148,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, directory: Directory
 
     @operation("DELETE /v1/event-triggers/{trigger_id:str}", "deleteEventTrigger", "Delete an event trigger")
     async def delete_event_trigger(key: Caller, trigger_id: _Id) -> Response[TriggerRemovedBody]:
-        if not (is_own_id(trigger_id) and await directory.remove_trigger(key.organization_id, trigger_id)):
+        if not (is_own_id(trigger_id) and await stores.triggers.remove(key.organization_id, trigger_id)):
             raise refused(UNKNOWN_TRIGGER)
         return await gate.answer(key, {"id": trigger_id})
 

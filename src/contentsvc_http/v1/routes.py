@@ -30,7 +30,7 @@ def api_routes(app: Application, limits: RateLimits, *, hosted: bool) -> list[HT
         *organization_routes(gate, app.operator, stores.directory),
         *integration_routes(gate, app.connector, app.rotator, app.reconciler, stores.directory),
         *schedule_routes(gate, app.planner, stores.schedules, stores.directory),
-        *event_trigger_routes(gate, app.trigger_editor, stores.directory),
+        *event_trigger_routes(gate, app.trigger_editor, stores),
         *webhook_endpoint_routes(gate, stores.endpoints, app.endpoint_editor, app.consents),
         *public_changelog_routes(gate, app.changelog_editor, stores.directory, app.base_url),
         *webhook_log_routes(gate, app),

@@ -113,7 +113,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
         chosen = await read_repository_filter(directory, key.organization_id, request)
         listed = [
             schedule
-            for schedule in await schedules.schedules(key.organization_id)
+            for schedule in await schedules.all_of(key.organization_id)
             if chosen is None or not chosen.isdisjoint(schedule.repository_ids)
         ]
         ids = {number for schedule in listed for number in schedule.repository_ids}
@@ -123,7 +123,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @operation("GET /v1/schedules/{schedule_id:str}", "getSchedule", "Get a schedule")
     async def get_schedule(key: Caller, schedule_id: _Id) -> Response[OneScheduleBody]:
-        stored = await schedules.schedule(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
+        stored = await schedules.find(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(stored or UNKNOWN_SCHEDULE))})
 
     @operation(

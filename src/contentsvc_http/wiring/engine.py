@@ -60,6 +60,7 @@ async def open_engine(
                 jobs=stores.jobs,
                 briefs=app.briefs,
                 directory=stores.directory,
+                triggers=stores.triggers,
                 schedules=stores.schedules,
                 sites=BrandReader(
                     _ReaderOnDemand(app.site_hosts),

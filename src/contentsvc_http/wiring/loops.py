@@ -156,7 +156,7 @@ def _scheduling(
     stores: SqlStores, clock: Clock, ids: IdSource, notify: Callable[[], None]
 ) -> Callable[[], Awaitable[None]]:
     """Return the turn that publishes due posts and fires due schedules."""
-    scheduler = Scheduler(stores.schedules, stores.directory, clock, ids, on_fault=log_fault)
+    scheduler = Scheduler(stores.schedules, stores.triggers, stores.directory, clock, ids, on_fault=log_fault)
     publisher = Publisher(stores.posts, clock, on_fault=log_fault)
 
     async def turn() -> None:

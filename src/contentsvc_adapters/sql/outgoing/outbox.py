@@ -4,7 +4,6 @@ from functools import cached_property, partial
 from typing import Any, Final, final
 
 from sqlalchemy import (
-    CTE,
     Connection,
     Integer,
     Select,
@@ -17,16 +16,14 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sealing import opened
-from contentsvc_adapters.sql import rows
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.entries import add_entry
+from contentsvc_adapters.sql.entries import add_entry, finishing
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
-from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.store import SealedSqlStore, has_value, is_own, of_organization, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, is_own, of_organization, sweeping
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
@@ -212,7 +209,7 @@ class SqlOutbox(SealedSqlStore):
             if message.log_id is None:
                 add_entry(connection, self._database.dialect, log)
             else:
-                connection.execute(_finishing(rows.log_row(log)))
+                connection.execute(finishing(log))
 
         await self._database.write(record)
 
@@ -262,16 +259,11 @@ def _changing(taken: LeasedMessage) -> Update:
     )
 
 
-def _finishing(row: dict[str, Any]) -> Update:
-    ending = {name: row[name] for name in ("status", "status_code", "error_message", "reason")}
-    place = ("organization_id", "created_at", "id")
-    return update(log_entries).where(*(log_entries.c[name] == row[name] for name in place)).values(ending)
-
-
 def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
     messages = webhook_messages.alias("mine")
     failures = webhook_endpoints.c.failures
-    waiting = _endpoints_with_pending_messages()
+    endpoint = webhook_messages.c.endpoint_id
+    waiting = distinct_values(endpoint, _PENDING & endpoint.not_in(bindparam("without", expanding=True)))
     on = (
         select(webhook_endpoints.c.id)
         .join(waiting, waiting.c.endpoint_id == webhook_endpoints.c.id)
@@ -301,15 +293,4 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
         .where(ranked.c.turn <= bindparam("turns", type_=Integer))
         .order_by(ranked.c.turn, ranked.c.due_at, ranked.c.id)
         .limit(bindparam("most", type_=Integer))
-    )
-
-
-def _endpoints_with_pending_messages() -> CTE:
-    """Jump from one endpoint to the next in the index: the cost grows with the endpoints, not with the messages."""
-    endpoint = webhook_messages.c.endpoint_id
-    condition = _PENDING & endpoint.not_in(bindparam("without", expanding=True))
-    waiting = select(func.min(endpoint).label("endpoint_id")).where(condition).cte("waiting", recursive=True)
-    after = select(func.min(endpoint)).where(condition, endpoint > waiting.c.endpoint_id)
-    return waiting.union_all(
-        select(after.correlate(waiting).scalar_subquery()).where(waiting.c.endpoint_id.is_not(None))
     )

@@ -21,6 +21,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import DatabaseFault
+from contentsvc_adapters.sql.library import RECORDS
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.schema.deliveries import context_records, events
@@ -273,11 +274,7 @@ def _are(table: Table, ids: dict[str, list[str]]) -> ColumnElement[bool]:
 
 def _records(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:
     ids = _ids(pending, DocumentKind.CONTEXT)
-    source = context_records.join(events, events.c.id == context_records.c.event_id)
-    full = select(context_records, events.c.repository, events.c.delivery_id, events.c.type, events.c.data).select_from(
-        source
-    )
-    return connection.execute(full.where(_are(context_records, ids))).all() if ids else ()
+    return connection.execute(RECORDS.where(_are(context_records, ids))).all() if ids else ()
 
 
 def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[rows.AnyRow]:

@@ -86,8 +86,8 @@ async def _of_organization(
     newest = await database.stores.read_model.newest_entries(organization.id)
     since = stretch_at(now - _DAY, _HOUR)
     counts = await database.stores.read_model.log_counts(organization.id, since=since, span=_HOUR)
-    triggers = await database.stores.directory.triggers(organization.id)
-    schedules = await database.stores.schedules.schedules(organization.id)
+    triggers = await database.stores.triggers.all_of(organization.id)
+    schedules = await database.stores.schedules.all_of(organization.id)
     reported = {id_ for schedule in schedules if schedule.enabled for id_ in schedule.repository_ids}
     findings: list[Finding] = []
     for integration in integrations:
