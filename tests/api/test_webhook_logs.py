@@ -124,28 +124,6 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     assert len(await logs(acme)) == 3
 
 
-async def test_a_replayed_event_keeps_its_place_in_the_history(world: ApiWorld, acme: Caller) -> None:
-    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
-    await acme.push("d-1", "feat: first lamp")
-    world.clock.advance(timedelta(days=1))
-    await acme.release("d-2", "v1")
-    (entry, *_) = await logs(acme)
-    world.clock.advance(timedelta(days=1))
-    await acme.push("d-3", "feat: second lamp")
-    await world.perform()
-
-    await acme("POST", f"{PATH}/{entry['id']}/replay")
-    await world.perform()
-
-    records = {record.delivery_id: record for record in await world.stores.contexts.records(acme.organization.id)}
-    (replayed,) = records.keys() - {"d-1", "d-2", "d-3"}
-    assert records[replayed].created_at == records["d-2"].created_at
-    # The release reports the changes before it, as it did the first time, and no later ones.
-    newest, *_ = (await acme("GET", "/v1/posts")).json()["posts"]
-    assert newest["sourceMetadata"]["deliveryIds"] == [replayed]
-    assert "second lamp" not in newest["markdown"]
-
-
 async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(world: ApiWorld, acme: Caller) -> None:
     directory = world.stores.directory
     await acme.push("d-1", "feat: a lamp")

@@ -110,25 +110,6 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
     assert schedule.due_at == datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
 
 
-async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
-    page = await made(browsing, repositories=[], hour="24")
-
-    assert (page.status, await schedules(acme)) == (422, [])
-    # Above the form, and at the fields.
-    assert "A schedule needs a repository. Hour must be from 0 to 23." in page.text
-    pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
-    assert [each for each in pointing if "-fault" in each] == ["times-fault", "repositories-fault"]
-
-
-async def test_a_second_schedule_that_does_the_same_is_refused_in_words(browsing: Browsing) -> None:
-    await made(browsing)
-
-    page = await made(browsing, name="Mondays, once more")
-
-    assert page.status == 422
-    assert "Another schedule does the same already" in page.text
-
-
 @pytest.mark.parametrize("script", [True, False])
 async def test_the_firings_follow_the_form(acme: Caller, browsing: Browsing, script: bool) -> None:
     page = await made(browsing)

@@ -173,19 +173,6 @@ async def test_a_second_trigger_that_does_the_same_is_refused_in_words(acme: Cal
     assert page.form(f"{ROOT}/new").fields["name"] == ["two"]
 
 
-async def test_a_trigger_can_move_to_repositories_of_another_provider(acme: Caller, browsing: Browsing) -> None:
-    # The same number is another repository there.
-    await second(acme, 1, "github")
-    page = await made(browsing, name="Letters")
-    assert "github" in page.text
-
-    page = await browsing.send(page.form(page.path), repositories="github:1")
-
-    (trigger,) = await triggers(acme)
-    assert (page.status, trigger.source_type) == (200, "github_webhook")
-    assert checked(page, "repositories") == ["github:1"]
-
-
 async def test_a_trigger_shows_recent_deliveries_that_it_would_have_matched(acme: Caller, browsing: Browsing) -> None:
     for number in range(12):
         await acme.push(f"p-{number}", f"feat: lamp {number}")
