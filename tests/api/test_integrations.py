@@ -93,24 +93,13 @@ async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
 
 
 async def test_the_list_has_a_key_for_each_provider(acme: Caller) -> None:
-    integration = acme.connection.integration
+    listed = (await acme("GET", "/v1/integrations")).json()
 
-    listed = await acme("GET", "/v1/integrations")
-
-    assert listed.json() == {
-        "codehost": [
-            {
-                "id": integration.id,
-                "displayName": "acme/lighthouse",
-                "owner": "acme",
-                "repo": "lighthouse",
-                "defaultBranch": "main",
-                "repositoryId": "1",
-            }
-        ],
-        "github": [],
-        "gitlab": [],
-        "bitbucket": [],
+    assert {name: len(each) for name, each in listed.items()} == {
+        "codehost": 1,
+        "github": 0,
+        "gitlab": 0,
+        "bitbucket": 0,
     }
 
 

@@ -99,7 +99,7 @@ async def test_an_empty_log_is_announced_and_polled(browsing: Browsing) -> None:
         ({"event": "push"}, ["Duplicate push delivery", "main: feat: a lamp"]),
         ({"text": "D-2"}, ["v1"]),
         ({"outcome": "processed"}, ["v1", "main: feat: a lamp"]),
-        ({"since": "2026-01-01T00:00:01Z", "event": "release"}, ["v1"]),
+        ({"since": "2026-01-01T00:00:01Z", "event": "push"}, ["Duplicate push delivery"]),
         ({"integration": "int_gone"}, ["Webhook creation"]),
         ({"integration": "int_gone", "status": "success"}, []),
     ],

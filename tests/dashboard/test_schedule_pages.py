@@ -1,6 +1,6 @@
 """Schedules in the dashboard."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +9,6 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 
@@ -67,20 +66,6 @@ async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing
         assert day in page.text
     assert "Monday, 26 January" not in page.text
     assert "about 29 Dec 09:30 to 5 Jan 09:30" in page.text
-
-    # A slot that is due and has not fired yet comes first.
-    acme.world.clock.advance(timedelta(days=5))
-    await browsing.sign_in(acme.key)
-    assert "Monday, 5 January 2026" in (await browsing.open(page.path)).text
-    world = acme.world
-    faults: list[Exception] = []
-    scheduler = Scheduler(
-        world.stores.schedules, world.stores.directory, world.clock, world.ids, on_fault=faults.append
-    )
-    assert (await scheduler.turn(), faults) == (1, [])
-    page = await browsing.open(page.path)
-    assert "Monday, 26 January 2026" in page.text
-    assert "It fired last for 5 Jan 2026, 09:30" in page.text
 
 
 async def test_one_button_switches_a_schedule_off_and_on(acme: Caller, browsing: Browsing) -> None:

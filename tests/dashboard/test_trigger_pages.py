@@ -161,6 +161,11 @@ async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing:
         "events-fault",
         "tags-hint tags-fault",
     ]
+    await second(acme, 2, "github")
+    page = await made(browsing, repositories=["codehost:1", "github:2"])
+    assert [attrs["id"] for _, attrs in page.elements if attrs.get("id", "").endswith("-fault")] == [
+        "repositories-fault"
+    ]
 
 
 async def test_a_second_trigger_that_does_the_same_is_refused_in_words(acme: Caller, browsing: Browsing) -> None:

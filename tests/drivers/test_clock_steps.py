@@ -164,26 +164,3 @@ def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_
 
     assert runs_of(installation, waiting) == ["completed", "completed"]
     assert posts(installation) == 4
-
-
-def test_a_clock_that_is_stepped_back_keeps_no_client_out_for_more_than_60_s(
-    on_file: Prepared, clock: SteppedClock
-) -> None:
-    key = on_file.installation.command("key", "issue", "--organization", "acme", "--scope", "write")["key"]
-    body = {"contentType": "changelog", "lookbackWindow": "current_day"}
-
-    def ask(server: ServerProcess) -> httpx.Response:
-        url, headers = f"{server.url}/v1/posts/generate", {"Authorization": f"Bearer {key}"}
-        return httpx.post(url, json=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
-
-    clock.step_to(HOUR_S)
-    with serving_by(clock, on_file.installation) as server:
-        assert [ask(server).status_code for _ in range(LIMIT + 1)] == [202] * LIMIT + [429]
-
-        clock.step_to(0)
-        refused = ask(server)
-        assert refused.status_code == 429
-        assert int(refused.headers["Retry-After"]) <= 60
-
-        clock.step_to(int(refused.headers["Retry-After"]))
-        assert ask(server).status_code == 202

@@ -171,14 +171,6 @@ def test_the_sample_is_accepted_in_order_over_one_connection(webhook: Webhook, t
     assert webhook.connections == 1
 
 
-def test_sent_twice_everything_is_a_duplicate(webhook: Webhook, tmp_path: Path) -> None:
-    path = _write(tmp_path / "sample.jsonl", sample_history())
-    _send(path, webhook.url)
-    result = _send(path, webhook.url, "--json")
-    assert result.exit_code == 0
-    assert {row["answer"] for row in _rows(result)} == {"duplicate"}
-
-
 def test_the_table_counts_the_answers_and_verbose_adds_a_row_for_each(webhook: Webhook, tmp_path: Path) -> None:
     path = _write(tmp_path / "some.jsonl", [*sample_history(), *other_kinds(), _ping("d-1", b"[]")])
     counted = _send(path, webhook.url)

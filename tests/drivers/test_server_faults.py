@@ -322,36 +322,3 @@ def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_
     assert installation.count("SELECT count(*) FROM added") == 0
     assert [row["status"] for row in installation.rows("SELECT status FROM workflow_runs")] == ["completed"] * 6
     assert installation.count("SELECT count(*) FROM posts") == 6
-
-
-@pytest.mark.parametrize(
-    ("sent", "status", "error"),
-    [
-        (b"this is no HTTP\r\n\r\n", b"400 ", "Invalid HTTP request received."),
-        (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400 ", "Invalid HTTP request received."),
-        (b"GET / HTTP/1.1\r\nA: " + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
-        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200_000, b"431 ", "Request header fields too large"),
-        (b"GET /" + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
-    ],
-    ids=["no HTTP", "no length", "one header", "many headers", "path"],
-)
-def test_requests_refused_by_the_protocol_have_the_usual_error_form(
-    prepared: Prepared, sent: bytes, status: bytes, error: str
-) -> None:
-    with serving(prepared.installation) as server:
-        with server.connect() as connection:
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(sent)
-            answered = b""
-            with contextlib.suppress(ConnectionError):
-                while part := connection.recv(65_536):
-                    answered += part
-        # Many small requests on one connection, and a large body, are no large head.
-        with httpx.Client(base_url=server.url, trust_env=False, verify=PLAIN) as client:
-            for _ in range(200):
-                assert client.get("/health/live", headers={"X-Padding": "x" * 1000}).status_code == 200
-            assert client.post("/v1/schedules/x", content=b"x" * 500_000).status_code == 405
-
-    head, _, body = answered.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 " + status)
-    assert msgspec.json.decode(body) == {"error": error}

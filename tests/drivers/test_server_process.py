@@ -5,7 +5,6 @@ import contextlib
 import http.client
 import json
 import socket
-import sqlite3
 import time
 import uuid
 from collections import Counter
@@ -622,14 +621,3 @@ async def test_the_runs_of_a_killed_server_are_performed_after_the_next_start(
     ends = installation.rows("SELECT status, count(*) AS runs FROM workflow_runs GROUP BY status")
     assert ends == [{"status": "completed", "runs": 2 * sent}]
     assert installation.count("SELECT count(*) FROM posts") == 2 * sent
-
-
-def test_a_damaged_database_is_reported_in_one_sentence(template: Prepared, tmp_path: Path) -> None:
-    prepared = template.copied_to(tmp_path)
-    prepared.installation.database.write_bytes(b"no database " * 1000)
-    with pytest.raises(sqlite3.DatabaseError):
-        prepared.installation.rows("SELECT 1 FROM posts")
-    done = prepared.installation.run("serve", "--port", "0")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "cannot be used" in done.stderr.splitlines()[-1]
