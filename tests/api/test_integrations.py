@@ -129,13 +129,6 @@ async def test_an_invalid_connection_is_refused_with_its_reason(
     assert (await acme("GET", "/v1/integrations")).json()["github"] == []
 
 
-async def test_without_a_configured_api_the_id_is_required(acme: Caller) -> None:
-    answered = await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy"})
-
-    assert answered.status_code == 400
-    assert "set CONTENTSVC_CODEHOST_API_URL, or give the repository's id and no token" in answered.json()["error"]
-
-
 async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server: CodeHostServer, acme: Caller) -> None:
     for fault, status, retry_after in (
         (Fault(status=503), 502, None),

@@ -83,12 +83,6 @@ async def test_the_log_is_listed_newest_first_with_the_specified_fields(world: A
         "totalPages": 2,
         "totalItems": 3,
     }
-    beyond = await acme("GET", PATH, params={"page": "2"})
-    assert (beyond.status_code, beyond.json()["error"]) == (400, "Invalid page number")
-    assert beyond.json()["details"]["totalPages"] == 1
-    unknown = await acme("GET", PATH, params={"status": "success,lost"})
-    error = "Invalid status: 'lost' is not one of success, failed, pending"
-    assert (unknown.status_code, unknown.json()) == (400, {"error": error})
 
 
 async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: Caller) -> None:
@@ -153,13 +147,6 @@ async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(world
     assert await logs(acme) == before
     assert await logs(other) == []
     assert isinstance(await directory.organization("acme"), Organization)
-
-
-async def test_an_invalid_integration_id_is_refused_on_every_store(acme: Caller) -> None:
-    for id_ in ("%00", "%ED%A0%80", "x%20y"):
-        answer = await acme("GET", f"/v1/webhook-logs?integrationId={id_}")
-        assert answer.status_code == 400
-        assert answer.json()["error"].startswith("Invalid integrationId: ")
 
 
 async def test_the_payloads_of_a_page_are_bounded_and_a_single_entry_has_its_payload(acme: Caller) -> None:

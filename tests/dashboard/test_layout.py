@@ -79,15 +79,6 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
     assert root.one("main").text.count("UTC") == 1
 
 
-async def test_the_navigation_opens_without_a_script(browsing: Browsing) -> None:
-    root = tree(await browsing.open("/dashboard"))
-
-    menu = root.one(id="menu")
-    assert "popover" in menu.attributes
-    assert root.one("button", class_="menu")["popovertarget"] == "menu"
-    assert [each.text for each in menu.all("a")][:2] == ["Overview", "Integrations"]
-
-
 @pytest.mark.parametrize(
     ("path", "current", "way"),
     [

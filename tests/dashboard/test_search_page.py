@@ -55,9 +55,7 @@ async def test_foreign_text_is_escaped(busy: Caller, browsing: Browsing) -> None
     ("query", "deliveries"),
     [
         ("repository=acme%2FLIGHTHOUSE", 3),
-        ("repository=acme%2Fother", 0),
         ("eventType=release", 1),
-        ("since=2026-01-01", 3),
         ("since=2099-01-01", 0),
         ("query=nothing", 0),
     ],

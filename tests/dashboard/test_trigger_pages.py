@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from tests.api.world import Caller
-from tests.builders import a_brand
 from tests.dashboard.browsing import Browsing, Seen
+from tests.dashboard.contents import branded
 
 from contentsvc_core import Connection, Trigger
 from contentsvc_core.content.posts import ContentType
@@ -32,13 +32,6 @@ async def second(acme: Caller, number: int, provider: str = "codehost") -> Conne
     return connection
 
 
-async def brand(acme: Caller, name: str = "Lighthouse") -> str:
-    now = acme.world.clock.now()
-    identity = a_brand(now, id=f"brand_{name.lower()}", organization_id=acme.organization.id, name=name)
-    await acme.world.stores.brands.add(identity)
-    return identity.id
-
-
 def cookies_of(browsing: Browsing) -> dict[str, str]:
     return {"Cookie": "; ".join(f"{name}={value}" for name, value in browsing.cookies.items())}
 
@@ -62,7 +55,7 @@ async def test_without_repositories_the_pages_link_to_connecting_one(acme: Calle
 
 
 async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
-    voice = await brand(acme)
+    voice = (await branded(acme)).id
 
     page = await made(
         browsing, name="Letters", events="release", output_type="investor_update", brand=voice, auto_publish="yes"

@@ -1,8 +1,6 @@
 """The main job with the operator's commands alone: `history`, and `send` to a real server."""
 
 import json
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any, Final, final
 
 import pytest
 from attrs import frozen
+from tests.checkouts import Work
 from tests.server_process import REPOSITORY, REPOSITORY_ID, Installation, Prepared, prepare, serving
 
 from contentsvc_cli.develop.recordings import RecordedDelivery, read_lines
@@ -54,28 +53,15 @@ def world(tmp_path: Path) -> Generator[World]:
 
 def _repository(path: Path) -> Path:
     """Make a git repository with four commits, a merge and two tags."""
-    path.mkdir()
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(path),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        **{f"GIT_{role}_NAME": "Ada" for role in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{role}_EMAIL": "ada@example.com" for role in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{role}_DATE": "2026-01-01T12:00:00Z" for role in ("AUTHOR", "COMMITTER")},
-    }
-
-    def git(*command: str) -> None:
-        subprocess.run(["git", "-C", str(path), *command], env=environment, check=True, capture_output=True)
-
-    git("init", "--quiet", "--initial-branch=main")
-    git("commit", "--quiet", "--allow-empty", "--message=feat: light the lamp")
-    git("tag", "v0.1.0")
-    git("switch", "--quiet", "--create=side")
-    git("commit", "--quiet", "--allow-empty", "--message=fix: do not flicker\n\nIt did, at dusk.")
-    git("switch", "--quiet", "main")
-    git("commit", "--quiet", "--allow-empty", "--message=chore(release): 0.2.0")
-    git("merge", "--quiet", "--no-ff", "--message=Merge branch 'side'", "side")
-    git("tag", "--annotate", "--message=Steady light.", "v0.2.0")
+    work = Work(path)
+    work.commit("feat: light the lamp")
+    work.git("tag", "v0.1.0")
+    work.git("switch", "--quiet", "--create=side")
+    work.commit("fix: do not flicker\n\nIt did, at dusk.")
+    work.git("switch", "--quiet", "main")
+    work.commit("chore(release): 0.2.0")
+    work.merge("side")
+    work.git("tag", "--annotate", "--message=Steady light.", "v0.2.0")
     return path
 
 

@@ -286,17 +286,6 @@ def test_the_frameworks_own_errors_have_our_body(world: World) -> None:
         assert answer.headers["allow"]
 
 
-@pytest.mark.parametrize(("path", "status"), [("/nothing/here", 404), ("/mcp", 405), ("/v1/posts", 401)])
-def test_an_answer_to_head_announces_our_body_and_does_not_send_it(wire: Wire, path: str, status: int) -> None:
-    wire.say(_head("HEAD", path))
-    answer = wire.hear(without_body=True)
-    assert answer is not None
-    assert (answer.status, answer.headers["content-type"]) == (status, "application/json")
-    assert int(answer.headers["content-length"]) > len('{"error":""}')
-    # The next bytes are the next answer.
-    assert wire.ask(_head("GET", "/health/live")).status == 200
-
-
 @pytest.mark.parametrize(
     "path", ["/health/live", "/health/ready", "/v1/status", "/v1/posts", "/v1/schedules", "/schema/openapi.json"]
 )
@@ -323,23 +312,6 @@ def test_head_is_allowed_where_get_is(world: World) -> None:
         assert answer.status_code == status
         assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert "HEAD" not in world.client.request("DELETE", "/v1/posts/generate").headers["allow"]
-
-
-def test_a_connection_goes_on_after_errors(world: World, wire: Wire) -> None:
-    bad = ("X-Hub-Signature-256", f"sha256={'0' * 64}")
-    unknown = world.prepared.hook.path.replace("/int_", "/int_0")
-    length = ("Content-Length", str(len(_GOOD)))
-    asked = [
-        _delivery_head(world, _GOOD, _new_id(), bad, without="X-Hub-Signature-256") + _GOOD,
-        _delivery_head(world, b"[]", _new_id()) + b"[]",
-        _delivery_head(world, _GOOD, _new_id(), ("Content-Encoding", "br")) + _GOOD,
-        _head("POST", unknown, *world.prepared.hook.headers(_GOOD, _new_id()).items(), length) + _GOOD,
-        _head("GET", "/nothing/here"),
-        _head("GET", "/v1/posts"),
-        _head("GET", "/health/live"),
-        _delivery_head(world, _GOOD, _new_id()) + _GOOD,
-    ]
-    assert [wire.ask(request).status for request in asked] == [401, 400, 415, 404, 404, 401, 200, 200]
 
 
 # Request ids and the log.

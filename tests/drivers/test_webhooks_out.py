@@ -16,10 +16,9 @@ import pytest
 import standardwebhooks.webhooks
 from attrs import field, frozen
 from standardwebhooks import Webhook, WebhookVerificationError
-from tests.server_process import PATIENCE_S, PLAIN, REPOSITORY_ID, Prepared, ServerProcess, prepare, serving, until
+from tests.drivers.delivering import deliver
+from tests.server_process import PATIENCE_S, PLAIN, Prepared, ServerProcess, prepare, serving, until
 from tests.stepped_clock import SteppedClock
-
-from contentsvc_core.testing import push_body
 
 pytestmark = pytest.mark.slow("starts, stops and kills a server")
 _MINUTE_S = 60.0
@@ -139,12 +138,7 @@ class Scene:
         return found()[0]
 
     def push(self, delivery: str) -> None:
-        body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
-        headers = self.prepared.hook.headers(body, delivery)
-        url = f"{self.server.url}{self.prepared.hook.path}"
-        assert httpx.post(
-            url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S
-        ).is_success
+        assert deliver(self.prepared, self.server, delivery).is_success
 
 
 @pytest.fixture(scope="module")
