@@ -12,7 +12,7 @@ from contentsvc_core.usecases.limit import RateLimiter
 
 
 class Receiver:
-    """Answers each message with its status, and keeps what came."""
+    """Answers each message with its status, and keeps the messages."""
 
     def __init__(self, status: int = 200, excerpt: str = "") -> None:
         self.status = status
