@@ -166,6 +166,11 @@ async def test_a_delivery_is_followed_to_its_post_by_any_of_its_names(acme: Call
     assert (run["status"], run["trigger"]) == ("completed", "all")
     assert run["post"]["status"] == "draft"
     assert trails[0]["untrusted"]["context"]["customId"] == f"codehost:{acme.repository_id}:d-1"
+    await acme.push("d-1", "feat: turn the lamp on at dusk")
+    async with agent_of(acme) as agent:
+        again = await agent("read_delivery", id="d-1")
+        duplicate = await agent("read_delivery", id=again["untrusted"]["entries"][0]["id"])
+    assert (again["isProcessed"], len(again["untrusted"]["entries"]), duplicate["isProcessed"]) == (True, 2, False)
 
 
 async def test_from_asking_for_a_post_to_publishing_it(busy: Caller) -> None:

@@ -96,9 +96,6 @@ async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller
     [
         b"",
         b"{",
-        b"\xff\xfe{}",
-        b'{"contentType": NaN}',
-        b'{"x": "\xed\xa0\x80"}',
         b'{"contentType": "changelog", "x": ' + b"[" * 100_000,
         # Well-formed, and deeper than the decoder of any version of Python goes.
         b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",

@@ -356,7 +356,6 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
         "timezone: 'America/New_York' is not supported: days begin at midnight UTC here; for yesterday, send 'UTC'",
     ),
     (GENERATE, {**ASK, "publishDestination": "webflow"}, "publishDestination: posts cannot be sent to other services"),
-    (GENERATE, {**ASK, "contentType": "image"}, "contentType: 'image' is not one of "),
     (GENERATE, {**ASK, "brandVoiceId": "a", "brandIdentityId": "b"}, "brandVoiceId is an alias of brandIdentityId"),
     (
         GENERATE,
