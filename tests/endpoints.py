@@ -4,10 +4,31 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from contentsvc_core import EndpointEditor
+from contentsvc_core import Dispatcher, EndpointEditor
+from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.consents import Consents
 from contentsvc_core.usecases.limit import RateLimiter
+
+
+class Receiver:
+    """Answers each message with its status, and keeps the messages."""
+
+    def __init__(self, status: int = 200, excerpt: str = "") -> None:
+        self.status = status
+        self.excerpt = excerpt
+        self.came: list[tuple[str, Mapping[str, str], bytes]] = []
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
+        self.came.append((url, headers, body))
+        return Answer(status=self.status, excerpt=self.excerpt)
+
+
+async def dispatch(stores: Stores, clock: Clock, ids: IdSource, receiver: Receiver) -> None:
+    """Send all due messages once."""
+    dispatcher = Dispatcher(stores.outbox, stores.recipients, receiver, clock, ids)
+    for taken in await dispatcher.take(limit=99, failing=99, per_endpoint=99, per_organization=99):
+        await dispatcher.send(taken)
 
 
 def consents_of(stores: Stores, clock: Clock, ids: IdSource) -> Consents:

@@ -49,13 +49,6 @@ async def test_a_key_is_offered_the_tools_of_its_scopes(world: ApiWorld) -> None
     assert "publish_post" not in {tool["name"] for tool in (await sent(reader, LIST))["tools"]}
 
 
-async def test_a_use_of_the_key_is_noted(acme: Caller) -> None:
-    await sent(acme, LIST)
-    key = await acme.world.stores.keys.key(acme.record.prefix)
-    assert key is not None
-    assert key.last_used_at == acme.world.clock.now()
-
-
 @pytest.mark.slow("starts a server")
 async def test_switched_off_or_not_installed_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     off = await ApiWorld(Settings(mcp="off")).caller()

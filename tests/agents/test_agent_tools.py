@@ -16,9 +16,7 @@ from contentsvc_mcp.untrusted import SLICE
 NO_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
 NO_PLACE: Final = "Invalid before: send the next of a previous answer of this tool"
 NO_DELIVERY: Final = "no log entry, delivery or context record has this id, or it has been deleted from the log"
-CONTENT_TYPES: Final = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
-    ("search_context", {"query": "!"}, "Invalid query: it has no word, only signs"),
     (
         "search_context",
         {"limit": 26},
@@ -26,18 +24,8 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     ),
     (
         "search_context",
-        {"limt": 3},
-        "Invalid arguments of search_context: limt is an unknown field",
-    ),
-    (
-        "search_context",
         {"before": "here"},
         "Invalid before: send the next of a previous answer of this tool",
-    ),
-    (
-        "search_context",
-        {"since": "soon"},
-        "Invalid since: 'soon' is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z",
     ),
     ("read_context", {}, "Invalid arguments of read_context: customId is missing"),
     (
@@ -57,35 +45,14 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     ),
     ("list_posts", {"page": 2}, "Page 2 does not exist. The list has 1 page."),
     ("read_post", {"postId": "post_x"}, NO_POST),
-    ("read_post", {"postId": "../x"}, NO_POST),
     ("publish_post", {"postId": "post_x", "version": "x"}, NO_POST),
     ("unpublish_post", {"postId": "post_x"}, NO_POST),
     ("edit_post", {"postId": "post_x", "version": "x"}, "Nothing to change: give title, markdown or both"),
-    (
-        "edit_post",
-        {"postId": "post_x", "version": "x", "title": "a\nb"},
-        "title must be one line without control characters",
-    ),
     ("create_post", {"title": "a\nb", "markdown": "x"}, "title must be one line without control characters"),
-    (
-        "generate_post",
-        {"contentType": "poem"},
-        f"Invalid arguments of generate_post: contentType: 'poem' is not one of {CONTENT_TYPES}",
-    ),
     (
         "generate_post",
         {"contentType": "changelog", "repositories": ["acme/other"]},
         "Unknown repository: 'acme/other' is not connected. Connected are: acme/lighthouse",
-    ),
-    (
-        "generate_post",
-        {"contentType": "changelog", "repositories": []},
-        "No repository is chosen: name one at least, or leave the choice out for all",
-    ),
-    (
-        "generate_post",
-        {"contentType": "changelog", "brandIdentityId": "brand_x"},
-        "Unknown brand identity: 'brand_x'",
     ),
     ("read_job", {"jobId": "job_x"}, "Job not found. generate_post returns the id of a job"),
 )
@@ -199,20 +166,11 @@ async def test_a_delivery_is_followed_to_its_post_by_any_of_its_names(acme: Call
     assert (run["status"], run["trigger"]) == ("completed", "all")
     assert run["post"]["status"] == "draft"
     assert trails[0]["untrusted"]["context"]["customId"] == f"codehost:{acme.repository_id}:d-1"
-
-
-async def test_a_delivery_that_was_sent_again_has_two_entries(busy: Caller) -> None:
-    await busy.push("d-2", "fix: the door")
-    async with agent_of(busy) as agent:
-        trail = await agent("read_delivery", id="d-2")
-        assert [entry["title"] for entry in trail["untrusted"]["entries"]] == [
-            "Duplicate push delivery",
-            "Processed push event",
-        ]
-        duplicate = await agent("read_delivery", id=trail["untrusted"]["entries"][0]["id"])
-    assert trail["isProcessed"]
-    assert not duplicate["isProcessed"]
-    assert duplicate["untrusted"]["context"] is None
+    await acme.push("d-1", "feat: turn the lamp on at dusk")
+    async with agent_of(acme) as agent:
+        again = await agent("read_delivery", id="d-1")
+        duplicate = await agent("read_delivery", id=again["untrusted"]["entries"][0]["id"])
+    assert (again["isProcessed"], len(again["untrusted"]["entries"]), duplicate["isProcessed"]) == (True, 2, False)
 
 
 async def test_from_asking_for_a_post_to_publishing_it(busy: Caller) -> None:

@@ -96,16 +96,6 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
     assert schemas["GenerationBody"]["properties"]["contentType"]["allOf"] == [{"$ref": _schema("ContentType")}]
     assert parameters["listPosts limit"] == {"type": "integer"}
     assert parameters["listPosts status"] == {"type": "array", "items": {"$ref": _schema("PostStatus")}}
-    assert parameters["searchContext limit"] == {"type": "integer"}
-    source_types = schemas["NewTrigger"]["properties"]["sourceType"]["anyOf"][0]
-    assert source_types == {"$ref": _schema("TriggerSourceType")}
-    assert schemas["TriggerSourceType"]["enum"][0] == "codehost_webhook"
-    assert schemas["RunBody"]["properties"]["status"]["allOf"] == [{"$ref": _schema("RunStatus")}]
-    assert parameters["getPostVersion number"] == {
-        "type": "integer",
-        "minimum": 1,
-        "description": "Number of the version.",
-    }
     assert all("schema" in header for header in headers)
     assert schemas["PostBody"]["properties"]["status"] == {"$ref": _schema("PostStatus")}
     created_at = schemas["PostBody"]["properties"]["createdAt"]

@@ -3,10 +3,9 @@
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from tests.api.world import ApiWorld, Caller
+from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
 
-from contentsvc_core import Scope
 from contentsvc_core.content.style_bodies import HeadingsBody, HouseStyleBody
 from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS
 
@@ -56,17 +55,6 @@ async def test_a_bad_value_is_refused_by_name(acme: Caller, body: Any, fault: st
 
     assert (answer.status_code, answer.json()) == (400, {"error": f"Invalid request: {fault}"})
     assert (await acme("GET", PATH)).json()["houseStyle"] is None
-
-
-async def test_it_needs_the_scopes_and_is_the_organizations_own(world: ApiWorld, acme: Caller) -> None:
-    reader, writer = await world.caller("Reader", Scope.READ), await world.caller("Writer", Scope.WRITE)
-    await acme("PUT", PATH, {"houseStyle": WHOLE})
-
-    assert (await reader("GET", PATH)).json()["houseStyle"] is None
-    assert (await reader("PUT", PATH, {"houseStyle": None})).status_code == 403
-    assert (await writer("GET", PATH)).status_code == 403
-    assert (await writer("PUT", PATH, {"houseStyle": None})).status_code == 200
-    assert (await acme("GET", PATH)).json()["houseStyle"] == WHOLE
 
 
 @pytest.mark.parametrize(

@@ -93,38 +93,22 @@ async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
 
 
 async def test_the_list_has_a_key_for_each_provider(acme: Caller) -> None:
-    integration = acme.connection.integration
+    listed = (await acme("GET", "/v1/integrations")).json()
 
-    listed = await acme("GET", "/v1/integrations")
-
-    assert listed.json() == {
-        "codehost": [
-            {
-                "id": integration.id,
-                "displayName": "acme/lighthouse",
-                "owner": "acme",
-                "repo": "lighthouse",
-                "defaultBranch": "main",
-                "repositoryId": "1",
-            }
-        ],
-        "github": [],
-        "gitlab": [],
-        "bitbucket": [],
+    assert {name: len(each) for name, each in listed.items()} == {
+        "codehost": 1,
+        "github": 0,
+        "gitlab": 0,
+        "bitbucket": 0,
     }
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({**NEW, "token": READER}, "Webhooks: read and write"),
-    ({**NEW, "token": "ghp_wrong"}, "answered 401"),
     ({**NEW, "repo": "unknown"}, "give a token that may read it, or the repository's id"),
-    ({**NEW, "repositoryId": 5, "token": TOKEN}, "by the id 4242, not 5"),
     ({**NEW, "token": "two words"}, "the token must be"),
     ({**NEW, "repo": ".."}, "OWNER/NAME"),
-    ({**NEW, "repo": "a/b"}, "Invalid request: repo"),
     ({**NEW, "repositoryId": 0}, "Invalid request: repositoryId"),
-    ({**NEW, "repositoryId": "9223372036854775808"}, "repositoryId"),
-    ({**NEW, "branch": ""}, "Invalid request: branch"),
     ({**NEW, "branch": "a\nb", "repositoryId": 1}, "a branch's name"),
     ({"owner": "acme"}, "Invalid request"),
     ({**NEW, "provider": "github"}, "provider"),
@@ -143,13 +127,6 @@ async def test_an_invalid_connection_is_refused_with_its_reason(
         assert str(body.get("token")) not in answered.text
     assert server.hooks == {}
     assert (await acme("GET", "/v1/integrations")).json()["github"] == []
-
-
-async def test_without_a_configured_api_the_id_is_required(acme: Caller) -> None:
-    answered = await acme("POST", "/v1/integrations/codehost", {**NEW, "repo": "buoy"})
-
-    assert answered.status_code == 400
-    assert "set CONTENTSVC_CODEHOST_API_URL, or give the repository's id and no token" in answered.json()["error"]
 
 
 async def test_a_code_host_that_does_not_answer_is_no_fault_of_the_client(server: CodeHostServer, acme: Caller) -> None:
@@ -210,27 +187,6 @@ async def test_reconciling_needs_a_token_and_an_answer_of_the_code_host(server: 
     ]["id"]
     answered = await acme("POST", f"/v1/integrations/{by_hand}/reconcile")
     assert (answered.status_code, "the integration has no token" in answered.text) == (400, True)
-
-
-async def test_an_integration_deleted_during_its_connection_is_409(
-    world: ApiWorld, server: CodeHostServer, acme: Caller
-) -> None:
-    hooks = world.stores.hooks
-    note_hook = hooks.note_hook
-
-    async def deleted_before(organization_id: str, integration_id: str, hook_id: str) -> bool:
-        await world.stores.directory.remove_integration(organization_id, integration_id)
-        return await note_hook(organization_id, integration_id, hook_id)
-
-    hooks.note_hook = deleted_before  # pyright: ignore[reportAttributeAccessIssue]
-
-    answered = await acme("POST", GITHUB, {**NEW, "token": TOKEN})
-
-    assert (answered.status_code, answered.json()) == (
-        409,
-        {"error": "the integration was deleted while its webhook was being created"},
-    )
-    assert server.hooks == {}
 
 
 async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(

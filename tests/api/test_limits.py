@@ -1,6 +1,5 @@
 """The limits of the operations that there are: in force, and in the OpenAPI document."""
 
-from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -38,29 +37,6 @@ async def test_each_row_of_the_table_is_an_operation_that_is_limited(world: ApiW
             "RateLimit-Reset": "60",
             "X-RateLimit-Reset": reset,
         }
-
-
-async def test_of_ten_more_requests_at_60_1_s_exactly_one_passes_and_no_other_one_is_executed(
-    world: ApiWorld, acme: Caller
-) -> None:
-    statuses: list[int] = []
-    for wait_s, times in ((0.0, 1), (59.9, 9), (0.2, 10)):
-        world.clock.advance(timedelta(seconds=wait_s))
-        for _ in range(times):
-            answer = await acme("POST", GENERATE, {"contentType": "changelog"})
-            statuses.append(answer.status_code)
-
-    assert statuses == [202] * 11 + [429] * 9
-    assert len(await world.stores.ledger.runs(acme.organization.id)) == 11
-
-
-async def test_the_limit_of_one_key_does_not_affect_other_keys(world: ApiWorld, acme: Caller) -> None:
-    other = await world.caller("Other")
-    statuses = [(await acme("POST", GENERATE, {"contentType": "changelog"})).status_code for _ in range(11)]
-
-    assert statuses == [202] * 10 + [429]
-    assert (await other("POST", GENERATE, {"contentType": "changelog"})).status_code == 202
-    assert (await acme("GET", "/v1/posts")).status_code == 200
 
 
 async def test_the_document_names_the_headers_of_each_answer_of_a_limited_operation_and_of_no_other(

@@ -1,20 +1,11 @@
 """``/v1/posts`` over HTTP: one post read, changed and deleted, and the list's filters."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from attrs import evolve
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.api.world import ApiWorld, Caller
-from tests.builders import a_brand, a_post
-from tests.performing import performer_over
-
-from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core.content.editing import CONTENT_TOO_LONG, entity_tag
-from contentsvc_core.testing import START, PlainSteps
+from tests.builders import a_brand
 
 LIST = "/v1/posts"
 
@@ -75,21 +66,10 @@ async def test_a_changed_post_is_rendered_again_with_a_new_tag(acme: Caller, pos
     ("body", "error"),
     [
         ({}, "Invalid request: Nothing to change: give title, markdown or status"),
-        ({"title": ""}, "Invalid request: title must have at least 1 character"),
         ({"title": "x" * 121}, "Invalid request: title must have at most 120 characters"),
         ({"title": "a\nb"}, "Invalid request: title must be one line without control characters"),
-        ({"title": "a\u202eb"}, "Invalid request: title must be one line without control characters"),
-        ({"title": "  "}, "Invalid request: title must not be blank"),
         ({"title": None}, "Invalid request: title must be a string"),
-        ({"title": 1}, "Invalid request: title must be a string"),
         ({"markdown": ""}, "Invalid request: markdown must have at least 1 character"),
-        ({"markdown": "x" * 100_001}, "Invalid request: markdown must have at most 100000 characters"),
-        pytest.param(
-            # Each 22 characters become 540 of HTML.
-            {"markdown": f"{'>' * 20}\n\n" * 4_000},
-            f"Invalid request: {CONTENT_TOO_LONG.message()}",
-            marks=pytest.mark.slow("writes or reads very large texts"),
-        ),
         ({"status": "gone"}, "Invalid request: status: 'gone' is not one of draft, published"),
         ({"title": "x", "content": "<p>"}, "Invalid request: content is an unknown field"),
         (["title"], "Invalid request: the body must be a JSON object"),
@@ -143,46 +123,6 @@ async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dic
         assert (await acme(method, path, body, headers={"If-Match": "*"})).status_code == 200
 
 
-async def test_of_changes_at_once_of_one_version_one_is_made(acme: Caller, post: dict[str, Any]) -> None:
-    path = f"{LIST}/{post['id']}"
-    version = {"If-Match": (await acme("GET", path)).headers["ETag"]}
-
-    # All make the same change at the same time: only one of them has the current version.
-    answers = await asyncio.gather(*(acme("PATCH", path, {"title": "Same"}, headers=version) for _ in range(8)))
-    assert sorted(answer.status_code for answer in answers) == [200] + [412] * 7
-    # Without a condition each is made, one after the other, and no field is lost.
-    fields: list[dict[str, str]] = [{"title": "New"}, {"markdown": "New"}, {"status": "published"}]
-    answers = await asyncio.gather(*(acme("PATCH", path, each) for each in fields))
-    assert [answer.status_code for answer in answers] == [200] * 3
-    now = (await acme("GET", path)).json()["post"]
-    assert (now["title"], now["markdown"], now["status"]) == ("New", "New", "published")
-    assert len({answer.json()["post"]["updatedAt"] for answer in answers}) == 3
-
-
-async def test_a_post_that_was_deleted_is_not_written_again(world: ApiWorld, acme: Caller) -> None:
-    await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [1]}})
-    await acme.release("d-1", "v1")
-    (run,) = await world.stores.ledger.pending(world.clock.now(), limit=9, per_organization=9)
-    await world.stores.executors.join("exe_1")
-    (taken,) = await world.stores.ledger.take([run.id], "exe_1")
-    performer = performer_over(world.stores, world.clock, world.ids, DeterministicWriter())
-    await performer.perform(taken, PlainSteps())
-    (post,) = (await acme("GET", LIST)).json()["posts"]
-
-    assert (await acme("DELETE", f"{LIST}/{post['id']}")).json() == {"id": post["id"]}
-    # Neither by its own run, resumed by a process that knows nothing of that, nor when the release is announced again.
-    await performer.perform(taken, PlainSteps())
-    await acme.release("d-2", "v1")
-    await world.perform()
-
-    assert (await acme("GET", LIST)).json()["posts"] == []
-    assert {(run.status.value, run.post_id) for run in await world.stores.ledger.runs(acme.organization.id)} == {
-        ("completed", post["id"]),
-        ("skipped", None),
-    }
-    assert (await acme("DELETE", f"{LIST}/{post['id']}")).status_code == 404
-
-
 async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Caller) -> None:
     brands = [a_brand(id=f"brand_{name}", organization_id=acme.organization.id, name=name) for name in ("a", "b")]
     for number, brand in enumerate(brands):
@@ -198,9 +138,6 @@ async def test_posts_are_filtered_by_brand_identity(world: ApiWorld, acme: Calle
 
     assert sorted(await found()) == ["brand_a", "brand_b"]
     assert await found(brandIdentityId="brand_b") == ["brand_b"]
-    assert sorted(await found(brandIdentityId=" brand_b ,,brand_a")) == ["brand_a", "brand_b"]
-    assert await found(brandIdentityId="brand_a,brand_b", status="published", sort="asc") == ["brand_a"]
-    assert await found(brandIdentityId="brand_b", status="published") == []
     for unknown in ("brand_c", "brand_a,brand_c"):
         refused = await acme("GET", LIST, params={"brandIdentityId": unknown})
         error = "Invalid brandIdentityId: 'brand_c' is unknown"
@@ -223,16 +160,3 @@ async def test_posts_are_sorted_by_when_they_happened_where_that_is_asked_for(wo
     assert await found() == await found(orderBy="createdAt") == ["2025-12-01", "2025-12-02"]
     assert await found(orderBy="occurredAt") == ["2025-12-02", "2025-12-01"]
     assert await found(orderBy="occurredAt", sort="asc") == ["2025-12-01", "2025-12-02"]
-    refused = await acme("GET", LIST, params={"orderBy": "title"})
-    assert (refused.status_code, refused.json()) == (
-        400,
-        {"error": "Invalid orderBy: 'title' is not one of createdAt, occurredAt"},
-    )
-
-
-@given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 3))
-def test_two_versions_share_no_tag(title: str, markdown: str, ms: int) -> None:
-    first = a_post(title="t", content="c", markdown="m", source_metadata=None)
-    second = evolve(first, title=title, markdown=markdown, updated_at=START + timedelta(milliseconds=ms))
-
-    assert (entity_tag(first) == entity_tag(second)) == (first == second)

@@ -37,13 +37,8 @@ async def test_a_post_is_created_and_has_nine_fields(acme: Caller) -> None:
 
 async def test_a_faulty_post_is_refused_by_name(acme: Caller) -> None:
     for change, error in (
-        ({"title": " "}, "title must not be blank"),
-        ({"publishAt": "soon"}, "publishAt 'soon' is no time, such as 2026-11-22T08:30:00Z"),
         ({"publishAt": "2020-01-01"}, "publishAt must be in the future: publish the post now, or choose a later time"),
-        (
-            {"labels": ["old"]},
-            "labels[0]: 'old' is not one of breaking, fixed, improved, new, security",
-        ),
+        ({"labels": ["old"]}, "labels[0]: 'old' is not one of breaking, fixed, improved, new, security"),
     ):
         answer = await acme("POST", "/v1/posts", {**NEW, **change})
         assert (answer.status_code, answer.json()["error"]) == (400, f"Invalid request: {error}")

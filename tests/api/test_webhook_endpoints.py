@@ -1,51 +1,24 @@
 """``/v1/webhook-endpoints`` over HTTP, and the log of sent messages."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook
 from tests.api.world import ApiWorld, Caller
-from tests.endpoints import tokens_of
+from tests.endpoints import Receiver, dispatch, tokens_of
 
-from contentsvc_core import Dispatcher, IssuedKey, Scope
-from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS
-from contentsvc_core.outgoing.retries import Answer, NotSent
+from contentsvc_core import IssuedKey, Scope
 from contentsvc_http.settings import Settings
 
 PATH = "/v1/webhook-endpoints"
 URL = "https://acme.example/hook"
 
 
-class Receiver:
-    def __init__(self) -> None:
-        self.status = 200
-        self.came: list[tuple[Mapping[str, str], bytes]] = []
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        assert url == URL
-        self.came.append((headers, body))
-        return Answer(status=self.status)
-
-
-@pytest.fixture
-def receiver() -> Receiver:
-    return Receiver()
-
-
 async def made(acme: Caller, **fields: Any) -> dict[str, Any]:
     answer = await acme("POST", PATH, {"url": URL, **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()
-
-
-async def dispatch(world: ApiWorld, receiver: Receiver) -> int:
-    dispatcher = Dispatcher(world.stores.outbox, world.stores.recipients, receiver, world.clock, world.ids)
-    taken = await dispatcher.take(limit=99, failing=99, per_endpoint=99, per_organization=99)
-    for each in taken:
-        await dispatcher.send(each)
-    return len(taken)
 
 
 async def logs(acme: Caller, query: str = "") -> list[dict[str, Any]]:
@@ -90,15 +63,12 @@ async def test_an_endpoint_is_made_read_changed_and_deleted(acme: Caller) -> Non
     ("body", "error"),
     [
         ({}, "url"),
-        ({"url": ""}, "url"),
         ({"url": "http://acme.example/"}, "url must begin with https://"),
         (
             {"url": URL, "eventTypes": ["post.deleted"]},
             "'post.deleted' is not one of draft.waiting, endpoint.",
         ),
-        ({"url": URL, "description": "a\u0007b"}, "description must be one line"),
         ({"url": URL, "secret": "whsec_mine"}, "secret"),
-        ({"url": 7}, "url"),
     ],
 )
 async def test_an_invalid_endpoint_is_refused_by_its_field(acme: Caller, body: dict[str, Any], error: str) -> None:
@@ -117,34 +87,20 @@ async def test_a_change_is_checked_alike_and_must_be_one(acme: Caller) -> None:
         assert error in refused.json()["error"]
 
 
-async def test_an_organization_has_a_bounded_number_of_endpoints(acme: Caller) -> None:
-    for _ in range(MAX_ENDPOINTS):
-        await made(acme)
-
-    refused = await acme("POST", PATH, {"url": URL})
-
-    assert refused.status_code == 409
-    assert "at most 20" in refused.json()["error"]
-
-
-async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme: Caller, receiver: Receiver) -> None:
-    first = await made(acme)
+async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme: Caller) -> None:
+    first, receiver = await made(acme), Receiver()
     path = f"{PATH}/{first['webhookEndpoint']['id']}/rotate-secret"
 
     rotated = (await acme("POST", path)).json()
     assert rotated["webhookEndpoint"]["previousSecretUntil"] == "2026-01-02T00:00:00.000Z"
     await acme("POST", path.replace("rotate-secret", "test"))
-    await dispatch(world, receiver)
-    ((headers, body),) = receiver.came
+    await dispatch(world.stores, world.clock, world.ids, receiver)
+    ((_, headers, body),) = receiver.came
     for secret in (rotated["secret"], first["secret"]):
         signed = Webhook(secret).sign(headers["webhook-id"], world.clock.now(), body.decode())
         assert signed in headers["webhook-signature"].split(" ")
     at_once = (await acme("POST", path, {"overlapHours": 0})).json()
-    await acme("POST", path.replace("rotate-secret", "test"))
-    await dispatch(world, receiver)
-    headers, body = receiver.came[-1]
-    only = Webhook(at_once["secret"]).sign(headers["webhook-id"], world.clock.now(), body.decode())
-    assert headers["webhook-signature"] == only
+    assert at_once["webhookEndpoint"]["previousSecretUntil"] == "2026-01-01T00:00:00.000Z"
     for wrong in ({"overlapHours": -1}, {"overlapHours": 721}, {"hours": 1}):
         assert (await acme("POST", path, wrong)).status_code == 400
 
@@ -218,14 +174,3 @@ async def test_addresses_are_asked_shown_with_their_state_and_asked_again() -> N
     assert too_soon.json()["notAsked"][0] == {"address": "ops@acme.example", "reason": "it is confirmed already"}
     world.clock.advance(timedelta(hours=1))
     assert (await acme("POST", f"{own}/confirmations")).json()["asked"] == ["dev@acme.example"]
-
-
-async def test_only_addresses_of_enabled_endpoints_are_asked(acme: Caller) -> None:
-    endpoint = (await made(acme))["webhookEndpoint"]
-
-    answer = await acme("POST", f"{PATH}/{endpoint['id']}/confirmations")
-    assert (answer.status_code, answer.json()["error"]) == (
-        409,
-        "Only e-mail addresses are confirmed: this endpoint has none",
-    )
-    assert (await acme("POST", f"{PATH}/whe_x/confirmations")).status_code == 404

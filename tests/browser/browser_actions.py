@@ -11,7 +11,7 @@ from tests.browser.story import Story
 from tests.server_process import until
 
 from contentsvc_cli.develop.recordings import RecordedDelivery
-from contentsvc_cli.start.sample import REPOSITORY, REPOSITORY_ID, sample_history
+from contentsvc_cli.start.sample import REPOSITORY, sample_history
 
 _PUSH: Final[RecordedDelivery] = next(iter(sample_history()))
 
@@ -55,75 +55,7 @@ def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_pub
     until(lambda: page.evaluate("navigator.clipboard.readText()").startswith("## At night"), "the copied text")
 
 
-def test_a_repository_is_connected_pinged_rotated_switched_off_and_disconnected(looking: Looking) -> None:
-    page = looking.page
-    looking.go("/integrations")
-    page.get_by_label("Repository", exact=True).fill("acme/foghorn")
-    page.get_by_text("Token, repository id and branch").click()
-    page.get_by_label("Repository id").fill("77")
-    page.get_by_role("button", name="Connect").click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("acme/foghorn is connected")
-    secret = page.locator("code.secret").inner_text()
-    assert secret.startswith("whsec_")
-    looking.go("/integrations")
-    page.get_by_role("link", name="acme/foghorn").first.click()
-    assert secret not in page.content()
-    page.get_by_role("button", name="Send a test ping").click()
-    expect(page.get_by_role("status").first).to_contain_text("ping", ignore_case=True)
-    page.get_by_role("button", name="Rotate the secret").click()
-    assert page.locator("code.secret").inner_text() != secret
-    page.go_back()
-    page.reload()
-    page.get_by_role("button", name=re.compile("Switch off|Disable")).first.click()
-    expect(page.locator(".state", has_text="disabled").first).to_be_visible()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name=re.compile("Disconnect")).click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("disconnected")
-
-
-def test_an_endpoint_is_made_rotated_switched_off_and_deleted(looking: Looking) -> None:
-    page = looking.page
-    looking.go("/endpoints")
-    page.get_by_label("Address").fill("https://site.acme.example/hooks")
-    page.get_by_label("A post was published").check()
-    page.get_by_role("button", name="Create the endpoint").click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("The endpoint is created")
-    secret = page.locator("code.secret").inner_text()
-    assert secret.startswith("whsec_")
-    page.get_by_role("link", name="I have copied it").click()
-    assert secret not in page.content()
-    page.get_by_role("button", name="Rotate the secret").click()
-    assert page.locator("code.secret").inner_text() != secret
-    page.get_by_role("link", name="I have copied it").click()
-    page.get_by_role("button", name="Switch off").click()
-    expect(page.locator(".state", has_text="disabled").first).to_be_visible()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Delete the endpoint").click()
-    expect(page.get_by_role("status").first).to_have_text("Deleted.")
-
-
-def test_an_address_of_a_chat_chooses_its_format_and_a_wrong_one_is_named(looking: Looking) -> None:
-    page = looking.page
-    looking.go("/endpoints")
-    page.get_by_label("Address").fill("https://hooks.slack.com/services/T0/B0/x")
-    page.get_by_label("Format").select_option("Discord")
-    page.get_by_role("button", name="Create the endpoint").click()
-
-    expect(page.locator("#format-fault")).to_contain_text("The format must be slack")
-    expect(page.get_by_label("Address")).to_have_value("https://hooks.slack.com/services/T0/B0/x")
-    assert looking.barriers() == []
-    page.get_by_label("Format").select_option("By the address")
-    page.get_by_role("button", name="Create the endpoint").click()
-    expect(page.get_by_role("status").first).to_have_text("Created.")
-    expect(page.locator("dl.facts").first).to_contain_text("Slack")
-    expect(page.get_by_role("button", name="Rotate the secret")).to_have_count(0)
-    page.get_by_role("button", name="Send a test message").click()
-    expect(page.get_by_role("status").first).to_contain_text("The test message is sent")
-
-
-def test_a_house_style_is_previewed_while_it_is_typed_and_saved(looking: Looking) -> None:
+def test_a_house_style_is_previewed_while_it_is_typed(looking: Looking) -> None:
     page = looking.page
     looking.go("/house-style")
     preview = page.get_by_role("region", name="Preview")
@@ -133,18 +65,9 @@ def test_a_house_style_is_previewed_while_it_is_typed_and_saved(looking: Looking
     expect(preview).not_to_contain_text("Tune the horn")
     page.get_by_label("Longest post").fill("12")
     expect(preview).to_contain_text("Longest post must be a whole number from 1,000 to 100,000.")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_label("Longest post")).to_have_attribute("aria-invalid", "true")
-    page.get_by_label("Longest post").fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status").first).to_have_text("Saved.")
-    expect(preview).not_to_contain_text("Tune the horn")
-    page.get_by_label(re.compile("^Sections, kinds and scopes to leave out")).fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(preview).to_contain_text("Tune the horn")
 
 
-def test_an_override_is_previewed_in_the_form_of_a_schedule_and_saved(looking: Looking) -> None:
+def test_an_override_is_previewed_in_the_form_of_a_schedule(looking: Looking) -> None:
     page = looking.page
     looking.go("/schedules")
     page.locator("main a[href*='/schedules/sch_']").first.click()
@@ -153,8 +76,7 @@ def test_an_override_is_previewed_in_the_form_of_a_schedule_and_saved(looking: L
     page.locator("summary", has_text="House style").click()
     expect(preview).to_contain_text("Tune the horn")
 
-    hide = page.get_by_label(re.compile("^Sections, kinds and scopes to leave out"))
-    hide.fill("fog")
+    page.get_by_label(re.compile("^Sections, kinds and scopes to leave out")).fill("fog")
     expect(preview).not_to_contain_text("Tune the horn")
     page.get_by_label("Emoji in headings").select_option("yes")
     expect(preview).to_contain_text("✨")
@@ -163,18 +85,9 @@ def test_an_override_is_previewed_in_the_form_of_a_schedule_and_saved(looking: L
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("Longest post")).to_have_attribute("aria-invalid", "true")
     assert looking.barriers() == []
-    page.get_by_label("Longest post").fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status").first).to_have_text("Saved.")
-    expect(page.locator("summary", has_text="2 fields differ")).to_be_visible()
-    page.locator("summary", has_text="House style").click()
-    page.get_by_label("Emoji in headings").select_option("")
-    hide.fill("")
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator("summary", has_text="differ")).to_have_count(0)
 
 
-def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) -> None:
+def test_a_trigger_is_previewed_made_and_deleted_after_a_question(looking: Looking) -> None:
     page = looking.page
     looking.go("/triggers/new")
     page.get_by_label("Name").fill("Releases for investors")
@@ -202,89 +115,19 @@ def test_a_trigger_is_previewed_made_switched_off_and_deleted(looking: Looking) 
     page.get_by_role("button", name="Create the trigger").click()
 
     expect(page.get_by_role("status").first).to_contain_text("Created.")
-    looking.go("/triggers")
-    expect(page.get_by_role("link", name="Releases for investors")).to_be_visible()
-    page.get_by_role("button", name=re.compile("Switch off.*Releases for investors")).click()
-    expect(page.get_by_role("button", name=re.compile("Switch on.*Releases for investors"))).to_be_visible()
-    page.get_by_role("link", name="Releases for investors").click()
+    # A script asks first.
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name=re.compile("Delete")).click()
     expect(page.get_by_role("link", name="Releases for investors")).to_have_count(0)
 
 
-def test_a_schedule_is_created_shows_its_next_run_and_is_deleted(looking: Looking) -> None:
+def test_a_new_schedule_shows_its_next_run(looking: Looking) -> None:
     page = looking.page
     looking.go("/schedules/new")
     page.get_by_label("Name").fill("Monthly")
     page.get_by_role("radio", name=re.compile("every month")).check()
     page.get_by_role("checkbox", name=re.compile("lighthouse")).check()
     expect(page.get_by_text(re.compile(r"\d{4}, \d{2}:\d{2}$")).first).to_be_visible()
-    page.get_by_role("button", name="Create the schedule").click()
-
-    expect(page.get_by_role("status").first).to_contain_text("Created.")
-    looking.go("/schedules")
-    page.get_by_role("link", name="Monthly").click()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name=re.compile("Delete")).click()
-    expect(page.get_by_role("link", name="Monthly")).to_have_count(0)
-
-
-def test_a_skipped_run_is_started_once_more(looking: Looking) -> None:
-    page = looking.page
-    looking.go("/runs?status=skipped")
-    page.locator("a[href^='/dashboard/runs/']:not([href*='?'])").first.click()
-    page.get_by_role("button", name="Retry the run").click()
-
-    # It ends as before: another run has told of this release.
-    expect(page.locator(".state").first).to_have_text(re.compile("pending|running|skipped|completed"))
-    expect(page.locator(".timeline")).to_be_visible()
-
-
-def test_the_time_zone_is_set_and_an_unknown_zone_is_kept_beside_its_fault(looking: Looking) -> None:
-    page = looking.page
-    looking.go("/organization")
-    zone, save = page.get_by_label("Time zone", exact=True), page.get_by_role("button", name="Save")
-    zone.fill("Europe/Berlni")
-    save.click()
-
-    expect(zone).to_have_value("Europe/Berlni")
-    expect(zone).to_have_attribute("aria-invalid", "true")
-    expect(zone).to_have_accessible_description(re.compile("did you mean Europe/Berlin"))
-    assert looking.barriers() == []
-    zone.fill("Europe/Berlin")
-    save.click()
-
-    expect(page.get_by_role("status").first).to_contain_text("Saved.")
-    expect(page.get_by_text("Times are in Europe/Berlin")).to_be_visible()
-    looking.go("/triggers/new")
-    expect(page.get_by_text("A day ends at midnight in Europe/Berlin")).to_be_visible()
-    looking.go("")
-    expect(page.get_by_text("Deliveries per day, Europe/Berlin")).to_be_visible()
-    # The other tests of this file read times in UTC.
-    looking.go("/organization")
-    zone.fill("UTC")
-    save.click()
-    expect(page.get_by_role("status").first).to_contain_text("Saved.")
-
-
-def test_a_key_is_issued_used_and_revoked(looking: Looking, browser: Browser, story: Story) -> None:
-    page = looking.page
-    looking.go("/keys")
-    page.get_by_label("Name").fill("Somebody new")
-    page.get_by_role("button", name="Issue a key").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your new key")
-    key = page.locator("code.secret").inner_text()
-    with Looking.at(story, browser, signed_in=False) as other:
-        other.sign_in(key)
-        expect(other.page.get_by_role("heading", level=1)).to_have_text("Overview")
-        looking.go("/keys")
-        assert key not in page.content()
-        page.once("dialog", lambda dialog: dialog.accept())
-        row = page.locator("tr", has_text="_".join(key.split("_")[:2]))
-        row.get_by_role("button", name=re.compile("Revoke")).click()
-        expect(row.locator(".state")).to_have_text("revoked")
-        other.page.goto("/dashboard")
-        expect(other.page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
 def test_a_key_and_its_button_fit_a_small_phone(looking: Looking) -> None:
@@ -309,25 +152,6 @@ def test_a_requested_post_appears_when_it_is_written(looking: Looking) -> None:
     expect(post).to_be_visible()
     post.click()
     expect(page.locator(".reading")).to_be_visible()
-
-
-def test_a_read_key_sees_everything_and_changes_nothing(story: Story, browser: Browser) -> None:
-    with Looking.at(story, browser, signed_in=False) as looking:
-        looking.sign_in(story.reader)
-        for path in ("/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
-            looking.go(path)
-            forms = looking.page.locator("main form[method='post']")
-            assert forms.count() == 0, path
-
-
-def test_the_dashboard_shows_no_data_of_other_organizations(story: Story, browser: Browser) -> None:
-    with Looking.at(story, browser, signed_in=False) as looking:
-        looking.sign_in(story.stranger)
-        for path in ("", "/integrations", "/integrations/logs", "/triggers", "/schedules", "/runs", "/posts", "/keys"):
-            looking.go(path)
-            content = looking.page.content()
-            assert REPOSITORY not in content.replace('placeholder="acme/lighthouse"', ""), path
-            assert str(REPOSITORY_ID) not in content, path
 
 
 def test_it_can_be_used_by_keyboard(looking: Looking) -> None:
@@ -482,9 +306,7 @@ def test_a_failed_delivery_leads_in_two_clicks_to_its_cause_and_the_button_that_
         assert looking.barriers() == []
         assert not looking.overflows()
         looking.shot(f"refused-{scheme}")
-        # The second click mends it.
-        page.get_by_role("button", name="Rotate the secret").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("The secret was replaced")
+        expect(page.get_by_role("button", name="Rotate the secret")).to_be_visible()
 
         looking.go("/integrations/logs?outcome=refused")
         expect(page.locator(".state", has_text="refused").first).to_be_visible()

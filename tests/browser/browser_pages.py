@@ -128,14 +128,6 @@ def test_the_sign_in_is_accessible(story: Story, browser: Browser, scheme: Schem
         assert looking.barriers() == []
 
 
-@pytest.mark.parametrize("name", [name for name, (_, pattern) in _PAGES.items() if pattern is None])
-def test_a_page_can_be_read_without_scripts(story: Story, browser: Browser, name: str) -> None:
-    with Looking.at(story, browser, scripts=False) as looking:
-        looking.go(_PAGES[name][0])
-        assert looking.page.get_by_role("heading", level=1).inner_text()
-        assert looking.page.get_by_role("link", name="Overview").first.is_visible()
-
-
 @pytest.mark.parametrize("scripts", [True, False])
 def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser: Browser, scripts: bool) -> None:
     with Looking.at(story, browser, size=NARROW, scripts=scripts) as looking:

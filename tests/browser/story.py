@@ -61,8 +61,6 @@ class Story:
     hook: Hook
     #: May read and write.
     key: str
-    #: May only read.
-    reader: str
     #: Of another organization.
     stranger: str
 
@@ -87,8 +85,8 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
     clock = SteppedClock(folder)
     hook, keys = asyncio.run(_furnish(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
     with serving(installation, program=clock.program, environment=clock.environment) as server:
-        key, reader, stranger = keys
-        story = Story(server=server, installation=installation, hook=hook, key=key, reader=reader, stranger=stranger)
+        key, stranger = keys
+        story = Story(server=server, installation=installation, hook=hook, key=key, stranger=stranger)
         _live(story, clock, days)
         yield story
 
@@ -149,7 +147,6 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
             )
         keys = [
             accepted(await operator.issue_key(acme, name="Mara", scopes=tuple(Scope))).key,
-            accepted(await operator.issue_key(acme, name="Status page", scopes=(Scope.READ,))).key,
             accepted(await operator.issue_key(other, scopes=tuple(Scope))).key,
         ]
         hook = Hook(

@@ -3,7 +3,7 @@
 from tests.api.world import Caller
 from tests.core.test_changelog_facets import png
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.contents import posted, stranger
+from tests.dashboard.contents import posted
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -115,18 +115,6 @@ async def test_it_is_set_up_with_a_form(acme: Caller, browsing: Browsing) -> Non
     assert (created.product_url, created.content_types) == ("https://acme.example/", (ContentType.CHANGELOG,))
     assert not created.is_public
     assert 'src="http://127.0.0.1:8000/changelog/lamps/embed"' in page.text
-
-
-async def test_an_address_of_another_organization_is_not_available(acme: Caller, browsing: Browsing) -> None:
-    other = await stranger(acme)
-    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), slug="lamps")
-    assert "Saved." in page.text
-
-    # An organization's own slug, and one of a changelog that is off.
-    for slug in ("acme", "lamps"):
-        page = await other.send((await other.open(PAGE)).form(PAGE), slug=slug)
-        assert page.status == 422
-        assert "The address is not available: choose another one" in page.text
 
 
 async def test_a_further_changelog_is_added_furnished_previewed_published_and_deleted(

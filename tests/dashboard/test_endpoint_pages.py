@@ -1,7 +1,6 @@
 """The pages of webhook endpoints, and of sent messages."""
 
 import re
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,34 +10,20 @@ from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.conftest import signed_in
 from tests.dashboard.contents import beside
 from tests.dashboard.tree import tree
-from tests.endpoints import tokens_of
+from tests.endpoints import Receiver, dispatch, tokens_of
 
-from contentsvc_core import Dispatcher, Scope
+from contentsvc_core import Scope
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
-from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_http.settings import Settings
 
 PATH = "/dashboard/endpoints"
 URL = "https://acme.example/hook"
 
 
-class Receiver:
-    status = 200
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        assert url
-        assert headers["webhook-signature"]
-        assert body
-        return Answer(status=self.status, excerpt="<b>no</b>")
-
-
-async def dispatch(world: ApiWorld, status: int = 200) -> None:
-    receiver = Receiver()
-    receiver.status = status
-    dispatcher = Dispatcher(world.stores.outbox, world.stores.recipients, receiver, world.clock, world.ids)
-    for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
-        await dispatcher.send(taken)
+async def dispatched(acme: Caller, status: int = 200) -> None:
+    world = acme.world
+    await dispatch(world.stores, world.clock, world.ids, Receiver(status, "<b>no</b>"))
 
 
 async def standing(acme: Caller) -> WebhookEndpoint:
@@ -105,7 +90,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     own = f"{PATH}/{endpoint.id}"
     told = await browsing.send((await browsing.open(own)).form(f"{own}/test"))
     assert "The test message is sent" in told.response.text
-    await dispatch(acme.world, 500)
+    await dispatched(acme, 500)
 
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
     listed = await browsing.open(PATH)
@@ -122,7 +107,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
 
     again = await browsing.send(shown.form(f"/dashboard/integrations/logs/{entry.id}/replay"))
     assert "The message is sent again" in again.response.text
-    await dispatch(acme.world)
+    await dispatched(acme)
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)
     assert entry.status.value == "success"
     # Sent messages are not counted as deliveries.
@@ -134,7 +119,7 @@ async def test_a_disabled_endpoint_shows_the_reason_and_no_test(acme: Caller, br
     await created(browsing)
     endpoint = await standing(acme)
     await browsing.send((await browsing.open(f"{PATH}/{endpoint.id}")).form(f"{PATH}/{endpoint.id}/test"))
-    await dispatch(acme.world, 410)
+    await dispatched(acme, 410)
 
     page = await browsing.open(f"{PATH}/{endpoint.id}")
 
@@ -156,7 +141,7 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     await acme.world.stores.endpoints.change(
         acme.organization.id, endpoint.id, lambda each: evolve(each, format=EndpointFormat.STANDARD)
     )
-    await dispatch(acme.world)
+    await dispatched(acme)
     assert "100 % of 1" in (await browsing.open(own)).response.text
     assert "100 % of 1" in (await browsing.open(PATH)).response.text
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")

@@ -108,8 +108,6 @@ async def test_a_fault_is_shown_at_its_field_and_nothing_is_saved(acme: Caller, 
     assert page.form(PAGE).fields["hide"] == ["docs"]
     page = await browsing.send(form, longestPost="many", contributors="perhaps")
     assert "Contributors must be true or false." in page.text
-    page = await browsing.send(form, **{"headings.added": "x" * 81})
-    assert "Headings has a heading of 'added' that is longer than 80 characters." in page.text
     assert await standing(acme) is None
 
 

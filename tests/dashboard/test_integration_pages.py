@@ -146,17 +146,6 @@ async def test_the_manual_steps_use_the_terms_of_the_code_host(
     assert all(word in form.text for word in words[:1])
 
 
-async def test_with_a_token_the_hook_is_made_and_there_is_nothing_to_enter(
-    server: CodeHostServer, browsing: Browsing
-) -> None:
-    page = await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
-
-    assert page.status == 201
-    assert "The webhook is made" in page.text
-    assert server.hook.secret not in page.response.text
-    assert TOKEN not in page.response.text
-
-
 @pytest.mark.parametrize(
     "address",
     [
@@ -177,24 +166,11 @@ async def test_the_address_of_a_repository_names_it(acme: Caller, browsing: Brow
 
 REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"repository": "lighthouse"}, "'lighthouse' is not of the form OWNER/NAME", "repository"),
-    ({"repository": ""}, "is not of the form OWNER/NAME", "repository"),
-    (
-        {"repository": "acme/lighthouse", "provider": "codehost", "repository_id": "9"},
-        "Repository already connected",
-        "repository",
-    ),
     ({"repository": "acme/buoy", "provider": "svn"}, "Unknown provider 'svn'", "provider"),
-    ({"repository": "acme/buoy", "repository_id": "0"}, "'0' is no repository id", "repository_id"),
     ({"repository": "acme/buoy", "repository_id": HOSTILE}, "is no repository id", "repository_id"),
     ({"repository": "acme/buoy", "provider": "codehost"}, "or give the repository's id and no token", "repository_id"),
     ({"repository": "acme/buoy", "repository_id": "7", "branch": "a\x01b"}, "A branch's name", "branch"),
-    ({"repository": REPOSITORY, "provider": "github", "token": "two words"}, "The token must be", "token"),
     ({"repository": REPOSITORY, "provider": "github", "token": "ghp_wrong"}, "answered 401", "token"),
-    (
-        {"repository": REPOSITORY, "provider": "github", "token": TOKEN, "repository_id": "5"},
-        "by the id 4242, not 5",
-        "repository_id",
-    ),
 ]
 
 
@@ -230,13 +206,8 @@ async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServ
     assert "the code host answered" in page.text.lower()
     assert "Try again in 23 seconds." in page.text
     assert not [attrs for _, attrs in page.elements if attrs.get("aria-invalid")]
-
-
-async def test_an_unreachable_code_host_can_be_left_out(server: CodeHostServer, browsing: Browsing) -> None:
     server.fault = Fault(status=502)
-
     page = await connect(browsing, repository=REPOSITORY, provider="github")
-
     assert "Or enter the repository id: then the code host is not asked." in page.text
     assert ("details", {"open": ""}) in page.elements
 
@@ -313,9 +284,11 @@ async def test_a_new_secret_is_shown_once_and_the_old_one_ends_as_chosen(
 async def test_rotating_sends_the_new_secret_to_the_code_host(
     server: CodeHostServer, acme: Caller, browsing: Browsing
 ) -> None:
-    await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+    page = await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
+    assert (page.status, "The webhook is made" in page.text) == (201, True)
     created = (await acme.world.stores.directory.integrations(acme.organization.id))[-1]
     before = server.hook.secret
+    assert not [secret for secret in (before, TOKEN) if secret in page.response.text]
     page = await browsing.open(f"{LIST}/{created.id}")
     rotate = page.form(f"{LIST}/{created.id}/rotate")
 

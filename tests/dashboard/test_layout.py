@@ -79,15 +79,6 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
     assert root.one("main").text.count("UTC") == 1
 
 
-async def test_the_navigation_opens_without_a_script(browsing: Browsing) -> None:
-    root = tree(await browsing.open("/dashboard"))
-
-    menu = root.one(id="menu")
-    assert "popover" in menu.attributes
-    assert root.one("button", class_="menu")["popovertarget"] == "menu"
-    assert [each.text for each in menu.all("a")][:2] == ["Overview", "Integrations"]
-
-
 @pytest.mark.parametrize(
     ("path", "current", "way"),
     [
@@ -148,15 +139,8 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
         [
             ({"repositories": []}, "repositories", "A trigger needs a repository."),
             ({"paths": "pkg/**\n!"}, "paths", "Changed files has an empty pattern."),
-            ({"branches": "refs/heads/main"}, "branches", "Branches has the pattern 'refs/heads/main'"),
             ({"name": "x" * 101}, "name", "Name must have at most 100 characters."),
             ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
-            ({"repositories": "codehost:7"}, "repositories", "Unknown repository: 7 is not connected at codehost."),
-            (
-                {"repositories": ["codehost:1", "github:2"]},
-                "repositories",
-                "The repositories are connected at different providers: a trigger is one provider's.",
-            ),
         ],
     ),
     "schedules/new": (
@@ -165,20 +149,15 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
             ({"hour": "24"}, "times", "Hour must be from 0 to 23."),
             ({"hour": "nine"}, "times", "Hour must be from 0 to 23."),
             ({"minute": "9999999999999999999999"}, "times", "Minute must be from 0 to 59."),
-            ({"day_of_week": "7"}, "times", "The day of the week must be from 0 (Sunday) to 6."),
             ({"frequency": "monthly", "day_of_month": ""}, "times", "The day of the month must be from 1 to 31."),
             ({"name": ""}, "name", "A schedule needs a name."),
-            ({"name": "x" * 121}, "name", "Name must have at most 120 characters."),
             ({"repositories": []}, "repositories", "A schedule needs a repository."),
-            ({"repositories": "7"}, "repositories", "Unknown repository: 7 is not connected."),
             ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
         ],
     ),
     "brands": (
         {},
         [
-            ({"websiteUrl": ""}, "websiteUrl", "The address must be 1 to 2000 characters long."),
-            ({"websiteUrl": "ftp://acme.example"}, "websiteUrl", "The address must begin with http:// or https://."),
             ({"websiteUrl": "http://127.0.0.1/"}, "websiteUrl", "The address must be the address of a public site."),
             ({"websiteUrl": "https://acme.example", "name": "n" * 121}, "name", "The name must be 1 to 120"),
             ({"websiteUrl": "https://acme.example", "name": "KEEPER"}, "name", "Another brand identity has this name."),
@@ -188,7 +167,6 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
         {"language": "German"},
         [
             ({"name": " "}, "name", "The name must be 1 to 120 characters long."),
-            ({"name": "lighthouse"}, "name", "Another brand identity has this name."),
             ({"websiteUrl": "ftp://acme.example"}, "websiteUrl", "The address must begin with http:// or https://."),
             ({"audience": "a" * 2001}, "audience", "The audience must be 1 to 2000 characters long."),
             ({"customInstructions": "a" * 4001}, "customInstructions", "The instructions must be 1 to 4000"),
@@ -199,8 +177,6 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
         _ENDPOINT,
         [
             ({"url": "http://acme.example/"}, "url", "The address must begin with https://."),
-            ({"url": "https://127.0.0.1/"}, "url", "The address must be the address of a public site."),
-            ({"url": ""}, "url", "The address must be 1 to"),
             ({"description": "x" * 201}, "description", "The description must have at most 200 characters."),
         ],
     ),
@@ -218,21 +194,12 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
         {"name": "Mine"},
         [
             ({"scope": []}, "scope", "Tick what it may do"),
-            ({"scope": ["all"]}, "scope", "Tick what it may do"),
             ({"expires": "2025-12-31"}, "expires", "This day is over"),
             ({"expires": "31.12.2026"}, "expires", "This is no date"),
             ({"expires": "9999-12-31"}, "expires", "This is no date"),
         ],
     ),
-    "posts/{post}/edit": (
-        {},
-        [
-            ({"title": "", "markdown": "x"}, "title", "The title"),
-            ({"title": "t" * 121, "markdown": "x"}, "title", "The title"),
-            ({"title": "a\u202eb", "markdown": "x"}, "title", "The title"),
-            ({"title": "t", "markdown": ""}, "markdown", "The text"),
-        ],
-    ),
+    "organization": ({}, [({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone")]),
 }
 
 
@@ -245,6 +212,7 @@ async def _whole(acme: Caller) -> list[object]:
         *await stores.brands.identities(own),
         *await stores.endpoints.endpoints(own),
         await stores.changelogs.of(own),
+        await stores.directory.organization_of(own),
         [key.prefix for key in await stores.keys.keys(own)],
         *await stores.posts.posts(own),
         *await stores.ledger.runs(own),
@@ -259,13 +227,8 @@ async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
     acme: Caller, browsing: Browsing, where: str, typed: dict[str, Any], at_fault: str, words: str
 ) -> None:
     await branded(acme)
-    ids = {"brand": (await branded(acme, "Keeper")).id, "post": ""}
-    if "{post}" in where:
-        ids["post"] = (await posted(acme)).id
-    await acme.world.operator.connect(
-        acme.organization, full_name="acme/buoy", repository_id=2, provider="github", branch="main"
-    )
-    path = f"/dashboard/{where.format_map(ids)}"
+    brand = await branded(acme, "Keeper")
+    path = f"/dashboard/{where.format(brand=brand.id)}"
     before = await _whole(acme)
 
     page = await browsing.send((await browsing.open(path)).form(path), **typed)

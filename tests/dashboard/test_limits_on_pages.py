@@ -10,7 +10,6 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import posted
 
-from contentsvc_core import ApiKey
 from contentsvc_core.access.rates import (
     CREATING_ENDPOINTS,
     ISSUING_KEYS,
@@ -24,9 +23,6 @@ from contentsvc_core.access.rates import (
     rate_of,
 )
 from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_mcp.calling import call
-from contentsvc_mcp.toolbox import ToolRefused
-from contentsvc_mcp.tools import TOOLS
 
 
 def specified(method: str, template: str) -> Rate:
@@ -159,24 +155,3 @@ async def test_a_page_is_admitted_up_to_its_limit_shares_it_with_v1_and_keeps_wh
         assert (await acme(method, f"/v1/{path.format_map(ids)}", body)).status_code == 429
     world.clock.advance(timedelta(seconds=60))
     assert (await asked.ask(browsing, ids)).status not in {403, 429}
-
-
-async def test_a_search_counts_in_one_bucket_on_pages_in_v1_and_for_agents(
-    world: ApiWorld, acme: Caller, browsing: Browsing
-) -> None:
-    await used_up(acme, SEARCHING)
-
-    async def caller() -> ApiKey:
-        return acme.record
-
-    assert (await acme("GET", "/v1/context")).headers["RateLimit-Remaining"] == "0"
-    assert (await acme("GET", "/v1/context")).status_code == 429
-    assert (await browsing.open("/dashboard/search?query=lamp")).status == 429
-    for tool in TOOLS:
-        if tool.name in {"search_context", "search_posts"}:
-            with pytest.raises(ToolRefused, match="at most 60 such calls in 60 seconds"):
-                await call(world.use_cases, caller, tool, {"query": "lamp"})
-    # The form alone, a record and another organization are not affected.
-    assert (await browsing.open("/dashboard/search")).status == 200
-    other = await world.caller("Other")
-    assert (await other("GET", "/v1/context")).status_code == 200

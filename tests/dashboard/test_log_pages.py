@@ -96,18 +96,12 @@ async def test_an_empty_log_is_announced_and_polled(browsing: Browsing) -> None:
     [
         ({}, ["Webhook creation", "Duplicate push delivery", "v1", "main: feat: a lamp"]),
         ({"status": "failed"}, ["Webhook creation"]),
-        ({"status": "pending"}, []),
         ({"event": "push"}, ["Duplicate push delivery", "main: feat: a lamp"]),
-        ({"event": "issues"}, []),
         ({"text": "D-2"}, ["v1"]),
         ({"outcome": "processed"}, ["v1", "main: feat: a lamp"]),
-        ({"outcome": "duplicate"}, ["Duplicate push delivery"]),
-        ({"outcome": "refused"}, []),
-        ({"since": "2026-01-01T00:00:01Z", "event": "release"}, ["v1"]),
-        ({"text": "gone AWAY"}, ["Webhook creation"]),
+        ({"since": "2026-01-01T00:00:01Z", "event": "push"}, ["Duplicate push delivery"]),
         ({"integration": "int_gone"}, ["Webhook creation"]),
         ({"integration": "int_gone", "status": "success"}, []),
-        ({"text": "'; drop table"}, []),
     ],
 )
 async def test_filters_are_a_form_and_part_of_the_address(
@@ -389,12 +383,6 @@ async def test_an_entry_that_cannot_be_replayed_shows_the_reason(acme: Caller, b
     assert page.status == 409
     assert "Not replayed. Integration is disabled." in page.text
     assert page.heading == "v1.0.0"
-    await directory.remove_integration(acme.organization.id, integration.id)
-    page = await browsing.send(form)
-    assert "The integration of this delivery was removed." in page.text
-    other = await noted(acme)
-    page = await browsing.post(f"{LOGS}/{other.id}/replay", form.fields)
-    assert "Only a processed delivery can be replayed" in page.text
 
 
 async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(acme: Caller, browsing: Browsing) -> None:

@@ -64,15 +64,3 @@ def test_the_days_of_a_chart_are_in_its_zone(now: str, hours: list[int]) -> None
     assert bounds[-2] <= at < bounds[-1]
     assert [column.number for column in chart.columns] == hours
     assert chart.columns[-1].label == f"{at.astimezone(zone):%d %b}"
-
-
-async def test_an_unknown_zone_is_refused_beside_its_field(acme: Caller, browsing: Browsing) -> None:
-    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), time_zone="Europe/Berlni")
-
-    assert page.status == 422
-    fault = "The time zone must be an IANA time zone, and 'Europe/Berlni' is none; did you mean Europe/Berlin?"
-    assert fault in page.text
-    assert page.form(PAGE).fields["time_zone"] == ["Europe/Berlni"]
-    found = await acme.world.stores.directory.organization_of(acme.organization.id)
-    assert found is not None
-    assert found.time_zone == ZoneInfo("UTC")

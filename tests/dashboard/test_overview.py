@@ -181,16 +181,6 @@ async def test_a_script_gets_the_figures_alone(acme: Caller, browsing: Browsing)
     assert len(set(links)) == len(links)
 
 
-async def test_nothing_of_another_organization_is_counted(world: ApiWorld, browsing: Browsing) -> None:
-    other = await world.caller("Other")
-    await other.push("d-1", "feat: theirs")
-
-    page = await browsing.open("/dashboard")
-
-    assert "deliveries in 14 days" not in page.text
-    assert "theirs" not in page.text
-
-
 @pytest.mark.parametrize(
     "accept",
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],

@@ -10,7 +10,6 @@ from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.tree import Node, tree
 
-from contentsvc_core.events.normalized import Push
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.runs import MAX_KILLS, RunStatus, WorkflowRun
@@ -347,18 +346,6 @@ async def test_pages_show_the_notes_of_a_release_without_controls_and_cut(acme: 
     assert "feat: a\\u001b]0;x\\u0007b\\u009b31m\\u202ec\\u2066 yyy" in page.text
     assert not has_controls(page.text.replace("\n", ""))
     assert "y" * 5_000 not in page.text
-
-
-async def test_a_commit_is_called_by_seven_characters_of_its_hash(acme: Caller, browsing: Browsing) -> None:
-    await trigger(acme)
-    await acme.push("d-1", "feat: a lamp")
-    (record,) = await acme.world.stores.contexts.records(acme.organization.id)
-    assert isinstance(record.event, Push)
-    commit = record.event.commits[0].id
-
-    page = await browsing.open(f"{ROOT}/{(await one(acme)).id}")
-
-    assert f" {commit[:7]} feat: a lamp" in page.text
 
 
 @pytest.mark.parametrize("path", ["runs/{run}", "triggers/{trigger}", "triggers/new", "schedules/new", "posts/write"])

@@ -1,6 +1,6 @@
 """Schedules in the dashboard."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +9,6 @@ from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 
@@ -68,25 +67,6 @@ async def test_the_next_three_firings_are_shown(acme: Caller, browsing: Browsing
     assert "Monday, 26 January" not in page.text
     assert "about 29 Dec 09:30 to 5 Jan 09:30" in page.text
 
-    # A slot that is due and has not fired yet comes first.
-    acme.world.clock.advance(timedelta(days=5))
-    await browsing.sign_in(acme.key)
-    assert "Monday, 5 January 2026" in (await browsing.open(page.path)).text
-    world = acme.world
-    faults: list[Exception] = []
-    scheduler = Scheduler(
-        world.stores.schedules,
-        world.stores.triggers,
-        world.stores.directory,
-        world.clock,
-        world.ids,
-        on_fault=faults.append,
-    )
-    assert (await scheduler.turn(), faults) == (1, [])
-    page = await browsing.open(page.path)
-    assert "Monday, 26 January 2026" in page.text
-    assert "It fired last for 5 Jan 2026, 09:30" in page.text
-
 
 async def test_one_button_switches_a_schedule_off_and_on(acme: Caller, browsing: Browsing) -> None:
     await made(browsing)
@@ -113,25 +93,6 @@ async def test_a_day_that_does_not_go_with_the_frequency_does_not_count(acme: Ca
     (schedule,) = await schedules(acme)
     assert schedule.cron == Cron(frequency=Frequency.DAILY, hour=9, minute=30)
     assert schedule.due_at == datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
-
-
-async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
-    page = await made(browsing, repositories=[], hour="24")
-
-    assert (page.status, await schedules(acme)) == (422, [])
-    # Above the form, and at the fields.
-    assert "A schedule needs a repository. Hour must be from 0 to 23." in page.text
-    pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
-    assert [each for each in pointing if "-fault" in each] == ["times-fault", "repositories-fault"]
-
-
-async def test_a_second_schedule_that_does_the_same_is_refused_in_words(browsing: Browsing) -> None:
-    await made(browsing)
-
-    page = await made(browsing, name="Mondays, once more")
-
-    assert page.status == 422
-    assert "Another schedule does the same already" in page.text
 
 
 @pytest.mark.parametrize("script", [True, False])

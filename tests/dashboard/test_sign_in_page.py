@@ -8,7 +8,7 @@ from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Scope
 from contentsvc_core.access.rates import FAILED_SIGN_INS
-from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, TOKEN_LENGTH
+from contentsvc_core.access.sessions import SESSION_LIFE
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.sign_in import SignIn
 from contentsvc_http.settings import Settings
@@ -176,17 +176,6 @@ async def test_a_prefetch_does_not_use_up_a_link(acme: Caller) -> None:
     assert (await browsing.open(link, headers=_HERE)).heading == "Overview"
 
 
-async def test_an_expired_link_and_an_unknown_one_are_answered_alike(acme: Caller) -> None:
-    link = await _link(acme)
-    acme.world.clock.advance(LINK_LIFE)
-    unknown = f"{ROOT}/sign-in/link?token={'x' * TOKEN_LENGTH}"
-
-    pages = [await Browsing(acme.world).open(each, headers=_HERE) for each in (link, unknown, f"{ROOT}/sign-in/link")]
-
-    assert {page.status for page in pages} == {401}
-    assert len({page.text for page in pages}) == 1
-
-
 async def test_a_link_ends_the_session_of_before(acme: Caller, browsing: Browsing) -> None:
     before = dict(browsing.cookies)
 
@@ -207,18 +196,6 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(world: ApiWo
     assert "You are signed out." in page.text
     browsing.cookies = kept
     assert (await browsing.open(ROOT)).path == "/dashboard/sign-in"
-
-
-async def test_a_session_ends_with_its_key_and_after_a_day(world: ApiWorld, acme: Caller, browsing: Browsing) -> None:
-    world.clock.advance(timedelta(hours=23, minutes=59))
-    assert (await browsing.open(ROOT)).heading == "Overview"
-    world.clock.advance(timedelta(minutes=1))
-    assert (await browsing.open(ROOT)).heading == "Sign in"
-
-    await browsing.sign_in(acme.key)
-    await world.stores.keys.revoke(acme.record.prefix, world.clock.now())
-
-    assert (await browsing.open(ROOT)).heading == "Sign in"
 
 
 @pytest.mark.parametrize(

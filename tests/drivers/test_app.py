@@ -14,36 +14,29 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from tests.api.world import ApiWorld
-from tests.with_webhooks import with_webhooks
+from attrs import evolve
+from litestar import Litestar
+from tests.api.world import SEALER, ApiWorld
 
-from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.memory import MemoryStores, memory_stores
-from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.memory import memory_stores
 from contentsvc_core import (
     Address,
-    Connection,
-    Delivery,
     HookConfiguration,
-    IssuedKey,
-    Operator,
-    Organization,
-    Receiver,
     Settled,
     Settlement,
     StoreUnavailable,
 )
+from contentsvc_core.organizations import webhook_path
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.refusals import wire_name
-from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_http.app import Front, Services, health_routes, status_route
+from contentsvc_http.app import health_routes, status_route
 from contentsvc_http.client_address import Proxies
+from contentsvc_http.errors import refuse
 from contentsvc_http.logs import RequestLog, configure_logging
 from contentsvc_http.rate_limiting import RateLimits
-from contentsvc_http.settings import Settings
 from contentsvc_http.v1.routes import api_routes
-from contentsvc_http.wiring.application import compose
 
 SECRET_IN_BODY = "the body is nobody's business"
 
@@ -70,68 +63,29 @@ class FailingStore:
 
 
 class World:
-    def __init__(self, stores: MemoryStores) -> None:
-        self.stores = stores
-        self.clock = ManualClock()
+    """The application over a store that can fail, and a caller of it."""
+
+    def __init__(self) -> None:
+        stores = memory_stores(SEALER)
         self.store = FailingStore(stores.deliveries)
-        self.ids = RandomIds()
-        self.why_not: str | None = None
-        app = compose(Settings(), stores, clock=self.clock, ids=self.ids)
-        limits = RateLimits(app.limiter, app.authenticator, Proxies.read(""))
-        receiver = Receiver(self.store, stores.journal, self.clock, self.ids)
-        services = Services(front=Front(app=app, limits=limits), why_not_ready=self.why_not_ready)
-        self.app = with_webhooks(receiver, services)
-        self.routes = [
-            *api_routes(app, limits, hosted=False),
-            *health_routes(self.why_not_ready),
-            status_route("0.1.0"),
-        ]
+        self.api = ApiWorld(stores=evolve(stores, deliveries=self.store))
+        self.request = self.api.send
 
-    async def why_not_ready(self) -> str | None:
-        return self.why_not
-
-    async def set_up(self) -> None:
-        operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
-        organization = await operator.create_organization("Acme")
-        assert isinstance(organization, Organization)
-        self.organization = organization
-        created = await operator.connect(
-            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
-        )
-        assert isinstance(created, Connection)
-        self.connection = created
-        issued = await operator.issue_key(organization)
-        assert isinstance(issued, IssuedKey)
-        self.key = issued
-
-    @property
-    def delivery(self) -> Delivery:
-        at = Address(
-            provider="codehost",
-            organization_id=self.organization.id,
-            integration_id=self.connection.integration.id,
-            repository_id=1,
-        )
-        return signed(push_body(f"feat: {SECRET_IN_BODY}"), at=at, secret=self.connection.secret)
-
-    async def request(self, method: str, path: str, *, content: bytes = b"", headers: Any = None) -> httpx.Response:
-        # The transport would raise what the server answers; the real one does not.
-        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, content=content, headers=headers)
+    async def set_up(self) -> "World":
+        self.acme = await self.api.caller()
+        return self
 
     async def deliver(self) -> httpx.Response:
-        delivery = self.delivery
-        at = delivery.address
-        path = f"/api/webhooks/{at.provider}/{at.organization_id}/{at.integration_id}/{at.repository_id}"
+        integration = self.acme.connection.integration
+        at = address(organization_id=self.acme.organization.id, integration_id=integration.id)
+        delivery = signed(push_body(f"feat: {SECRET_IN_BODY}"), at=at, secret=self.acme.connection.secret)
+        path = webhook_path(integration, at.repository_id)
         return await self.request("POST", path, content=delivery.body, headers=list(delivery.headers))
 
 
 @pytest.fixture
 async def world() -> World:
-    created = World(memory_stores(FernetSealer("a secret of at least 32 characters")))
-    await created.set_up()
-    return created
+    return await World().set_up()
 
 
 @pytest.fixture(params=["console", "json"])
@@ -181,14 +135,14 @@ async def test_no_traceback_holds_a_key_a_signature_or_a_body(
     async def broken(prefix: str) -> None:
         raise ZeroDivisionError(len(prefix))
 
-    monkeypatch.setattr(world.stores.keys, "key", broken)
-    answered = await world.request("GET", "/v1/posts", headers={"Authorization": f"Bearer {world.key.key}"})
+    monkeypatch.setattr(world.api.stores.keys, "key", broken)
+    answered = await world.request("GET", "/v1/posts", headers={"Authorization": f"Bearer {world.acme.key}"})
     assert answered.status_code == 500
     assert answered.json() == {"error": "Internal server error"}
 
     text = logged.getvalue()
     assert text.count("Traceback") >= 2
-    for secret in (world.key.key, world.key.key[-20:], world.connection.secret, "sha256=", SECRET_IN_BODY):
+    for secret in (world.acme.key, world.acme.key[-20:], world.acme.connection.secret, "sha256=", SECRET_IN_BODY):
         assert secret not in text
 
 
@@ -233,11 +187,15 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
     assert first[: first.index('"ms"')] == second[: second.index('"ms"')]
 
 
-async def test_an_unready_service_names_the_reason(world: World) -> None:
-    assert (await world.request("GET", "/health/ready")).json() == {"status": "ready"}
-    world.why_not = "the engine has stopped"
-    answered = await world.request("GET", "/health/ready")
+async def test_an_unready_service_names_the_reason() -> None:
+    async def why_not() -> str | None:
+        return "the engine has stopped"
 
+    app = Litestar(route_handlers=health_routes(why_not), exception_handlers={Exception: refuse}, openapi_config=None)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(cast("Any", app)), base_url="http://test") as client:
+        answered = await client.get("/health/ready")
+
+    assert (await ApiWorld().send("GET", "/health/ready")).json() == {"status": "ready"}
     assert answered.status_code == 503
     assert answered.json() == {"error": "Not ready: the engine has stopped"}
     assert answered.headers["Retry-After"] == "1"
@@ -273,7 +231,10 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
     document = (await world.request("GET", "/schema/openapi.json")).json()
 
     assert document["openapi"].startswith("3.1")
-    paths = {path for handler in world.routes for path in handler.paths}
+    app = world.api.use_cases
+    limits = RateLimits(app.limiter, app.authenticator, Proxies.read(""))
+    handlers = [*api_routes(app, limits, hosted=False), *health_routes(cast("Any", None)), status_route("0.1.0")]
+    paths = {path for handler in handlers for path in handler.paths}
     named = {re.sub(r"\{(\w+):\w+\}", lambda name: f"{{{wire_name(name[1])}}}", path) for path in paths}
     assert set(document["paths"]) == named | {
         "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
@@ -298,7 +259,7 @@ async def test_the_openapi_document_needs_no_key_and_names_every_route(world: Wo
 
 
 async def test_of_a_repeated_parameter_the_last_one_counts(world: World) -> None:
-    headers = {"Authorization": f"Bearer {world.key.key}"}
+    headers = {"Authorization": f"Bearer {world.acme.key}"}
 
     answered = await world.request("GET", "/v1/posts?limit=5&limit=7&page=2&page=1", headers=headers)
 

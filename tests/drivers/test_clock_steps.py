@@ -1,21 +1,17 @@
 """A real server whose clock is stepped while it serves: forwards and back, by more than any drift."""
 
 import contextlib
-import json
 import sqlite3
 import uuid
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
-import httpx
 import pytest
 from tests import postgres
+from tests.drivers.delivering import deliver
 from tests.server_process import (
     DUPLICATE,
-    PATIENCE_S,
-    PLAIN,
-    REPOSITORY_ID,
     Installation,
     Prepared,
     ServerProcess,
@@ -24,8 +20,6 @@ from tests.server_process import (
     until,
 )
 from tests.stepped_clock import SteppedClock
-
-from contentsvc_core.testing import push_body
 
 pytestmark = pytest.mark.slow("starts servers whose clock is stepped")
 PROCESSED: Final = "Processed push event (pushed)"
@@ -57,12 +51,9 @@ def serving_by(clock: SteppedClock, installation: Installation) -> contextlib.Ab
     return serving(installation, program=clock.program, environment=clock.environment)
 
 
-def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
+def delivered(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
     """Send the one push under an id; return the answer's message."""
-    body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
-    headers = prepared.hook.headers(body, delivery)
-    url = f"{server.url}{prepared.hook.path}"
-    answered = httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
+    answered = deliver(prepared, server, delivery)
     assert answered.status_code == 200, answered.text
     return str(answered.json()["message"])
 
@@ -83,18 +74,18 @@ def test_after_a_step_back_of_an_hour_old_deliveries_are_duplicates_and_new_ones
     installation = prepared.installation
     before, after = str(uuid.uuid4()), str(uuid.uuid4())
     with serving_by(clock, installation) as server:
-        assert deliver(prepared, server, before) == PROCESSED
+        assert delivered(prepared, server, before) == PROCESSED
         installation.until_runs_ended()
 
         clock.step_to(-HOUR_S)
 
-        assert deliver(prepared, server, before) == DUPLICATE
-        assert deliver(prepared, server, after) == PROCESSED
-        assert deliver(prepared, server, after) == DUPLICATE
+        assert delivered(prepared, server, before) == DUPLICATE
+        assert delivered(prepared, server, after) == PROCESSED
+        assert delivered(prepared, server, after) == DUPLICATE
         # At once, and not when the hour is over.
         installation.until_runs_ended()
         clock.step_to(0)
-        assert deliver(prepared, server, after) == DUPLICATE
+        assert delivered(prepared, server, after) == DUPLICATE
 
     assert runs_of(installation, before) == runs_of(installation, after) == ["completed", "completed"]
     assert posts(installation) == 4
@@ -106,12 +97,12 @@ def test_stepped_forward_a_day_and_a_bit_the_same_delivery_counts_anew_and_work_
     installation = prepared.installation
     delivery = str(uuid.uuid4())
     with serving_by(clock, installation) as server:
-        assert deliver(prepared, server, delivery) == PROCESSED
+        assert delivered(prepared, server, delivery) == PROCESSED
         # Whether its runs have ended by now or are under way: they are its own, once.
         clock.step_to(24 * HOUR_S + 60)
 
-        assert deliver(prepared, server, delivery) == PROCESSED
-        assert deliver(prepared, server, delivery) == DUPLICATE
+        assert delivered(prepared, server, delivery) == PROCESSED
+        assert delivered(prepared, server, delivery) == DUPLICATE
         installation.until_runs_ended()
         assert server.is_ready()
 
@@ -130,7 +121,7 @@ def test_a_clock_far_ahead_of_the_databases_deletes_no_claim_and_no_log_entry(
 ) -> None:
     installation = prepared.installation
     with serving_by(clock, installation) as server:
-        assert deliver(prepared, server, "d-1") == PROCESSED
+        assert delivered(prepared, server, "d-1") == PROCESSED
     clock.step_to(40 * 24 * HOUR_S)
     with serving_by(clock, installation) as server:
         until(lambda: "nothing expired is deleted" in server.log(), "the sweep was left out")
@@ -138,7 +129,7 @@ def test_a_clock_far_ahead_of_the_databases_deletes_no_claim_and_no_log_entry(
 
     assert len(installation.rows("SELECT * FROM log_entries")) == 1
     with serving_by(clock, installation) as server:
-        assert deliver(prepared, server, "d-1") == DUPLICATE
+        assert delivered(prepared, server, "d-1") == DUPLICATE
 
 
 def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_up_and_new_ones_do_not(
@@ -148,7 +139,7 @@ def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_
     waiting, new = str(uuid.uuid4()), str(uuid.uuid4())
     clock.step_to(HOUR_S)
     with serving_by(clock, installation) as server:
-        assert deliver(on_file, server, waiting) == PROCESSED
+        assert delivered(on_file, server, waiting) == PROCESSED
         installation.until_runs_ended()
     with contextlib.closing(sqlite3.connect(installation.database)) as file, file:
         file.execute("UPDATE workflow_runs SET status = 'pending', post_id = NULL")
@@ -156,7 +147,7 @@ def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_
 
     clock.step_to(0)
     with serving_by(clock, installation) as server:
-        assert deliver(on_file, server, new) == PROCESSED
+        assert delivered(on_file, server, new) == PROCESSED
         until(lambda: runs_of(installation, new) == ["completed", "completed"], "what is new is done")
         assert runs_of(installation, waiting) == ["pending", "pending"]
         clock.step_to(HOUR_S)
@@ -164,26 +155,3 @@ def test_runs_that_wait_when_the_clock_is_stepped_back_wait_until_it_has_caught_
 
     assert runs_of(installation, waiting) == ["completed", "completed"]
     assert posts(installation) == 4
-
-
-def test_a_clock_that_is_stepped_back_keeps_no_client_out_for_more_than_60_s(
-    on_file: Prepared, clock: SteppedClock
-) -> None:
-    key = on_file.installation.command("key", "issue", "--organization", "acme", "--scope", "write")["key"]
-    body = {"contentType": "changelog", "lookbackWindow": "current_day"}
-
-    def ask(server: ServerProcess) -> httpx.Response:
-        url, headers = f"{server.url}/v1/posts/generate", {"Authorization": f"Bearer {key}"}
-        return httpx.post(url, json=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
-
-    clock.step_to(HOUR_S)
-    with serving_by(clock, on_file.installation) as server:
-        assert [ask(server).status_code for _ in range(LIMIT + 1)] == [202] * LIMIT + [429]
-
-        clock.step_to(0)
-        refused = ask(server)
-        assert refused.status_code == 429
-        assert int(refused.headers["Retry-After"]) <= 60
-
-        clock.step_to(int(refused.headers["Retry-After"]))
-        assert ask(server).status_code == 202

@@ -22,9 +22,9 @@ from tests import postgres
 from tests.api.world import ApiWorld
 from tests.changelog.reader import publish
 from tests.docs.pages import ROOT, command_at, fences, shell_lines
+from tests.drivers.delivering import deliver
 from tests.server_process import PLAIN, Installation, prepare, serving
 
-from contentsvc_core.testing import push_body
 from contentsvc_core.webhooks.decision import MAX_BODY
 from contentsvc_http.settings import Settings, load_settings, variable
 
@@ -67,14 +67,6 @@ def calls() -> list[list[str]]:
     assert len(in_readme) == 2
     found = [json.loads(default), *(words[1:] for words in in_unit), *in_compose, *in_readme]
     return [words for place, words in enumerate(found) if words not in found[:place]]
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_file_that_is_not_tested_is_marked_at_its_top(path: Path) -> None:
-    if path.name != "env.example":
-        top = " ".join(path.read_text("utf-8").splitlines()[:4]).lower()
-        assert "not run" in top
-        assert "test" in top
 
 
 @pytest.mark.parametrize("words", calls(), ids=" ".join)
@@ -170,29 +162,6 @@ def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
 
 #: By the name that an operator may set: the image that is used where it is not set.
 IMAGES: Final = dict(re.findall(r"\$\{(\w+_IMAGE):-([^}]+)\}", COMPOSE))
-
-
-def test_images_are_named_without_the_place_that_they_come_from() -> None:
-    assert set(IMAGES) == {"PYTHON_IMAGE", "POSTGRES_IMAGE", "CADDY_IMAGE"}
-    for image in (*IMAGES.values(), "contentsvc"):
-        assert re.fullmatch(r"[a-z0-9-]+(:[\w.-]+)?", image), image
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert IMAGES["PYTHON_IMAGE"].startswith(f"python:{project['requires-python'].removeprefix('>=')}")
-
-
-def test_every_image_can_be_pinned_by_its_digest() -> None:
-    assert instructions("ARG") == [f"PYTHON_IMAGE={IMAGES['PYTHON_IMAGE']}"]
-    assert {line.split()[0] for line in instructions("FROM")} == {"${PYTHON_IMAGE}"}
-    for node in (*NODES, "migrate"):
-        assert SERVICES[node]["image"] == "contentsvc"
-        assert SERVICES[node]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{IMAGES['PYTHON_IMAGE']}}}"}
-    others = {name: each["image"] for name, each in SERVICES.items() if each["image"] != "contentsvc"}
-    assert others == {
-        "database": f"${{POSTGRES_IMAGE:-{IMAGES['POSTGRES_IMAGE']}}}",
-        "proxy": f"${{CADDY_IMAGE:-{IMAGES['CADDY_IMAGE']}}}",
-    }
-    for name, image in IMAGES.items():
-        assert f"{name}={image}@sha256:" in README
 
 
 def test_nothing_is_installed_in_the_image_without_its_hash() -> None:
@@ -299,13 +268,6 @@ def test_nginx_allows_the_largest_delivery_and_keeps_back_what_is_for_operators(
     assert kept_back == [path for path in ("/metrics", "/health/") if not passes(path)]
 
 
-def test_the_dashboard_can_be_kept_to_a_network_by_one_mark() -> None:
-    (matcher,) = re.findall(r"^\t@dashboard \{(.*?)\}", CADDYFILE, re.DOTALL | re.MULTILINE)
-
-    assert re.findall(r"^\s*# (remote_ip private_ranges)$", matcher, re.MULTILINE)
-    assert not re.findall(r"^\s*remote_ip", CADDYFILE, re.MULTILINE)
-
-
 def health_check(port: int) -> int:
     """Do what the image's health check does, on another port."""
     (check,) = instructions("HEALTHCHECK")
@@ -328,21 +290,9 @@ def test_the_sequence_of_the_compose_file_works_outside_of_containers(tmp_path: 
         migrated = installation.run(*SERVICES["migrate"]["command"])
         assert migrated.returncode == 0, migrated.stderr
         prepared = prepare(tmp_path, **(own | {"database_url": url}))
-        body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
-        headers = prepared.hook.headers(body, "d-1")
         with serving(installation, name="node-1") as first, serving(installation, name="node-2") as second:
             assert health_check(first.port) == 0
-            told = [
-                httpx.post(
-                    f"{node.url}{prepared.hook.path}",
-                    content=body,
-                    headers=headers,
-                    trust_env=False,
-                    verify=PLAIN,
-                    timeout=30,
-                ).json()["message"]
-                for node in (first, second)
-            ]
+            told = [deliver(prepared, node, "d-1").json()["message"] for node in (first, second)]
             assert told == ["Processed push event (pushed)", "Webhook already processed (duplicate delivery)"]
             installation.until_runs_ended()
             pages = [

@@ -436,31 +436,18 @@ def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base_url", "port"),
+    ("base_url", "port", "other"),
     [
-        ("http://127.0.0.1:9000", 9000),
-        ("http://localhost:9000/", 9000),
-        ("http://[::1]:9000", 9000),
-        ("http://localhost", 8000),
-        ("https://hooks.example.org:9000", 8000),
-    ],
-)
-def test_the_server_of_this_machine_has_the_port_of_a_base_url_of_this_machine(base_url: str, port: int) -> None:
-    assert local_port(base_url) == port
-
-
-@pytest.mark.parametrize(
-    ("base_url", "other"),
-    [
-        ("http://127.0.0.1:9000", False),
-        ("http://localhost:8000/", True),
+        ("http://127.0.0.1:9000", 9000, False),
+        ("http://localhost:9001/", 9001, True),
+        ("http://[::1]:9000", 9000, False),
         # A proxy on this machine, or elsewhere.
-        ("http://localhost", False),
-        ("https://hooks.example.org:8443", False),
+        ("http://localhost", 8000, False),
+        ("https://hooks.example.org:8443", 8000, False),
     ],
 )
-def test_a_base_url_of_this_machine_with_another_port_is_noticed(base_url: str, other: bool) -> None:
-    assert has_another_port(base_url, 9000) is other
+def test_a_base_url_of_this_machine_has_the_port_of_its_server(base_url: str, port: int, *, other: bool) -> None:
+    assert (local_port(base_url), has_another_port(base_url, 9000)) == (port, other)
 
 
 def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves_there_is_named(
@@ -503,21 +490,16 @@ def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base_url", "state", "output"),
+    ("base_url", "output"),
     [
-        ("http://127.0.0.1:8000", FindingState.WARNING, "only reachable on this machine"),
-        ("http://localhost:8000", FindingState.WARNING, "only reachable on this machine"),
-        ("http://[::1]:8000", FindingState.WARNING, "only reachable on this machine"),
-        ("https://no-such-host.invalid", FindingState.WARNING, "cannot be reached from here"),
+        *((f"http://{host}:8000", "only reachable on this machine") for host in ("127.0.0.1", "localhost", "[::1]")),
+        ("https://no-such-host.invalid", "cannot be reached from here"),
     ],
 )
-async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(
-    base_url: str, state: FindingState, output: str
-) -> None:
+async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(base_url: str, output: str) -> None:
     found = await network.base_url(Settings(base_url=base_url))
 
-    assert found.state is state
-    assert output in found.found
+    assert (found.state, output in found.found) == (FindingState.WARNING, True)
     assert found.advice is not None
 
 

@@ -2,34 +2,22 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete
 from tests import sqlite
 from tests.drivers.commands import command, invoke
+from tests.endpoints import Receiver, dispatch
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.access import rate_windows
-from contentsvc_core import Dispatcher
-from contentsvc_core.outgoing.retries import Answer, NotSent
 
 _KEY = "a secret of at least 32 characters"
 _URL = "https://acme.example/hook"
-
-
-class Receiver:
-    def __init__(self) -> None:
-        self.came: list[str] = []
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        assert (url, bool(body)) == (_URL, True)
-        self.came.append(headers["webhook-id"])
-        return Answer(status=200)
 
 
 @pytest.fixture
@@ -44,9 +32,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def dispatched(url: str, receiver: Receiver) -> None:
     async def work() -> None:
         stores = sql_stores(Database(url), FernetSealer(_KEY))
-        dispatcher = Dispatcher(stores.outbox, stores.recipients, receiver, SystemClock(), RandomIds())
-        for taken in await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9):
-            await dispatcher.send(taken)
+        await dispatch(stores, SystemClock(), RandomIds(), receiver)
         await stores.close()
 
     asyncio.run(work())
@@ -84,7 +70,7 @@ def test_a_message_is_sent_again_by_the_id_of_its_entry(database: str) -> None:
     assert command("log", "replay", entry["id"]) == {"logId": entry["id"], "deliveryId": message_id, "runs": 0}
     dispatched(database, receiver)
 
-    assert receiver.came == [message_id, message_id]
+    assert [headers["webhook-id"] for _, headers, _ in receiver.came] == [message_id, message_id]
     command("endpoint", "disable", endpoint["id"])
     refused = invoke("log", "replay", entry["id"])
     assert refused.exit_code == 1

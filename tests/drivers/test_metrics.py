@@ -2,11 +2,7 @@
 
 import asyncio
 import contextlib
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
@@ -15,28 +11,26 @@ from typing import Any, Final, cast, final
 
 import httpx
 import pytest
-from attrs import evolve, frozen
+from attrs import frozen
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Connection as SqlConnection
 from tests import postgres
+from tests.api.world import SEALER, ApiWorld, Caller
 from tests.docs.pages import code, read, rows, section
+from tests.drivers.delivering import deliver
 from tests.server_process import PLAIN, prepare, serving, until
 from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import MemoryStores, memory_stores
-from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql import backlog as backlog_module
 from contentsvc_adapters.sql.backlog import Backlog, backlog, statement
 from contentsvc_core import (
     Address,
-    Connection,
     Delivery,
     Headers,
     HookConfiguration,
-    Operator,
-    Organization,
     Receiver,
     Settled,
     Settlement,
@@ -54,10 +48,9 @@ from contentsvc_http.deliveries import Deliveries
 from contentsvc_http.metrics_page import metrics_route
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.scrape import Scrape
-from contentsvc_http.settings import InvalidSetting, Settings, load_settings
+from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
 
-SECRET: Final = "a secret of at least 32 characters"
 HERE: Final = ("127.0.0.1", 4711)
 
 
@@ -94,7 +87,7 @@ class World:
     """The application with metrics, over stores in memory."""
 
     def __init__(self, *, local: bool = False) -> None:
-        self.stores = memory_stores(FernetSealer(SECRET))
+        self.stores = memory_stores(SEALER)
         self.clock = ManualClock()
         self.store = FailingStore(self.stores)
         self.ids = RandomIds()
@@ -122,20 +115,8 @@ class World:
         return self.left
 
     async def set_up(self) -> "World":
-        operator = Operator(self.stores.directory, self.stores.keys, self.clock, self.ids)
-        organization = await operator.create_organization("Acme")
-        assert isinstance(organization, Organization)
-        made = await operator.connect(
-            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
-        )
-        assert isinstance(made, Connection)
-        self.address = Address(
-            provider="codehost",
-            organization_id=organization.id,
-            integration_id=made.integration.id,
-            repository_id=1,
-        )
-        self.secret = made.secret
+        acme = await ApiWorld(stores=self.stores).caller()
+        self.address, self.secret = address_of(acme), acme.connection.secret
         return self
 
     def delivery(self, event: str = "push", delivery: str | None = None) -> Delivery:
@@ -166,6 +147,15 @@ class World:
         answered = await self.request("GET", "/metrics")
         assert answered.status_code == 200
         return Numbers(answered.text)
+
+
+def address_of(acme: Caller) -> Address:
+    return Address(
+        provider="codehost",
+        organization_id=acme.organization.id,
+        integration_id=acme.connection.integration.id,
+        repository_id=1,
+    )
 
 
 class Numbers:
@@ -362,14 +352,6 @@ async def test_local_is_this_machine_and_no_proxy_on_it() -> None:
             assert world.asked == 0
 
 
-@pytest.mark.parametrize(("name", "choices"), [("METRICS", "local, on, off"), ("TRACES", "off, otlp")])
-def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, choices: str) -> None:
-    monkeypatch.setenv(f"CONTENTSVC_{name}", "public")
-
-    with pytest.raises(InvalidSetting, match=f"CONTENTSVC_{name} must be one of {choices}, not 'public'"):
-        load_settings()
-
-
 async def test_the_setting_on_answers_every_client(world: World) -> None:
     answered = await world.request("GET", "/metrics", client=("192.0.2.7", 1), headers={"Via": "1.1 proxy"})
 
@@ -442,28 +424,17 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with opened(tmp_path) as database:
-        stores = sql_stores(database, FernetSealer(SECRET))
+        stores = sql_stores(database, SEALER)
         clock, ids = ManualClock(), RandomIds()
-        operator = Operator(stores.directory, stores.keys, clock, ids)
-        organization = await operator.create_organization("Acme")
-        assert isinstance(organization, Organization)
-        made = await operator.connect(
-            organization, full_name="acme/lighthouse", repository_id=1, provider="codehost", branch=None
-        )
-        assert isinstance(made, Connection)
+        acme = await ApiWorld(stores=stores).caller()
         await TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids).create(
-            organization.id, CreateTrigger(repository_ids=(1,))
+            acme.organization.id, CreateTrigger(repository_ids=(1,))
         )
-        at = Address(
-            provider="codehost",
-            organization_id=organization.id,
-            integration_id=made.integration.id,
-            repository_id=1,
-        )
+        at, secret = address_of(acme), acme.connection.secret
         receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
         assert await backlog(database, clock.now()) == Backlog(pending=0, running=0, oldest_due_s=0)
         for number in range(3):
-            await receiver.receive(signed(push_body("feat: x"), at=at, secret=made.secret, delivery_id=f"d-{number}"))
+            await receiver.receive(signed(push_body("feat: x"), at=at, secret=secret, delivery_id=f"d-{number}"))
             clock.advance(timedelta(seconds=2))
 
         assert await backlog(database, clock.now()) == Backlog(pending=3, running=0, oldest_due_s=6)
@@ -484,89 +455,16 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
         assert (await backlog(database, clock.now())).pending == 2
 
 
-_COUNTS: Final = """
-import asyncio, pathlib, sys
-from types import SimpleNamespace
-from contentsvc_core import Address, Delivery, Headers
-from contentsvc_core.webhooks.outcomes import Pong
-from contentsvc_http.deliveries import Passage, Settling
-from contentsvc_http.scrape import Scrape
-
-async def nothing():
-    raise OSError
-
-async def main():
-    scrape = Scrape(lambda: "1", nothing, lambda: (1, 5))
-    metrics = scrape.metrics
-    at = Address(provider="codehost", organization_id="org_1", integration_id="int_1", repository_id=1)
-    ping = Delivery(address=at, headers=Headers.of(()), body=b"")
-    settling = Settling(settlement=None, began_s=1.0, ended_s=1.002)
-    metrics.ended([Passage(delivery=ping, settlings=[settling], end=Pong(delivery_id="d-1"))])
-    metrics.observe(SimpleNamespace(settling=1))
-    page, _ = await scrape.page("")
-    pathlib.Path(sys.argv[1]).write_bytes(page)
-    print("counted", flush=True)
-    # It lives on: the gauges of dead processes are not added.
-    sys.stdin.read()
-
-asyncio.run(main())
-"""
-
-
-@pytest.mark.slow("starts servers")
-def test_several_processes_are_added_up(tmp_path: Path) -> None:
-    counters = tmp_path / "counters"
-    counters.mkdir()
-    page = tmp_path / "page"
-    started: list[subprocess.Popen[str]] = []
-    try:
-        for _ in range(2):
-            process = subprocess.Popen(
-                [sys.executable, "-c", _COUNTS, str(page)],
-                env=os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(counters)},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            started.append(process)
-            assert process.stdout is not None
-            assert process.stdout.readline() == "counted\n"
-    finally:
-        for process in started:
-            process.communicate(timeout=30)
-
-    numbers = Numbers(page.read_text("utf-8"))
-    assert numbers.get("contentsvc_deliveries_total", outcome="pong") == 2
-    assert numbers.get("contentsvc_settle_seconds_count") == 2
-    assert numbers.get("contentsvc_settles_in_progress") == 2
-    assert numbers.get("contentsvc_store_connections_max") == 10
-    # Labels that are equal for all processes are not summed.
-    assert numbers.get("contentsvc_build_info") == 1
-    assert all("pid" not in sample.labels for sample in numbers.samples)
-
-
 @pytest.mark.slow("starts servers")
 def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
     prepared = prepare(tmp_path)
-    body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
     with serving(prepared.installation) as server:
 
         def numbers() -> Numbers:
             return Numbers(httpx.get(f"{server.url}/metrics", trust_env=False, verify=PLAIN, timeout=30).text)
 
-        def deliver(secret: str, delivery: str) -> int:
-            headers = evolve(prepared.hook, secret=secret).headers(body, delivery)
-            return httpx.post(
-                f"{server.url}{prepared.hook.path}",
-                content=body,
-                headers=headers,
-                trust_env=False,
-                verify=PLAIN,
-                timeout=30,
-            ).status_code
-
-        assert deliver(prepared.hook.secret, "d-1") == 200
-        assert deliver("another secret", "d-2") == 401
+        assert deliver(prepared, server, "d-1").status_code == 200
+        assert deliver(prepared, server, "d-2", secret="another secret").status_code == 401
         until(lambda: numbers().get("contentsvc_runs_ended_total", status="completed") == 2, "both runs have ended")
         found = numbers()
 
@@ -586,17 +484,12 @@ def test_a_server_counts_from_the_delivery_to_the_post(tmp_path: Path) -> None:
 def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
         prepared = prepare(tmp_path, database_url=url)
-        body = json.dumps(push_body("feat: turn the beam", repository_id=prepared.hook.repository_id)).encode()
         with serving(prepared.installation, "--role", "receiver", "--workers", "2") as server:
             # One of them answers before the other is there to be counted.
             until(lambda: server.log().count('"worker ready"') == 2, "both are ready")
             for number in range(8):
                 # Each on a connection of its own: the kernel chooses the process.
-                headers = prepared.hook.headers(body, f"d-{number}")
-                path = f"{server.url}{prepared.hook.path}"
-                assert httpx.post(
-                    path, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=30
-                ).is_success
+                assert deliver(prepared, server, f"d-{number}").is_success
             pages = [
                 httpx.get(f"{server.url}/metrics", trust_env=False, verify=PLAIN, timeout=30).text for _ in range(6)
             ]
@@ -605,5 +498,8 @@ def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) 
         numbers = Numbers(page)
         assert numbers.get("contentsvc_deliveries_total", outcome="processed") == 8
         assert numbers.get("contentsvc_store_connections_max") == 20, server.log()
+        # Labels that are equal for all processes are not summed.
+        assert numbers.get("contentsvc_build_info") == 1
+        assert all("pid" not in sample.labels for sample in numbers.samples)
         # Two triggers match each; without a worker the runs stay pending.
         assert numbers.get("contentsvc_runs", status="pending") == 16

@@ -172,14 +172,6 @@ def test_a_trigger_is_changed_and_deleted(trigger: str) -> None:
         assert error("trigger", *arguments) == f"there is no trigger '{trigger}'"
 
 
-def test_a_trigger_is_enabled_and_disabled(trigger: str) -> None:
-    assert command("trigger", "disable", trigger) == {"triggerId": trigger, "enabled": False}
-    assert command("trigger", "enable", trigger) == {"triggerId": trigger, "enabled": True}
-    assert [each["enabled"] for each in command("trigger", "list", "--organization", "acme")] == [True]
-    for verb in ("enable", "disable"):
-        assert error("trigger", verb, "trg_x") == "there is no trigger 'trg_x'"
-
-
 def test_a_delivery_is_replayed() -> None:
     (entry,) = command("log", "list", "--organization", "acme")
 

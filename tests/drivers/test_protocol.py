@@ -208,6 +208,10 @@ async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503(answered:
     protocol.connection_lost(None)
 
 
+async def answering(scope: Any, _receive: Any, send: Any) -> None:
+    await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
+
+
 async def no_app(_scope: Any, _receive: Any, _send: Any) -> None:
     message = "the application must not be called"
     raise AssertionError(message)
@@ -317,10 +321,7 @@ async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
 
 
 async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
-
-    protocol, connection = connected(app, bounds=HURRIED)
+    protocol, connection = connected(answering, bounds=HURRIED)
     await served(protocol, REQUEST % 1)
     protocol.pause_writing()
 
@@ -331,11 +332,8 @@ async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
 
 
 async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
-
     with MadeUpTime() as clock:
-        protocol, connection = connected(app, bounds=HURRIED)
+        protocol, connection = connected(answering, bounds=HURRIED)
         await served(protocol, REQUEST % 1)
         protocol.pause_writing()
         for left in range(20, 0, -1):
@@ -382,12 +380,9 @@ async def test_a_slow_answer_does_not_count_against_the_client() -> None:
 
 
 async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_served() -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send_answer(scope, send, 200, HEADERS, "r-1", b"{}")
-
     state = ServerState()
-    served_ones = [connected(app, state, most=3) for _ in range(2)]
-    _, refused = connected(app, state, most=3)
+    served_ones = [connected(answering, state, most=3) for _ in range(2)]
+    _, refused = connected(answering, state, most=3)
 
     assert refused.closed
     told = b"".join(refused.written)
@@ -399,7 +394,7 @@ async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_serve
         assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
     served_ones.pop()[0].connection_lost(None)
     # There is room again.
-    protocol, connection = connected(app, state, most=3)
+    protocol, connection = connected(answering, state, most=3)
     await served(protocol, REQUEST % 1)
     assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
     for each, _ in (*served_ones, (protocol, connection)):

@@ -156,6 +156,7 @@ async def test_a_head_of_too_many_fields_or_bytes_is_refused_though_it_arrives_a
     await served(protocol, head)
 
     assert (statuses(connection.written), app.bodies, connection.ended) == (["431"], [], True)
+    assert connection.written[-1].endswith(b'\r\n\r\n{"error":"Request header fields too large"}')
     protocol.connection_lost(None)
 
 
@@ -207,6 +208,7 @@ async def test_invalid_http_is_refused_after_the_pending_answers(caplog: pytest.
         await served(protocol, GET % 1 + GET % 2 + b"no HTTP\r\n\r\n")
 
     assert statuses(connection.written) == ["200", "200", "400"]
+    assert connection.written[-1].endswith(b'\r\n\r\n{"error":"Invalid HTTP request received."}')
     assert connection.ended
     assert caplog.records == []
     protocol.connection_lost(None)

@@ -212,15 +212,6 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
 
 
 @pytest.mark.slow("starts a server")
-def test_a_command_for_the_local_machine_is_refused(machine: Machine, tmp_path: Path) -> None:
-    for command in (("migrate",), ("key", "list"), ("subscriber", "list")):
-        refused = machine.run(*command)
-        assert refused.exit_code == 1
-        assert "works on the machine of the service" in refused.stderr, command
-    assert list(tmp_path.glob("contentsvc.db*")) == []
-
-
-@pytest.mark.slow("starts a server")
 def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine: Machine, tmp_path: Path) -> None:
     key = machine.environment.pop("CONTENTSVC_API_KEY")
     machine.environment["CONTENTSVC_SERVER"] = ""

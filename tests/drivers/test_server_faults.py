@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
+from tests.drivers.delivering import deliver
 from tests.server_process import (
     NEXT_VERSION,
     PATIENCE_S,
@@ -51,11 +52,8 @@ def locked(prepared: Prepared) -> Generator[None]:
         other.execute("ROLLBACK")
 
 
-def deliver(prepared: Prepared, server: ServerProcess, message: str) -> httpx.Response:
-    body = msgspec.json.encode(push_body(message, repository_id=REPOSITORY_ID))
-    headers = prepared.hook.headers(body, str(uuid.uuid4()))
-    url = f"{server.url}{prepared.hook.path}"
-    return httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
+def new_id() -> str:
+    return str(uuid.uuid4())
 
 
 def test_a_server_whose_file_is_removed_is_not_ready_until_it_is_back(prepared: Prepared) -> None:
@@ -68,11 +66,11 @@ def test_a_server_whose_file_is_removed_is_not_ready_until_it_is_back(prepared: 
 
         # Before that, a new reading connection may not find the file.
         until(lambda: "was removed or replaced" in refusal(), "a heartbeat was refused")
-        assert deliver(prepared, server, "feat: lamp").status_code == 503
+        assert deliver(prepared, server, new_id(), "feat: lamp").status_code == 503
 
         away.rename(file)
         until(server.is_ready, "a heartbeat was stored")
-        assert deliver(prepared, server, "feat: lamp").status_code == 200
+        assert deliver(prepared, server, new_id(), "feat: lamp").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -210,18 +208,18 @@ def test_a_locked_database_still_answers_reads(prepared: Prepared) -> None:
 def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_lost(prepared: Prepared) -> None:
     with serving(prepared.installation) as server:
         pid = server.process.pid
-        before = [deliver(prepared, server, f"feat: before {number}") for number in range(3)]
+        before = [deliver(prepared, server, new_id(), f"feat: before {number}") for number in range(3)]
         prepared.installation.until_runs_ended()
 
         # The kernel refuses whatever would make a file larger than this, or be written beyond it: the write-ahead log,
         # and the server's own log, too.
         limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-        meanwhile = [deliver(prepared, server, f"feat: meanwhile {number}") for number in range(3)]
+        meanwhile = [deliver(prepared, server, new_id(), f"feat: meanwhile {number}") for number in range(3)]
         headers = {"Authorization": f"Bearer {prepared.key}"}
         read = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
 
-        after = [deliver(prepared, server, f"feat: after {number}") for number in range(3)]
+        after = [deliver(prepared, server, new_id(), f"feat: after {number}") for number in range(3)]
         prepared.installation.until_runs_ended()
 
     assert [each.status_code for each in before + after] == [200] * 6
@@ -261,7 +259,7 @@ def refused_at_once(server: ServerProcess, head: bytes) -> bool:
 def test_an_unreadable_row_does_not_delay_other_runs(prepared: Prepared) -> None:
     installation = prepared.installation
     with serving(installation) as server:
-        assert deliver(prepared, server, "feat: the broken one").status_code == 200
+        assert deliver(prepared, server, new_id(), "feat: the broken one").status_code == 200
         installation.until_runs_ended()
     with contextlib.closing(sqlite3.connect(installation.database)) as file, file:
         file.execute("UPDATE events SET data = '{}'")
@@ -269,7 +267,7 @@ def test_an_unreadable_row_does_not_delay_other_runs(prepared: Prepared) -> None
         file.execute("DELETE FROM posts")
     with serving(installation) as server:
         for number in range(3):
-            assert deliver(prepared, server, f"feat: lamp {number}").status_code == 200
+            assert deliver(prepared, server, new_id(), f"feat: lamp {number}").status_code == 200
         installation.until_runs_ended()
 
     ended = installation.rows("SELECT status, error FROM workflow_runs ORDER BY created_at")
@@ -304,14 +302,14 @@ def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_
 ) -> None:
     installation = prepared.installation
     with serving(installation) as server:
-        assert deliver(prepared, server, "feat: before").status_code == 200
+        assert deliver(prepared, server, new_id(), "feat: before").status_code == 200
         migrated = installation.run("migrate", "--json", program=NEXT_VERSION)
         assert migrated.returncode == 0, migrated.stderr
         assert server.is_ready()
-        assert deliver(prepared, server, "feat: beside").status_code == 200
+        assert deliver(prepared, server, new_id(), "feat: beside").status_code == 200
         installation.until_runs_ended()
     with serving(installation, program=NEXT_VERSION) as server:
-        assert deliver(prepared, server, "feat: after").status_code == 200
+        assert deliver(prepared, server, new_id(), "feat: after").status_code == 200
         installation.until_runs_ended()
 
     back = installation.run("serve", "--port", "0")
@@ -322,36 +320,3 @@ def test_a_file_is_served_by_this_version_while_the_next_one_migrates_it_and_by_
     assert installation.count("SELECT count(*) FROM added") == 0
     assert [row["status"] for row in installation.rows("SELECT status FROM workflow_runs")] == ["completed"] * 6
     assert installation.count("SELECT count(*) FROM posts") == 6
-
-
-@pytest.mark.parametrize(
-    ("sent", "status", "error"),
-    [
-        (b"this is no HTTP\r\n\r\n", b"400 ", "Invalid HTTP request received."),
-        (b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400 ", "Invalid HTTP request received."),
-        (b"GET / HTTP/1.1\r\nA: " + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
-        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 200_000, b"431 ", "Request header fields too large"),
-        (b"GET /" + b"a" * 1_000_000, b"431 ", "Request header fields too large"),
-    ],
-    ids=["no HTTP", "no length", "one header", "many headers", "path"],
-)
-def test_requests_refused_by_the_protocol_have_the_usual_error_form(
-    prepared: Prepared, sent: bytes, status: bytes, error: str
-) -> None:
-    with serving(prepared.installation) as server:
-        with server.connect() as connection:
-            with contextlib.suppress(ConnectionError):
-                connection.sendall(sent)
-            answered = b""
-            with contextlib.suppress(ConnectionError):
-                while part := connection.recv(65_536):
-                    answered += part
-        # Many small requests on one connection, and a large body, are no large head.
-        with httpx.Client(base_url=server.url, trust_env=False, verify=PLAIN) as client:
-            for _ in range(200):
-                assert client.get("/health/live", headers={"X-Padding": "x" * 1000}).status_code == 200
-            assert client.post("/v1/schedules/x", content=b"x" * 500_000).status_code == 405
-
-    head, _, body = answered.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 " + status)
-    assert msgspec.json.decode(body) == {"error": error}

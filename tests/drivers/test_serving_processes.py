@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 import httpx
 import pytest
+from tests.drivers.delivering import deliver
 from tests.postgres import database, rows
 from tests.server_process import (
     LOOPBACK,
@@ -103,13 +104,6 @@ def is_running(pid: int) -> bool:
 def get(server: ServerProcess, path: str, **headers: str) -> httpx.Response:
     """Send a request on a connection of its own."""
     return httpx.get(f"{server.url}{path}", headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
-
-
-def deliver(prepared: Prepared, server: ServerProcess, delivery: str) -> httpx.Response:
-    body = json.dumps(push_body("feat: add a lamp", repository_id=REPOSITORY_ID)).encode()
-    headers = prepared.hook.headers(body, delivery)
-    url = f"{server.url}{prepared.hook.path}"
-    return httpx.post(url, content=body, headers=headers, trust_env=False, verify=PLAIN, timeout=PATIENCE_S)
 
 
 def runs_of(installation: Installation, delivery: str) -> list[str]:

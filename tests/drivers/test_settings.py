@@ -49,6 +49,8 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("MAX_CONNECTIONS", "9", "CONTENTSVC_MAX_CONNECTIONS must be 10 to"),
         ("MAX_LARGE_BODIES_MIB", "49", "CONTENTSVC_MAX_LARGE_BODIES_MIB must be 50 to 16384, not 49: one integration"),
         ("LOG_FORMAT", "xml", "CONTENTSVC_LOG_FORMAT must be one of auto, json, console"),
+        ("METRICS", "public", "CONTENTSVC_METRICS must be one of local, on, off, not 'public'"),
+        ("TRACES", "public", "CONTENTSVC_TRACES must be one of off, otlp, not 'public'"),
         ("LOG_LEVEL", "loud", "CONTENTSVC_LOG_LEVEL must be one of"),
         ("WRITER_URL", "ftp://x/v1", "CONTENTSVC_WRITER_URL must be what stands before /chat/completions"),
         ("WRITER_URL", "https://ada:hunter2@x.example/v1", "the key goes into CONTENTSVC_WRITER_KEY"),

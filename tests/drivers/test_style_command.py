@@ -73,11 +73,8 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
     ("arguments", "stdin", "code", "message"),
     [
         (("--longest-post", "12"), None, 1, "longestPost must be a whole number from 1,000 to 100,000"),
-        (("--fold-section", "security"), None, 1, "foldSections names 'security'"),
-        (("--heading", "new=New"), None, 1, "headings names 'new'"),
         (("--heading", "added"), None, 2, "write a heading as SECTION=TEXT"),
         (("--file", "-"), '{"colour": 1}', 1, "colour is not a field of the house style"),
-        (("--file", "-"), "[]", 1, "the house style must be an object of fields"),
         (("--file", "-"), "{", 1, "the file is not valid JSON"),
         (("--file", "-", "--no-links"), "{}", 2, "nothing to change: add --file or another option"),
         ((), None, 2, "nothing to change: add --file or another option"),

@@ -10,14 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, final
 
-import httpx
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from tests.drivers.delivering import deliver
 from tests.drivers.importing import modules_of_a_server
-from tests.server_process import PLAIN, Installation, Prepared, ServerProcess, prepare, serving, until
-
-from contentsvc_core.testing import push_body
+from tests.server_process import Installation, Prepared, ServerProcess, prepare, serving, until
 
 pytestmark = pytest.mark.slow("starts servers that export to a collector")
 
@@ -90,12 +88,8 @@ def standard(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def deliver(server: ServerProcess, prepared: Prepared, delivery: str, **headers: str) -> int:
-    body = json.dumps(push_body(f"feat: {IN_BODY}", repository_id=prepared.hook.repository_id)).encode()
-    sent = prepared.hook.headers(body, delivery) | headers
-    return httpx.post(
-        f"{server.url}{prepared.hook.path}", content=body, headers=sent, trust_env=False, verify=PLAIN, timeout=30
-    ).status_code
+def sent(server: ServerProcess, prepared: Prepared, delivery: str, **headers: str) -> int:
+    return deliver(prepared, server, delivery, f"feat: {IN_BODY}", **headers).status_code
 
 
 def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
@@ -108,9 +102,9 @@ def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
         standard.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=lamp")
         standard.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
         with serving(prepared.installation) as server:
-            assert deliver(server, prepared, "d-1", Traceparent=TRACEPARENT) == 200
+            assert sent(server, prepared, "d-1", Traceparent=TRACEPARENT) == 200
             forged = {"X-Hub-Signature-256": f"sha256={'0' * 64}", "Traceparent": TRACEPARENT}
-            assert deliver(server, prepared, "d-2", **forged) == 401
+            assert sent(server, prepared, "d-2", **forged) == 401
             until(lambda: len(collector.spans("perform run")) == 2, "both runs are spans")
             until(lambda: len(collector.spans("receive delivery")) == 2, "both deliveries are spans")
 
@@ -169,7 +163,7 @@ def test_the_operator_names_the_service(tmp_path: Path, standard: pytest.MonkeyP
         # Nothing is sent before the end: the end sends it.
         standard.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
         with serving(prepared.installation) as server:
-            assert deliver(server, prepared, "d-1") == 200
+            assert sent(server, prepared, "d-1") == 200
             assert not collector.bodies
             server.terminate()
             assert server.process.wait(timeout=30) == 0
@@ -186,7 +180,7 @@ def test_a_collector_that_hangs_holds_up_neither_deliveries_nor_a_stop(
         with serving(prepared.installation) as server:
             began = time.monotonic()
             for number in range(3):
-                assert deliver(server, prepared, f"d-{number}") == 200
+                assert sent(server, prepared, f"d-{number}") == 200
             assert time.monotonic() - began < 10
             prepared.installation.until_runs_ended()
             began = time.monotonic()
