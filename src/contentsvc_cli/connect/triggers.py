@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -72,10 +72,7 @@ def create(organization: str, *, every_event: bool, as_json: bool, **fields: Any
     if not (fields["repository_ids"] or fields["all_repositories"]):
         message = "a trigger needs a repository: add --repository-id, or --all-repositories"
         raise click.UsageError(message)
-    for name, event in _NEEDED.items():
-        if fields[name] and events and event not in events:
-            message = f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}"
-            raise click.UsageError(message)
+    _check_filters(fields, events)
     command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
@@ -111,12 +108,7 @@ def list_triggers(organization: str, *, as_json: bool) -> None:
 @JSON
 def show_trigger(trigger_id: str, *, as_json: bool) -> None:
     """Show a trigger."""
-
-    async def work(app: Application) -> dict[str, Any]:
-        return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
-
-    body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
-    show(_ordered(body), as_json=as_json)
+    show(_ordered(_read(trigger_id)), as_json=as_json)
 
 
 @trigger.command()
@@ -145,6 +137,9 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], as_jso
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     check_changes(changes)
+    if any(changes.get(name) for name in _NEEDED):
+        wanted = changes.get("event_types")
+        _check_filters(changes, _read(trigger_id)["sourceConfig"]["eventTypes"] if wanted is None else wanted)
     show(_ordered(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))), as_json=as_json)
 
 
@@ -175,6 +170,20 @@ def enable(trigger_id: str, *, as_json: bool) -> None:
 def disable(trigger_id: str, *, as_json: bool) -> None:
     """Disable a trigger. Its waiting runs end as skipped."""
     _switch(trigger_id, enabled=False, as_json=as_json)
+
+
+def _check_filters(fields: Mapping[str, Any], events: Sequence[str]) -> None:
+    for name, event in _NEEDED.items():
+        if fields.get(name) and events and event not in events:
+            message = f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}"
+            raise click.UsageError(message)
+
+
+def _read(trigger_id: str) -> dict[str, Any]:
+    async def work(app: Application) -> dict[str, Any]:
+        return _body(await owned(app, "trigger", trigger_id, app.stores.directory.trigger))
+
+    return with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
 
 
 def _switch(trigger_id: str, *, enabled: bool, as_json: bool) -> None:
