@@ -117,7 +117,7 @@ class Api:
                 if pause <= _PATIENCE_S:
                     time.sleep(pause)
                     continue
-            return self._read(answer, method)
+            return self._read(answer)
         raise AssertionError
 
     def _answer(self, method: str, path: str, arguments: Mapping[str, Any]) -> httpx.Response:
@@ -135,7 +135,7 @@ class Api:
         fault = f"sends an answer of more than {MAX_ANSWER // 2**20} MiB: use a smaller --limit, or check the URL"
         return click.ClickException(f"{self.url} {fault}")
 
-    def _read(self, answer: httpx.Response, method: str) -> Any:  # noqa: ANN401  # JSON
+    def _read(self, answer: httpx.Response) -> Any:  # noqa: ANN401  # JSON
         if answer.is_redirect:
             to = one_line(answer.headers.get("Location", ""), _LONGEST)
             message = f"{self.url} redirects to '{to}': use the URL of the server itself"
@@ -150,9 +150,9 @@ class Api:
         error = None if body is None else body.get("error")
         # The answer of an address without a route gives no reason.
         reason = "" if not error or error == _NO_ROUTE else one_line(str(error), _LONGEST)
-        raise self._refusal(answer, method, reason)
+        raise self._refusal(answer, reason)
 
-    def _refusal(self, answer: httpx.Response, method: str, error: str) -> click.ClickException:
+    def _refusal(self, answer: httpx.Response, error: str) -> click.ClickException:
         match answer.status_code:
             case 401:
                 fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
@@ -163,7 +163,7 @@ class Api:
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
             case 409 if _is_running(answer):
                 fault = "still executes the command: look at its result before you repeat it"
-            case 400 if method == "GET":
+            case 400 if error:
                 return click.UsageError(error)
             case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
                 return click.ClickException(error)

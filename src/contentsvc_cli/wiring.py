@@ -152,13 +152,13 @@ def _missing(kind: str, id_: str) -> str:
 
 
 def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:
-    """Return the result of a use case; a refusal is exit code 2 if a search is invalid, else 1.
+    """Return the result of a use case; a refusal is exit code 2 if a value is invalid, else 1.
 
     ``missing`` is the message for a resource that does not exist; ``names`` are options that differ from fields.
     """
     if not isinstance(value, Refusal):
         return value
-    if value.kind is RefusalKind.QUERY:
-        raise click.UsageError(value.message())
-    own = missing if value.kind is RefusalKind.NOT_FOUND else None
-    raise click.ClickException(own or value.message((names or {}).get(value.field or "")))
+    message = value.message((names or {}).get(value.field or ""))
+    if value.kind in {RefusalKind.INVALID, RefusalKind.QUERY}:
+        raise click.UsageError(message)
+    raise click.ClickException((missing if value.kind is RefusalKind.NOT_FOUND else None) or message)

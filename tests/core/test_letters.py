@@ -151,8 +151,17 @@ def test_the_html_of_posts_fits_in_a_mail() -> None:
         ("<ul>\n<li><p>a</p></li>\n<li>b</li>\n</ul><p>c</p>", "• a\n\n• b\n\nc"),
         ('<p><a class="x" href="https://a.example/?b&amp;c">see</a></p>', "see (https://a.example/?b&c)"),
         ('<a href="https://a.example">https://a.example</a>', "https://a.example"),
+        (
+            "<ol>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n<li>d</li>\n</ol>\n<p>e</p>",
+            "1. a\n2. b\n  • c\n3. d\n\ne",
+        ),
+        ('<ol start="9">\n<li><p>a</p>\n<ul>\n<li>b</li>\n</ul>\n<p>c</p>\n</li>\n</ol>', "9. a\n\n  • b\nc"),
+        (
+            "a<table>\n<thead>\n<tr>\n<th>b</th>\n<th>c</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>d</td>\n</tr>\n</table>e",
+            "a\nb | c\nd\n\ne",
+        ),
         ("a<br>b<br />c<h3>d</h3>e", "a\n\nb\n\ncd\n\ne"),
     ],
 )
-def test_html_as_plain_text_keeps_paragraphs_entries_and_addresses(html: str, text: str) -> None:
+def test_html_as_plain_text_keeps_paragraphs_entries_rows_and_addresses(html: str, text: str) -> None:
     assert plain(html) == text

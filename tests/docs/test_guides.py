@@ -178,7 +178,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
     assert re.search(r"200 +Processed push event +d-1 +1 workflow run started", ran.stdout), ran.stdout
     assert re.search(r"200 +Webhook ping received", ran.stdout)
     assert re.search(r"post_\S+ +changelog +draft", ran.stdout)
-    assert ran.stdout.endswith("Nothing is missing.\n")
+    assert ran.stderr.endswith("Nothing is missing.\n")
     assert not (ran.folder / "token").exists()
 
 

@@ -111,7 +111,7 @@ def test_the_keys_equal_the_command_line_page() -> None:
     assert [each["id"] for each in command("brand", "list", "--organization", "acme")] == [default["id"]]
 
 
-def test_refusals_are_one_line() -> None:
+def test_refusals_name_their_reason() -> None:
     default, other = made(), made("Other")
 
     assert error("brand", "show", "brand_unknown") == "there is no brand identity 'brand_unknown'"
@@ -120,8 +120,9 @@ def test_refusals_are_one_line() -> None:
     assert error("brand", "delete", default["id"]) == "Cannot delete the default brand identity"
     assert error("brand", "edit", other["id"], "--name", "ACME") == "Brand identity name already exists"
     assert CliRunner().invoke(main, ["brand", "edit", other["id"]]).exit_code == 2
-    assert error("brand", "edit", other["id"], "--name", "").startswith("name must be")
-    assert error("brand", "generate", "http://127.0.0.1/", "--organization", "acme").startswith("websiteUrl must be")
+    assert error("brand", "edit", other["id"], "--name", "", code=2).startswith("name must be")
+    private = error("brand", "generate", "http://127.0.0.1/", "--organization", "acme", code=2)
+    assert private.startswith("websiteUrl must be")
     assert error("brand", "generate", URL, "--organization", "acme", "--name", "other") == (
         "Brand identity name already exists"
     )

@@ -84,7 +84,7 @@ def test_a_message_is_sent_again_by_the_id_of_its_entry(database: str) -> None:
 def test_an_operator_opens_hosts_by_a_setting(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_OUTGOING_HOSTS", "127.0.0.1:9000")
     assert invoke("endpoint", "create", "http://127.0.0.1:9000/hook", "--organization", "acme").exit_code == 0
-    assert invoke("endpoint", "create", "http://127.0.0.1:9001/hook", "--organization", "acme").exit_code == 1
+    assert invoke("endpoint", "create", "http://127.0.0.1:9001/hook", "--organization", "acme").exit_code == 2
     monkeypatch.setenv("CONTENTSVC_OUTGOING_HOSTS", "http://127.0.0.1")
     assert "CONTENTSVC_OUTGOING_HOSTS takes hosts" in invoke("endpoint", "list", "--organization", "acme").output
 
@@ -95,7 +95,7 @@ def test_an_endpoint_of_a_chat_has_no_secret_and_its_format_can_be_set(database:
     assert chat["format"] == "slack"
     assert "secret" not in chat
     refused = invoke("endpoint", "edit", chat["id"], "--format", "discord")
-    assert (refused.exit_code, "must be slack, or none" in refused.output) == (1, True)
+    assert (refused.exit_code, "must be slack, or none" in refused.output) == (2, True)
     moved = command("endpoint", "edit", chat["id"], "--url", "https://acme.example/x", "--format", "slack")
     assert (moved["url"], moved["format"]) == ("https://acme.example/x", "slack")
 

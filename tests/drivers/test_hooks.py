@@ -176,7 +176,7 @@ def test_the_manual_steps_are_printed(installation: Installation, server: CodeHo
 
 def test_a_refusal_of_the_code_host_is_printed_and_fails(installation: Installation, server: CodeHostServer) -> None:
     id_ = connect()["integrationId"]
-    assert invoke("integration", "reconcile", id_).stdout == "Nothing is missing.\n"
+    assert invoke("integration", "reconcile", id_).stderr == "Nothing is missing.\n"
     server.fault = Fault(status=403, body=b'{"message": "Forbidden"}')
 
     rotated = invoke("integration", "rotate-secret", id_, "--json")

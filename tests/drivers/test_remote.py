@@ -353,6 +353,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
         ((404, NO_HEADERS, '{"error": "Not Found"}'), 1, "'worker' processes do not"),
         ((404, NO_HEADERS, '{"error": {"code": 404}}'), 1, "Error: {'code': 404}"),
         ((400, NO_HEADERS, '{"error": "Invalid status"}'), 2, "Error: Invalid status"),
+        ((400, NO_HEADERS, "{}"), 1, "answers with 400: is this the URL of contentsvc?"),
         ((429, {"Retry-After": "3600"}, "{}"), 1, "try again in 3600 seconds"),
         ((200, NO_HEADERS, "<html>"), 1, "answers with 200"),
     ],

@@ -417,7 +417,7 @@ def test_a_missing_file_and_an_empty_one(webhook: Webhook, tmp_path: Path) -> No
     assert missing.exit_code == 1
     assert "No such file" in missing.stderr
     empty = _send(_write(tmp_path / "empty.jsonl", []), webhook.url)
-    assert (empty.exit_code, empty.stdout) == (0, "No delivery was sent.\n")
+    assert (empty.exit_code, empty.stdout, empty.stderr) == (0, "", "No delivery was sent.\n")
     assert _rows(_send(tmp_path / "empty.jsonl", webhook.url, "--json")) == []
 
 

@@ -145,6 +145,7 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
         assert Seen(await office.post(link)).heading == "You are subscribed"
         again = await office.post(link)
         assert (again.status_code, again.headers["Cache-Control"]) == (410, "no-store")
+        assert Seen(again).links == {"Enter your address": f"https://acme.example{HOME}/subscribe"}
 
         post = await office.publish("Steer the beam", markdown="Turn it.")
         assert await office.mails() == []

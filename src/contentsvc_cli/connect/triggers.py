@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -71,9 +71,7 @@ def create(organization: str, *, every_event: bool, **fields: Any) -> None:  # n
     events = () if every_event else fields.pop("event_types") or _USUAL
     if not (fields["repository_ids"] or fields["all_repositories"]):
         misused("a trigger needs a repository: add --repository-id, or --all-repositories")
-    for name, event in _NEEDED.items():
-        if fields[name] and events and event not in events:
-            misused(f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}")
+    _check_filters(fields, events)
     command = accepted(read_command(CreateTrigger, {**given(fields), "event_types": events}))
 
     async def work(app: Application) -> dict[str, Any]:
@@ -109,12 +107,7 @@ def list_triggers(organization: str) -> None:
 @JSON
 def show_trigger(trigger_id: str) -> None:
     """Show a trigger."""
-
-    async def work(app: Application) -> dict[str, Any]:
-        return _body(await owned(app, "trigger", trigger_id, app.stores.triggers.find))
-
-    body = with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
-    show(_ordered(body))
+    show(_ordered(_read(trigger_id)))
 
 
 @trigger.command()
@@ -143,6 +136,9 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], **fiel
     if changes.get("brand_identity_id") == "default":
         changes["brand_identity_id"] = None
     check_changes(changes)
+    if any(changes.get(name) for name in _NEEDED):
+        wanted = changes.get("event_types")
+        _check_filters(changes, _read(trigger_id)["sourceConfig"]["eventTypes"] if wanted is None else wanted)
     show(_ordered(_changed(trigger_id, accepted(read_command(ChangeTrigger, changes)))))
 
 
@@ -173,6 +169,19 @@ def enable(trigger_id: str) -> None:
 def disable(trigger_id: str) -> None:
     """Disable a trigger. Its waiting runs end as skipped."""
     _switch(trigger_id, enabled=False)
+
+
+def _check_filters(fields: Mapping[str, Any], events: Sequence[str]) -> None:
+    for name, event in _NEEDED.items():
+        if fields.get(name) and events and event not in events:
+            misused(f"{_NAMES[name]} filters only events of the type '{event}': add --event {event}")
+
+
+def _read(trigger_id: str) -> dict[str, Any]:
+    async def work(app: Application) -> dict[str, Any]:
+        return _body(await owned(app, "trigger", trigger_id, app.stores.triggers.find))
+
+    return with_app(work, remote=lambda api: api.get(f"{_PATH}/{part(trigger_id)}")["eventTrigger"])
 
 
 def _switch(trigger_id: str, *, enabled: bool) -> None:

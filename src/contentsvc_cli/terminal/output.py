@@ -161,13 +161,14 @@ def show_rows(
     """Print a list: all fields as JSON, or the named columns as a table.
 
     On a narrow terminal, ``optional`` columns are omitted first, least important first, and texts are cut; ``--wide``
-    prints all columns. ``empty`` is printed if there are no rows.
+    prints all columns. Without rows, ``empty`` is printed on standard error: scripts count the lines of the output.
     """
     if wants_json():
         click.echo(json_text(rows, indent=2))
         return
     if not rows:
-        click.echo(empty)
+        if empty:
+            click.echo(empty, err=True)
         return
     if not sys.stdout.isatty():
         _echo_table([columns, *([_text(name, row[name], _CELL) for name in columns] for row in rows)])

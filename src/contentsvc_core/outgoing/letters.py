@@ -32,8 +32,14 @@ _SUBJECT: Final = 150
 _NAME: Final = 80
 _SENDER: Final = "contentsvc"
 _LINK: Final = re.compile(r'<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
-_ITEM: Final = re.compile(r"(?<!\s)\s*<li>\s*(?:<p>)?")
-_BREAK: Final = re.compile(r"</(?:p|ul|ol|h[1-6]|pre|blockquote)>|<br ?/?>")
+_PART: Final = re.compile(
+    r"(?<!\s)\s*<(?P<end>/?)(?P<name>ul|ol|li|table|thead|tbody|tr|th|td)\b(?P<rest>[^>]*)>(?:\s*<p>)?"
+)
+_START: Final = re.compile(r'start="([0-9]{1,9})"')
+_BREAK: Final = re.compile(r"</(?:p|h[1-6]|pre|blockquote)>|<br ?/?>")
+#: Begins an entry or a row on a line of its own, once the text around it is known.
+_OWN_LINE: Final = "\0"
+_LINE_BREAKS: Final = re.compile(rf"\n*{_OWN_LINE}[\n{_OWN_LINE}]*")
 _TAG: Final = re.compile(r"<[^>]*>")
 _LINES: Final = re.compile(r"\n\s*\n+")
 _PAGE: Final = """\
@@ -194,11 +200,54 @@ def recipient_confirmation(message: Message, addressee: Addressee, token: str, b
 
 
 def plain(html: str) -> str:
-    """Return the service's own HTML as plain text: entries with a bullet, links with their address."""
-    text = _LINK.sub(lambda found: _linked(found[1], found[2]), html)
-    text = _BREAK.sub("\n\n", _ITEM.sub("\n• ", text))
+    """Return the service's own HTML as plain text: marked entries, rows as lines, links with their address."""
+    text = _LINK.sub(lambda found: _linked(found[1], found[2]), html.replace(_OWN_LINE, ""))
+    text = _BREAK.sub("\n\n", _PART.sub(_Parts().marked, text))
+    text = _LINE_BREAKS.sub(lambda found: "\n\n" if "\n\n" in found[0] else "\n", text)
     text = unescape(_TAG.sub("", text))
     return _LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.splitlines())).strip()
+
+
+@final
+class _Parts:
+    """The open lists and the row of a text, tag by tag."""
+
+    def __init__(self) -> None:
+        #: The number of the next entry of each open list; ``None``: its entries have bullets.
+        self._lists: list[int | None] = []
+        self._begins_row = True
+
+    def marked(self, tag: re.Match[str]) -> str:
+        match tag["end"], tag["name"]:
+            case "", "ul":
+                self._lists.append(None)
+            case "", "ol":
+                start = _START.search(tag["rest"])
+                self._lists.append(1 if start is None else int(start[1]))
+            case "/", "ul" | "ol":
+                del self._lists[-1:]
+                return _OWN_LINE if self._lists else "\n\n"
+            case "", "li":
+                return f"{_OWN_LINE}{self._mark()} "
+            case "", "tr":
+                self._begins_row = True
+                return _OWN_LINE
+            case "", "th" | "td":
+                begins_row, self._begins_row = self._begins_row, False
+                return "" if begins_row else " | "
+            case "/", "table":
+                return "\n\n"
+            case _:
+                pass
+        return ""
+
+    def _mark(self) -> str:
+        indent = "  " * (len(self._lists) - 1)
+        number = self._lists[-1] if self._lists else None
+        if number is None:
+            return f"{indent}•"
+        self._lists[-1] = number + 1
+        return f"{indent}{number}."
 
 
 def _linked(url: str, text: str) -> str:

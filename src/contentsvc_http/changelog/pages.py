@@ -91,12 +91,23 @@ def missing(title: str, text: str, shown: Shows | None = None) -> bytes:
     return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
 
 
-def mail_page(title: str, text: str, *, action: str = "", at: str = "", back: str = "") -> bytes:
+def mail_page(
+    title: str, text: str, *, action: str = "", at: str = "", back: str = "", back_text: str = "Back to the changelog"
+) -> bytes:
     """Return a page for a link in a mail; ``action`` is the button that submits the token of an address.
 
     ``at`` is that address; by default, the page's own.
     """
-    context = {"title": title, "text": text, "action": action, "at": at, "back": back, "changelog": None, "icon": None}
+    context = {
+        "title": title,
+        "text": text,
+        "action": action,
+        "at": at,
+        "back": back,
+        "back_text": back_text,
+        "changelog": None,
+        "icon": None,
+    }
     return _ENVIRONMENT.get_template("mail.html").render(context).encode()
 
 

@@ -94,7 +94,12 @@ def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
     async def confirm(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         view = await shown(reading, request, slug)
         if not await reading.app.subscriptions.confirm(_token(request)):
-            return _own(mail_page("This link does not work any more", _USED, back=view.links.subscribe), 410)
+            return _own(
+                mail_page(
+                    "This link does not work any more", _USED, back=view.links.subscribe, back_text="Enter your address"
+                ),
+                410,
+            )
         text = f"New posts of {view.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
         return _own(mail_page("You are subscribed", text, back=view.links.home))
 

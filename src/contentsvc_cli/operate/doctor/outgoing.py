@@ -46,11 +46,14 @@ async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
     if counts.error is not None:
         sentence += f"; error: {counts.error}"
     if not settings.smtp_url:
-        return [warning(name, sentence, "set CONTENTSVC_SMTP_URL to the server that sends them")]
+        return [warning(name, sentence, "set CONTENTSVC_SMTP_URL and CONTENTSVC_MAIL_FROM: mails wait until then")]
     if counts.oldest_s > _LONG_S:
         return [warning(name, sentence, "see 'mail' above, and 'mails not sent' in the log of 'serve'")]
     if counts.failed:
-        advice = "a failed mail is not sent again; if the address is wrong, delete it: contentsvc subscriber remove"
+        advice = (
+            "a failed mail is not sent again; look for its address in the mail server's log, and delete a wrong one: "
+            "contentsvc subscriber remove"
+        )
         return [warning(name, sentence, advice)]
     return [ok(name, sentence)]
 
