@@ -268,7 +268,7 @@ class FailedPostBody(TypedDict):
 class SeveralPostsBody(TypedDict):
     """The outcome of an action on several posts."""
 
-    action: str
+    action: BulkAction
     done: list[str]
     failed: list[FailedPostBody]
     remaining: int
@@ -302,7 +302,7 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         return await gate.answer(
             key,
             {
-                "action": command.action.value,
+                "action": command.action,
                 "done": list(result.done),
                 "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
                 "remaining": remaining,
