@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from contentsvc_core.refusals import validation_fault
-from contentsvc_core.text import storable
+from contentsvc_core.text import one_line, storable
 from contentsvc_core.timestamps import iso_ms
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
@@ -97,11 +97,11 @@ def _message(text: str, schema: dict[str, Any]) -> str:
     place, fault = validation_fault(text)
     choice = fault.startswith("cannot be ")
     allowed = ", ".join(_allowed(schema, place.replace("[", ".[").split("."))) if choice else ""
-    return (
-        f"{place}: {fault.removeprefix('cannot be ')} is not one of {allowed}"
-        if allowed
-        else f"{place or 'the value'} {fault}"
-    )
+    if not allowed:
+        return f"{place or 'the value'} {fault}"
+    value = fault.removeprefix("cannot be ")
+    # A long value would leave no room for the choices.
+    return f"{place}: {value[0]}{one_line(value[1:-1], 64)}{value[-1]} is not one of {allowed}"
 
 
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:

@@ -268,9 +268,11 @@ def _chosen(value: Any, names: Mapping[frozenset[str], str]) -> Any:  # noqa: AN
     match value:
         case list():
             return [_chosen(part, names) for part in cast("list[Any]", value)]
-        case {"enum": list()} if (name := names.get(frozenset(value["enum"]))) is not None:
+        case {"enum": list()} if (name := names.get(frozenset(value["enum"]) - {None})) is not None:
             reference = {"$ref": f"#/components/schemas/{name}"}
             beside = {key: value[key] for key in _OF_FIELDS if key in value}
+            if None in value["enum"]:
+                return {"oneOf": [reference, {"type": "null"}], **beside}
             return {"allOf": [reference], **beside} if beside else reference
         case dict():
             return {key: _chosen(part, names) for key, part in cast("dict[str, Any]", value).items()}

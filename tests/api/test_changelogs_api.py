@@ -87,7 +87,8 @@ async def test_pictures_are_set_and_deleted(acme: Caller) -> None:
         refused = await acme("PUT", where, headers=headers, content=content)
         assert (refused.status_code, fault in refused.json()["error"]) == (400, True)
     unknown = await acme("PUT", "/v1/changelogs/acme/images/hat", headers=headers, content=png(1, 1))
-    assert unknown.status_code == 404
+    error = "Picture not found: 'hat' is not one of logo, icon, card"
+    assert (unknown.status_code, unknown.json()) == (404, {"error": error})
 
 
 async def test_the_posts_that_would_become_public_can_be_previewed(acme: Caller) -> None:

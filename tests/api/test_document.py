@@ -98,6 +98,15 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
     assert parameters["listPosts status"] == {"type": "array", "items": {"$ref": _schema("PostStatus")}}
     assert all("schema" in header for header in headers)
     assert schemas["PostBody"]["properties"]["status"] == {"$ref": _schema("PostStatus")}
+    answered = {
+        "MetadataBody.eventType": "RepositoryEventType",
+        "RunBody.eventType": "RepositoryEventType",
+        "SeveralPostsBody.action": "BulkAction",
+        "VersionBody.labels": "Label",
+    }
+    for field, choice in answered.items():
+        title, _, name = field.partition(".")
+        assert _schema(choice) in str(schemas[title]["properties"][name]), field
     created_at = schemas["PostBody"]["properties"]["createdAt"]
     assert (created_at["type"], created_at["format"]) == ("string", "date-time")
     assert all(operation["operationId"][0].islower() for operation in operations)
@@ -138,6 +147,8 @@ async def test_every_body_and_field_has_a_true_description_and_no_description_is
     assert not [name for name, field in fields.items() if not field.get("description") and "$ref" not in field]
     texts = {name: field["description"] for name, field in fields.items() if "description" in field}
     assert not [name for name, text in texts.items() if "null:" in text.lower() and not _takes_null(fields[name])]
+    counts = [name for name, text in texts.items() if text.startswith("Number of")]
+    assert not [name for name in counts if fields[name].get("type") == "array"]
     names = {*fields, *(name.partition(".")[2] for name in fields)}
     assert not FIELDS.keys() - names
 

@@ -150,7 +150,7 @@ async def test_a_trigger_may_have_filters_and_a_batch(acme: Caller) -> None:
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({}, "Invalid request: targets is missing"),
+        ({}, "Invalid request: targets is missing: name repositories, or send allRepositories"),
         ({"allRepositories": True, "targets": {"repositoryIds": ["1"]}}, "together with all repositories"),
         ({"allRepositories": True, "paths": ["/src"]}, "paths has the pattern '/src'"),
     ],

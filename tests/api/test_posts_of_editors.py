@@ -105,6 +105,8 @@ async def test_several_posts_are_changed_by_id_and_by_filter(acme: Caller) -> No
         {"action": "publish"},
         {"action": "publish", "ids": [], "filter": {}},
         {"action": "delete", "filter": {}},
+        {"action": "delete", "filter": {"status": ",", "query": " ", "since": " ", "repository": " , "}},
+        {"action": "delete", "filter": {"orderBy": "occurredAt"}},
         {"action": "burn", "ids": []},
     ]
     for faulty in faults:

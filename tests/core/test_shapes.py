@@ -48,6 +48,7 @@ def test_a_valid_value_is_decoded_without_conversions() -> None:
             "bulbs[1].colour: 'blue' is not one of green, red",
         ),
         ({"name": "low", "spare": {"colour": "it's"}}, 'spare.colour: "it\'s" is not one of green, red'),
+        ({"name": "low", "spare": {"colour": "b" * 900}}, f"spare.colour: '{'b' * 63}…' is not one of green, red"),
         ({"name": "low", "tags": {"a": 1}}, "tags[...] must be a string"),
         ({"name": "low", "more": 1}, "more is an unknown field"),
     ],

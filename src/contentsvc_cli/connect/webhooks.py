@@ -81,7 +81,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool) -> None:
     """
 
     async def work(app: Application) -> dict[str, Any]:
-        from contentsvc_http.v1.schemas_integrations import ReconciledShape  # noqa: PLC0415  # only this command needs it
+        from contentsvc_http.v1.schemas_integrations import ReconciledBody  # noqa: PLC0415  # only this command needs it
 
         reconcile, lookback = app.reconciler.reconcile, timedelta(hours=hours)
         reconciled = await owned(
@@ -90,7 +90,7 @@ def reconcile(integration_id: str, hours: int, *, dry_run: bool) -> None:
             integration_id,
             lambda owner, id_: reconcile(owner, id_, lookback=lookback, dry_run=dry_run, on_progress=shown.count),
         )
-        return to_builtins(ReconciledShape.of(reconciled))
+        return to_builtins(ReconciledBody.of(reconciled))
 
     def remote(api: Api) -> dict[str, Any]:
         body = {"lookBackHours": hours, "dryRun": dry_run}

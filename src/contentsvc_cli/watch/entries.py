@@ -28,12 +28,12 @@ def show_log(log_id: str) -> None:
     """Show a log entry, its cause and how to fix it."""
 
     async def work(app: Application) -> dict[str, Any]:
-        from contentsvc_http.v1.schemas_webhook_logs import OneLogShape  # noqa: PLC0415  # only this command needs it
+        from contentsvc_http.v1.schemas_webhook_logs import OneLogBody  # noqa: PLC0415  # only this command needs it
 
         for owner in await _owners(app, log_id):
             entry = await app.stores.journal.entry(owner, log_id)
             if entry is not None:
-                return to_builtins(OneLogShape.of(entry, await app.diagnoses.explain(entry)))
+                return to_builtins(OneLogBody.of(entry, await app.diagnoses.explain(entry)))
         return accepted(UNKNOWN_LOG, missing=f"there is no log entry '{log_id}'")
 
     shown = with_app(work, remote=lambda api: api.get(f"/v1/webhook-logs/{part(log_id)}"))
@@ -119,16 +119,16 @@ def _replay_filter(organization: str, *, dry_run: bool, **options: Any) -> None:
 
     async def work(app: Application) -> dict[str, Any]:
         from contentsvc_http.v1.schemas_webhook_logs import (  # noqa: PLC0415  # only this command needs it
-            ReplayCountShape,
-            ReplayedBatchShape,
+            ReplayCountBody,
+            ReplayedBatchBody,
         )
 
         owner = (await organization_named(app, organization)).id
         if dry_run:
-            return to_builtins(ReplayCountShape.of(accepted(await app.bulk_replayer.count(owner, command))))
+            return to_builtins(ReplayCountBody.of(accepted(await app.bulk_replayer.count(owner, command))))
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
-            return to_builtins(ReplayedBatchShape.of(accepted(await app.bulk_replayer.replay(owner, part))))
+            return to_builtins(ReplayedBatchBody.of(accepted(await app.bulk_replayer.replay(owner, part))))
 
         return await _replay_all(batch, command)
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, Self, TypeAlias, final
 
 from msgspec import Struct
 
-from contentsvc_core.content.posts import Post, PostText
+from contentsvc_core.content.posts import Label, Post, PostText
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
 
@@ -45,7 +45,7 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
     title: str
     markdown: str
     summary: str | None
-    labels: list[str]
+    labels: list[Label]
     saved_at: str
     author: str | None
 
@@ -56,7 +56,7 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
             title=version.text.title,
             markdown=version.text.markdown,
             summary=version.text.summary,
-            labels=[label.value for label in version.text.labels],
+            labels=list(version.text.labels),
             saved_at=iso_ms(version.saved_at),
             author=version.author,
         )

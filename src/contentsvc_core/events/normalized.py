@@ -1,6 +1,6 @@
 """The normalized events of the service (specification 6), without the provider's spelling. A ``ping`` has no event."""
 
-from typing import ClassVar, Final, final
+from typing import ClassVar, Final, Literal, TypeAlias, final
 
 from contentsvc_core.values import Value
 
@@ -63,7 +63,7 @@ class HeadCommit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults
 class Push(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="camel", omit_defaults=True):
     """Commits that arrived on a branch or tag (specification 6.1)."""
 
-    type: ClassVar[str] = "push"
+    type: ClassVar[Literal["push"]] = "push"
     action: ClassVar[str] = "pushed"
 
     #: The full ref, e.g. ``refs/heads/main``.
@@ -86,7 +86,7 @@ class Push(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="came
 class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="camel", omit_defaults=True):
     """Something that happened to a release (specification 6.2)."""
 
-    type: ClassVar[str] = "release"
+    type: ClassVar[Literal["release"]] = "release"
 
     #: As sent; only ``published`` and ``prereleased`` pass the filters.
     action: str
@@ -102,5 +102,6 @@ class Release(Value, frozen=True, kw_only=True, gc=True, weakref=True, rename="c
     commit: str = ""
 
 
+EventType: TypeAlias = Literal["push", "release"]
 Event = Push | Release
 """A closed union: a new kind fails type checking wherever kinds are distinguished, until it is handled there."""

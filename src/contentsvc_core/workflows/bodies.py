@@ -1,19 +1,18 @@
 from collections.abc import Iterable
-from typing import Any, Literal, Self, TypeAlias, TypedDict, cast
+from typing import Any, Literal, Self, TypedDict, cast
 
 import msgspec
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_bodies import OutputConfigBody
 from contentsvc_core.content.windows import Lookback
+from contentsvc_core.events.normalized import EventType
 from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.filters import TriggerOptions
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Frequency, cron_body
 from contentsvc_core.workflows.triggers import Trigger, output_config_body
-
-EventType: TypeAlias = Literal["push", "release"]
 
 
 class TriggerTargetsBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

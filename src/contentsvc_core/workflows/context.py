@@ -5,7 +5,7 @@ from typing import Final, Self, TypedDict, final
 import msgspec
 from msgspec import Struct
 
-from contentsvc_core.events.normalized import Event, Push
+from contentsvc_core.events.normalized import Event, EventType, Push
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.on_demand import late
 from contentsvc_core.timestamps import iso_ms
@@ -70,7 +70,7 @@ class MetadataBody(TypedDict):
     """The source of a context record (specification 2.5)."""
 
     source: str
-    eventType: str
+    eventType: EventType
     repository: str
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, Self, assert_never, final
 from attrs import asdict
 from msgspec import Struct
 
+from contentsvc_core.events.normalized import EventType
 from contentsvc_core.events.wire import event_data
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
@@ -149,7 +150,7 @@ class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
     trigger_id: str | None
     schedule_id: str | None
     job_id: str | None
-    event_type: str | None
+    event_type: EventType | None
     event_action: str | None
     event_data: dict[str, Any] | None
     repository_id: str | None

@@ -69,7 +69,7 @@ class BrandRemovedBody(RemovedBody):
     id: str
 
 
-class BrandJobAnswer(TypedDict):
+class OneBrandJobBody(TypedDict):
     """The current state of a job."""
 
     job: BrandJobBody
@@ -133,7 +133,7 @@ def brand_routes(
         headers=[LOCATED],
         fails=[409],
     )
-    async def generate_brand_identity(key: Caller, command: Sent[BrandGeneration]) -> Response[BrandJobAnswer]:
+    async def generate_brand_identity(key: Caller, command: Sent[BrandGeneration]) -> Response[OneBrandJobBody]:
         job = accepted(await generator.request(key.organization_id, name=command.name, website_url=command.website_url))
         location = f"/v1/brand-identities/generate/{job.id}"
         return await gate.answer(key, {"job": gate.answers.brand_job(job)}, location=location)
@@ -145,7 +145,7 @@ def brand_routes(
     )
     async def brand_identity_job(
         key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
-    ) -> Response[BrandJobAnswer]:
+    ) -> Response[OneBrandJobBody]:
         job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
         if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})

@@ -15,6 +15,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.text import one_line
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.gate import Caller, Gate, Sent
@@ -173,7 +174,8 @@ def _read_kind(text: str) -> ImageKind:
     try:
         return ImageKind(text)
     except ValueError as exc:
-        raise Refused(404, _UNKNOWN) from exc
+        kinds = ", ".join(kind.value for kind in ImageKind)
+        raise Refused(404, {"error": f"Picture not found: '{one_line(text, 64)}' is not one of {kinds}"}) from exc
 
 
 def _accepted(result: PublicChangelog | Refusal) -> PublicChangelog:

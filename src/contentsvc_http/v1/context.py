@@ -60,7 +60,7 @@ class HitListBody(TypedDict):
     behind: int
 
 
-class RecordAnswer(TypedDict):
+class OneRecordBody(TypedDict):
     """A context record."""
 
     context: RecordBody
@@ -97,10 +97,10 @@ def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares:
     @operation("GET /v1/context/{custom_id:path}", "getContext", "Get a context record")
     async def get_context(
         key: Caller, custom_id: Annotated[str, Parameter(description="Custom id of the record.")]
-    ) -> Response[RecordAnswer]:
+    ) -> Response[OneRecordBody]:
         record_id = custom_id.removeprefix("/")
 
-        async def read_stored() -> RecordAnswer:
+        async def read_stored() -> OneRecordBody:
             record = await contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
             if record is None:
                 raise Refused(404, {"error": "Context record not found"})

@@ -127,7 +127,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> l
     async def create_event_trigger(key: Caller, command: Sent[NewTrigger]) -> Response[OneTriggerBody]:
         values = await _values(stores.directory, key, command, hosted=gate.hosted)
         if "repository_ids" not in values and not values["all_repositories"]:
-            refuse_request("targets is missing")
+            refuse_request("targets is missing: name repositories, or send allRepositories")
         created = accepted(await editor.create(key.organization_id, CreateTrigger(**values)))
         return await gate.answer(key, one(created), location=f"/v1/event-triggers/{created.id}")
 

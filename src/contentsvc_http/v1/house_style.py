@@ -19,7 +19,7 @@ class HouseStyleFields(Struct, forbid_unknown_fields=True, rename="camel", froze
     house_style: StyleInput | None
 
 
-class HouseStyleAnswer(TypedDict):
+class OneHouseStyleBody(TypedDict):
     """An organization's house style."""
 
     houseStyle: HouseStyleBody | None
@@ -31,7 +31,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
     operation = Operations(gate, "house style")
 
     @operation("GET /v1/house-style", "getHouseStyle", "Get the house style")
-    async def get_house_style(key: Caller) -> Response[HouseStyleAnswer]:
+    async def get_house_style(key: Caller) -> Response[OneHouseStyleBody]:
         organization = await directory.organization_of(key.organization_id)
         return await gate.answer(key, _body(None if organization is None else organization.house_style))
 
@@ -42,7 +42,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
         description="The new house style applies to posts written from now on. Existing posts do not change.",
         body=HouseStyleFields,
     )
-    async def set_house_style(key: Caller, command: Sent[HouseStyleFields]) -> Response[HouseStyleAnswer]:
+    async def set_house_style(key: Caller, command: Sent[HouseStyleFields]) -> Response[OneHouseStyleBody]:
         style = read_style_input(command.house_style, "houseStyle")
         await directory.set_house_style(key.organization_id, style)
         return await gate.answer(key, _body(style))
@@ -50,7 +50,7 @@ def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandle
     return operation.routes
 
 
-def _body(style: HouseStyle | None) -> HouseStyleAnswer:
+def _body(style: HouseStyle | None) -> OneHouseStyleBody:
     # The fields of a style are data, and a test compares them with the declared shape.
     return {
         "houseStyle": cast("HouseStyleBody | None", style_body(style)),

@@ -29,7 +29,7 @@ from contentsvc_http.v1.schemas_integrations import (
     IntegrationRemovedBody,
     IntegrationSecretBody,
     IntegrationStateBody,
-    ReconciledShape,
+    ReconciledBody,
     connected_body,
 )
 
@@ -200,12 +200,12 @@ def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) 
         body_required=False,
         fails=[502],
     )
-    async def reconcile(key: Caller, command: Sent[Reconciliation], integration_id: _Id) -> Response[ReconciledShape]:
+    async def reconcile(key: Caller, command: Sent[Reconciliation], integration_id: _Id) -> Response[ReconciledBody]:
         look_back = timedelta(hours=command.look_back_hours)
         reconciled = await reconciler.reconcile(
             key.organization_id, integration_id, lookback=look_back, dry_run=command.dry_run, patient=False
         )
-        return await gate.answer(key, ReconciledShape.of(accepted(reconciled)))
+        return await gate.answer(key, ReconciledBody.of(accepted(reconciled)))
 
 
 def _answers(body: object) -> Callable[[_Handler], _Handler]:

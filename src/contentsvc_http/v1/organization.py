@@ -20,7 +20,7 @@ class OwnKeyBody(TypedDict):
     scopes: list[Literal["read", "write", "admin"]]
 
 
-class OrganizationAnswer(TypedDict):
+class OneOrganizationBody(TypedDict):
     """The organization that an API key belongs to, and the key without its secret part."""
 
     organization: OrganizationBody
@@ -37,7 +37,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         return organization
 
     @operation("GET /v1/organization", "getOrganization", "Get the organization and the scopes of the API key")
-    async def get_organization(key: Caller) -> Response[OrganizationAnswer]:
+    async def get_organization(key: Caller) -> Response[OneOrganizationBody]:
         return _answer(await read_organization(key), key)
 
     @operation(
@@ -47,13 +47,13 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
         body=ChangeOrganization,
     )
-    async def change_organization(key: Caller, command: Sent[ChangeOrganization]) -> Response[OrganizationAnswer]:
+    async def change_organization(key: Caller, command: Sent[ChangeOrganization]) -> Response[OneOrganizationBody]:
         return _answer(accepted(await operator.change_organization(await read_organization(key), command)), key)
 
     return operation.routes
 
 
-def _answer(organization: Organization, key: ApiKey) -> Response[OrganizationAnswer]:
+def _answer(organization: Organization, key: ApiKey) -> Response[OneOrganizationBody]:
     # Without the gate: clients of the hosted product do not have these operations.
     own = OwnKeyBody(prefix=key.prefix, name=key.name, scopes=[scope.value for scope in key.scopes])
-    return Response(OrganizationAnswer(organization=OrganizationBody.of(organization), key=own))
+    return Response(OneOrganizationBody(organization=OrganizationBody.of(organization), key=own))

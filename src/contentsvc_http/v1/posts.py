@@ -20,7 +20,7 @@ from contentsvc_core.content.editing import (
     entity_tag,
 )
 from contentsvc_core.content.posts import ContentType, Label, Post, PostBody, PostStatus
-from contentsvc_core.content.queries import PostOrder, read_post_query, unknown_brand
+from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
@@ -268,7 +268,7 @@ class FailedPostBody(TypedDict):
 class SeveralPostsBody(TypedDict):
     """The outcome of an action on several posts."""
 
-    action: str
+    action: BulkAction
     done: list[str]
     failed: list[FailedPostBody]
     remaining: int
@@ -288,12 +288,13 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
     async def change_posts(key: Caller, command: Sent[SeveralPosts]) -> Response[SeveralPostsBody]:
         if (command.ids is None) is (command.filter is None):
             refuse_request("send either ids or filter")
-        if command.action is BulkAction.DELETE and command.filter == PostFilter():
-            refuse_request("filter: choose the posts to delete by at least one field")
         ids, remaining = command.ids or (), 0
         if command.filter is not None:
             named = zip(command.filter.__struct_encode_fields__, command.filter.__struct_fields__, strict=True)
             query = accepted(read_post_query({wire: getattr(command.filter, name) for wire, name in named}))
+            # Not the filter itself: ",", blanks and an order choose every post.
+            if command.action is BulkAction.DELETE and query == PostQuery(order_by=query.order_by):
+                refuse_request("filter: choose the posts to delete by at least one field")
             accepted(await unknown_brands(brands, key.organization_id, query.brand_identity_ids))
             posts, total = await editor.chosen(key.organization_id, query)
             ids, remaining = [post_id for post_id, _ in posts], total - len(posts)
@@ -301,7 +302,7 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
         return await gate.answer(
             key,
             {
-                "action": command.action.value,
+                "action": command.action,
                 "done": list(result.done),
                 "failed": [{"id": post_id, "error": refusal.message()} for post_id, refusal in result.failed],
                 "remaining": remaining,

@@ -52,7 +52,7 @@ class IntegrationRemovedBody(TypedDict):
 
 
 @final
-class MissedShape(Struct, rename="camel", frozen=True):
+class MissedBody(Struct, rename="camel", frozen=True):
     """A delivery that failed at the code host, or that this service did not accept."""
 
     delivery_id: str
@@ -80,15 +80,15 @@ class MissedShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class ReconciledShape(Struct, rename="camel", frozen=True):
+class ReconciledBody(Struct, rename="camel", frozen=True):
     """The missed deliveries of an integration."""
 
-    deliveries: list[MissedShape]
+    deliveries: list[MissedBody]
     complete: bool
 
     @classmethod
     def of(cls, reconciled: Reconciled) -> Self:
-        return cls(deliveries=[MissedShape.of(missed) for missed in reconciled.missed], complete=reconciled.complete)
+        return cls(deliveries=[MissedBody.of(missed) for missed in reconciled.missed], complete=reconciled.complete)
 
 
 def _shape(name: str, description: str, fields: dict[str, object]) -> object:

@@ -11,7 +11,7 @@ from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy, command_of
 
 
 @final
-class ReceivedShape(Struct, rename="camel", frozen=True):
+class ReceivedBody(Struct, rename="camel", frozen=True):
     """The facts of a refused delivery: allow-listed headers and facts, never a secret or the body."""
 
     headers: dict[str, str]
@@ -38,7 +38,7 @@ class ReceivedShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class DiagnosisShape(Struct, rename="camel", frozen=True):
+class DiagnosisBody(Struct, rename="camel", frozen=True):
     """The cause of an outcome, and its remedy."""
 
     cause: str
@@ -59,7 +59,7 @@ class DiagnosisShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class SimilarShape(Struct, rename="camel", frozen=True):
+class SimilarBody(Struct, rename="camel", frozen=True):
     """Other refusals like this one, of the same integration, from a day before on."""
 
     number: int
@@ -67,16 +67,16 @@ class SimilarShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class ExplainedShape(Struct, rename="camel", frozen=True):
+class ExplainedBody(Struct, rename="camel", frozen=True):
     """The outcome of a log entry, explained."""
 
     integration_id: str
     outcome: LogOutcome | None
     reason: str | None
     no_post: str | None
-    received: ReceivedShape | None
-    diagnosis: DiagnosisShape | None
-    similar: SimilarShape | None
+    received: ReceivedBody | None
+    diagnosis: DiagnosisBody | None
+    similar: SimilarBody | None
 
     @classmethod
     def of(cls, entry: LogEntry, explained: Explained) -> Self:
@@ -86,28 +86,28 @@ class ExplainedShape(Struct, rename="camel", frozen=True):
             outcome=entry.outcome,
             reason=entry.reason,
             no_post=explained.no_post,
-            received=None if entry.received is None else ReceivedShape.of(entry.received),
+            received=None if entry.received is None else ReceivedBody.of(entry.received),
             diagnosis=None
             if explained.diagnosis is None
-            else DiagnosisShape.of(explained.diagnosis, entry.integration_id),
-            similar=None if similar is None else SimilarShape(number=similar.number, since=iso_ms(similar.since)),
+            else DiagnosisBody.of(explained.diagnosis, entry.integration_id),
+            similar=None if similar is None else SimilarBody(number=similar.number, since=iso_ms(similar.since)),
         )
 
 
 @final
-class OneLogShape(Struct, rename="camel", frozen=True):
+class OneLogBody(Struct, rename="camel", frozen=True):
     """A log entry with its explanation."""
 
     log: LogBody
-    explanation: ExplainedShape
+    explanation: ExplainedBody
 
     @classmethod
     def of(cls, entry: LogEntry, explained: Explained) -> Self:
-        return cls(log=log_body(entry), explanation=ExplainedShape.of(entry, explained))
+        return cls(log=log_body(entry), explanation=ExplainedBody.of(entry, explained))
 
 
 @final
-class NotReplayedShape(Struct, rename="camel", frozen=True):
+class NotReplayedBody(Struct, rename="camel", frozen=True):
     """An entry that was not replayed."""
 
     log_id: str
@@ -115,12 +115,12 @@ class NotReplayedShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class ReplayedBatchShape(Struct, rename="camel", frozen=True):
+class ReplayedBatchBody(Struct, rename="camel", frozen=True):
     """The result of one batch of a bulk replay."""
 
     replayed: list[str]
     repeated: list[str]
-    refused: list[NotReplayedShape]
+    refused: list[NotReplayedBody]
     runs: int
     next: str | None
 
@@ -130,7 +130,7 @@ class ReplayedBatchShape(Struct, rename="camel", frozen=True):
 
 
 @final
-class ReplayCountShape(Struct, rename="camel", frozen=True):
+class ReplayCountBody(Struct, rename="camel", frozen=True):
     """The number of log entries that a bulk replay with the same filter would replay."""
 
     replayable: int

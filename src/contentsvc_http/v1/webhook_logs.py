@@ -16,7 +16,7 @@ from contentsvc_http.v1.bodies import encoded
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Described, Operations
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
-from contentsvc_http.v1.schemas_webhook_logs import OneLogShape, ReplayCountShape, ReplayedBatchShape
+from contentsvc_http.v1.schemas_webhook_logs import OneLogBody, ReplayCountBody, ReplayedBatchBody
 
 #: Maximum size of all payloads of a page, in stored bytes: its response takes less than 100 MiB of memory.
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -113,15 +113,15 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
     )
     async def get_webhook_log(
         key: Caller, log_id: Annotated[str, Parameter(description="Id of the log entry.")]
-    ) -> Response[OneLogShape]:
+    ) -> Response[OneLogBody]:
         owner = key.organization_id
 
-        async def shown() -> OneLogShape | None:
+        async def shown() -> OneLogBody | None:
             entry = await journal.entry(owner, log_id, max_bytes=MAX_BYTES) if is_own_id(log_id) else None
             if entry is None:
                 return None
             explained = await app.diagnoses.explain(entry)
-            return await asyncio.to_thread(lambda: OneLogShape.of(entry, explained))
+            return await asyncio.to_thread(lambda: OneLogBody.of(entry, explained))
 
         shape = accepted(await shares.heavy(owner, shown) or UNKNOWN_LOG)
         return await gate.answer(key, shape)
@@ -134,9 +134,9 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         body=ReplayDeliveries,
         status=202,
     )
-    async def replay_webhook_logs(key: Caller, command: Sent[ReplayDeliveries]) -> Response[ReplayedBatchShape]:
+    async def replay_webhook_logs(key: Caller, command: Sent[ReplayDeliveries]) -> Response[ReplayedBatchBody]:
         batch = accepted(await app.bulk_replayer.replay(key.organization_id, command))
-        return await gate.answer(key, ReplayedBatchShape.of(batch))
+        return await gate.answer(key, ReplayedBatchBody.of(batch))
 
     @operation(
         "GET /v1/webhook-logs/replay",
@@ -144,9 +144,9 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         "Count the log entries that a filter would replay",
         query=_FILTER,
     )
-    async def count_replay(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayCountShape]:
+    async def count_replay(request: Request[Any, Any, Any], key: Caller) -> Response[ReplayCountBody]:
         command = accepted(read_replay_filter(read_parameters(request, "outcomes", "statuses")))
         counted = accepted(await app.bulk_replayer.count(key.organization_id, command))
-        return await gate.answer(key, ReplayCountShape.of(counted))
+        return await gate.answer(key, ReplayCountBody.of(counted))
 
     return operation.routes
