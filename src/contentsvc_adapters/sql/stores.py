@@ -1,18 +1,23 @@
-from typing import TYPE_CHECKING, Final, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeVar, cast, final
 
+import contentsvc_core as core
 from contentsvc_adapters import sql
 
 if TYPE_CHECKING:
-    # To the type checker a cached property is no attribute that a protocol asks for; a plain one is.
-    cached_property = property
+    from collections.abc import Callable
 
-    from contentsvc_adapters.sql.settling.queue import SettlementQueue
-    from contentsvc_core import ports
-else:
-    from functools import cached_property
+    from contentsvc_core.ports import SecretSealer
+
+_Store = TypeVar("_Store")
 
 #: The time limit for writing the accepted settlements when the stores are closed, in seconds.
 _DRAINED_WITHIN_S: Final = 2.5
+
+
+def _store(make: "Callable[[SqlStores], _Store]") -> _Store:
+    """Return a cached property; to the type checker it is the attribute that the protocol asks for."""
+    return cast("_Store", cached_property(make))
 
 
 @final
@@ -22,125 +27,38 @@ class SqlStores:
     A store's module is imported on first access: a command that lists keys loads no other store.
     """
 
-    def __init__(self, database: "sql.Database", sealer: "ports.SecretSealer") -> None:
+    def __init__(self, database: "sql.Database", sealer: "SecretSealer") -> None:
         self.database: Final = database
         self._sealer: Final = sealer
 
-    @cached_property
-    def queue(self) -> "SettlementQueue":
-        return sql.settlement_queue(self.database)
-
-    @cached_property
-    def deliveries(self) -> "sql.SqlDeliveryStore":
-        return sql.SqlDeliveryStore(self.database, self._sealer, self.queue)
-
-    @cached_property
-    def ledger(self) -> "ports.RunLedger":
-        return sql.SqlRunLedger(self.database)
-
-    @cached_property
-    def executors(self) -> "ports.Executors":
-        return sql.SqlExecutors(self.database)
-
-    @cached_property
-    def run_state(self) -> "ports.RunStateStore":
-        return sql.SqlRunStateStore(self.database)
-
-    @cached_property
-    def jobs(self) -> "ports.Jobs":
-        return sql.SqlJobs(self.database)
-
-    @cached_property
-    def contexts(self) -> "ports.ContextLibrary":
-        return sql.SqlContextLibrary(self.database)
-
-    @cached_property
-    def posts(self) -> "ports.PostLibrary":
-        return sql.SqlPostLibrary(self.database, lambda: self.search)
-
-    @cached_property
-    def changelogs(self) -> "ports.Changelogs":
-        return sql.SqlChangelogs(self.database)
-
-    @cached_property
-    def journal(self) -> "ports.Journal":
-        return sql.SqlJournal(self.database)
-
-    @cached_property
-    def directory(self) -> "ports.Directory":
-        return sql.SqlDirectory(self.database, self._sealer)
-
-    @cached_property
-    def hooks(self) -> "ports.Hooks":
-        return sql.SqlHooks(self.database, self._sealer)
-
-    @cached_property
-    def brands(self) -> "ports.BrandIdentities":
-        return sql.SqlBrandIdentities(self.database)
-
-    @cached_property
-    def triggers(self) -> "ports.Triggers":
-        from contentsvc_core.workflows.triggers import Trigger  # noqa: PLC0415  # as the store's module
-
-        return sql.SqlAutomations(self.database, Trigger)
-
-    @cached_property
-    def schedules(self) -> "ports.Schedules":
-        from contentsvc_core.workflows.schedules import Schedule  # noqa: PLC0415  # as above
-
-        return sql.SqlAutomations(self.database, Schedule)
-
-    @cached_property
-    def keys(self) -> "ports.ApiKeys":
-        return sql.SqlApiKeys(self.database)
-
-    @cached_property
-    def sessions(self) -> "ports.Sessions":
-        return sql.SqlSessions(self.database)
-
-    @cached_property
-    def rate_limits(self) -> "ports.RateLimitStore":
-        return sql.SqlRateLimitStore(self.database)
-
-    @cached_property
-    def keyed_requests(self) -> "ports.KeyedRequests":
-        return sql.SqlKeyedRequests(self.database, self._sealer)
-
-    @cached_property
-    def read_model(self) -> "ports.ReadModel":
-        return sql.SqlReadModel(self.database)
-
-    @cached_property
-    def run_lists(self) -> "ports.RunLists":
-        return sql.SqlRunLists(self.database)
-
-    @cached_property
-    def search(self) -> "sql.SqlSearch":
-        return sql.SqlSearch(self.database)
-
-    @cached_property
-    def endpoints(self) -> "ports.WebhookEndpoints":
-        return sql.SqlWebhookEndpoints(self.database, self._sealer)
-
-    @cached_property
-    def outbox(self) -> "ports.Outbox":
-        return sql.SqlOutbox(self.database, self._sealer)
-
-    @cached_property
-    def recipients(self) -> "ports.Recipients":
-        return sql.SqlRecipients(self.database, self._sealer)
-
-    @cached_property
-    def alerts(self) -> "ports.Alerts":
-        return sql.SqlAlerts(self.database)
-
-    @cached_property
-    def subscribers(self) -> "ports.Subscribers":
-        return sql.SqlSubscribers(self.database, self._sealer)
-
-    @cached_property
-    def mailbox(self) -> "ports.Mailbox":
-        return sql.SqlMailbox(self.database, self._sealer)
+    queue = _store(lambda self: sql.settlement_queue(self.database))
+    deliveries = _store(lambda self: sql.SqlDeliveryStore(self.database, self._sealer, self.queue))
+    ledger = _store(lambda self: sql.SqlRunLedger(self.database))
+    executors = _store(lambda self: sql.SqlExecutors(self.database))
+    run_state = _store(lambda self: sql.SqlRunStateStore(self.database))
+    jobs = _store(lambda self: sql.SqlJobs(self.database))
+    contexts = _store(lambda self: sql.SqlContextLibrary(self.database))
+    posts = _store(lambda self: sql.SqlPostLibrary(self.database, lambda: self.search))
+    changelogs = _store(lambda self: sql.SqlChangelogs(self.database))
+    journal = _store(lambda self: sql.SqlJournal(self.database))
+    directory = _store(lambda self: sql.SqlDirectory(self.database, self._sealer))
+    hooks = _store(lambda self: sql.SqlHooks(self.database, self._sealer))
+    brands = _store(lambda self: sql.SqlBrandIdentities(self.database))
+    triggers = _store(lambda self: sql.SqlAutomations(self.database, core.Trigger))
+    schedules = _store(lambda self: sql.SqlAutomations(self.database, core.Schedule))
+    keys = _store(lambda self: sql.SqlApiKeys(self.database))
+    sessions = _store(lambda self: sql.SqlSessions(self.database))
+    rate_limits = _store(lambda self: sql.SqlRateLimitStore(self.database))
+    keyed_requests = _store(lambda self: sql.SqlKeyedRequests(self.database, self._sealer))
+    read_model = _store(lambda self: sql.SqlReadModel(self.database))
+    run_lists = _store(lambda self: sql.SqlRunLists(self.database))
+    search = _store(lambda self: sql.SqlSearch(self.database))
+    endpoints = _store(lambda self: sql.SqlWebhookEndpoints(self.database, self._sealer))
+    outbox = _store(lambda self: sql.SqlOutbox(self.database, self._sealer))
+    recipients = _store(lambda self: sql.SqlRecipients(self.database, self._sealer))
+    alerts = _store(lambda self: sql.SqlAlerts(self.database))
+    subscribers = _store(lambda self: sql.SqlSubscribers(self.database, self._sealer))
+    mailbox = _store(lambda self: sql.SqlMailbox(self.database, self._sealer))
 
     async def close(self) -> None:
         if "queue" in vars(self):
@@ -148,5 +66,5 @@ class SqlStores:
         await self.database.dispose()
 
 
-def sql_stores(database: "sql.Database", sealer: "ports.SecretSealer") -> SqlStores:
+def sql_stores(database: "sql.Database", sealer: "SecretSealer") -> SqlStores:
     return SqlStores(database, sealer)
