@@ -4,6 +4,7 @@ from msgspec import Struct, convert
 
 from contentsvc_core.journal import LogBody, LogEntry, LogOutcome, log_body
 from contentsvc_core.received import Match, Received, SignatureHeader
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import Explained
 from contentsvc_core.usecases.replay_many import ReplayCount, ReplayedBatch
@@ -25,16 +26,7 @@ class ReceivedBody(Struct, rename="camel", frozen=True):
 
     @classmethod
     def of(cls, received: Received) -> Self:
-        return cls(
-            headers=dict(received.headers),
-            size=received.size,
-            source=received.source,
-            signature=received.signature,
-            signature_length=received.signature_length,
-            match=received.match,
-            had_previous_secret=received.had_previous_secret,
-            is_form=received.is_form,
-        )
+        return body_of(cls, received, headers=dict(received.headers))
 
 
 @final

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import glob
 import stat
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, final
 
@@ -15,15 +15,7 @@ from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
-from contentsvc_adapters.sql.backlog import (
-    Backlog,
-    MailBacklog,
-    MessageBacklog,
-    abandoned_documents,
-    backlog,
-    mail_backlog,
-    message_backlog,
-)
+from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog, mail_backlog, message_backlog
 from contentsvc_adapters.sql.condition import (
     DatabaseServer,
     FileState,
@@ -97,44 +89,24 @@ class DatabaseInspector:
         self._database = database
         #: For reading; they cannot open secrets.
         self.stores: Final = SqlStores(database, _Unsealed())
+        #: Returns the schema's revision; ``None``: there is no schema yet.
+        self.revision: Final = partial(revision, database)
+        self.forbidden: Final = partial(forbidden, database)
+        self.ids: Final = partial(ids_beginning_with, database)
+        self.backlog: Final = partial(backlog, database)
+        self.mails: Final = partial(mail_backlog, database)
+        self.messages: Final = partial(message_backlog, database)
+        self.abandoned_documents: Final = partial(abandoned_documents, database)
+        self.dangling: Final = partial(dangling, database)
+        self.heartbeats: Final = partial(heartbeats, database)
+        self.providers: Final = partial(providers, database)
 
     async def server(self) -> DatabaseServer:
         return await server(self._database)
 
-    async def revision(self) -> str | None:
-        """Return the schema's revision; ``None``: there is no schema yet."""
-        return await revision(self._database)
-
-    async def forbidden(self) -> str | None:
-        return await forbidden(self._database)
-
     async def keys(self) -> Keys:
         sealed = await sealed_secrets(self._database, limit=_TRIED)
         return await asyncio.to_thread(_tried, self._settings, sealed)
-
-    async def ids(self, kind: str, beginning: str, *, limit: int) -> Sequence[str]:
-        return await ids_beginning_with(self._database, kind, beginning, limit=limit)
-
-    async def backlog(self, now: datetime) -> Backlog:
-        return await backlog(self._database, now)
-
-    async def mails(self, now: datetime, *, since: datetime) -> MailBacklog:
-        return await mail_backlog(self._database, now, since=since)
-
-    async def messages(self, now: datetime) -> MessageBacklog | None:
-        return await message_backlog(self._database, now)
-
-    async def abandoned_documents(self) -> int:
-        return await abandoned_documents(self._database)
-
-    async def dangling(self, *, limit: int) -> Mapping[str, int]:
-        return await dangling(self._database, limit=limit)
-
-    async def heartbeats(self) -> Mapping[str, int]:
-        return await heartbeats(self._database)
-
-    async def providers(self) -> frozenset[str]:
-        return await providers(self._database)
 
 
 @contextlib.asynccontextmanager
