@@ -58,7 +58,8 @@ BREAKING: Final = Table(r"""
     \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
-        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
+        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?)
+        |(?: \S+){1,2} warnings?\b)
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
 """, PLATFORM=PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
@@ -74,7 +75,7 @@ UNNOTICED: Final = words_of(r"""
     spurious | internals? | internally | temporary | hard-?coded | debug(?:ging)? | repetition | unneeded | useless
     workarounds? | hacks? | dependenc(?:y|ies) | code that | comments? | usages | (?:usage|uses?) of
     private (?:apis?|methods?|functions?|class(?:es)?|attributes?|members?|fields?|helpers?|modules?)
-    no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete
+    no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete | warnings?\Z
 """)
 #: Probably breaking: a thing is gone, or required instead of optional.
 GONE: Final = Table(r"""
@@ -110,7 +111,8 @@ SECURITY: Final = Table(r"""
 REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 REMOVED: Final = late(
     rf"(?i:{REMOVING.replace(' ', '|')}) (?:(?:the|all|old|public) )*"
-    r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
+    r"(?:(?!(?:around|between|from|in|on|when|with) )\S+ ){0,4}?"
+    r"(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
     r"|[A-Z]?\w*[a-z][A-Z]\w+\b|`?\w+`? (?:option|flag|argument|parameter|param|method|function|class|command"
     r"|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"
     r"|format|type|operator|backend|driver|provider|extension|keyword|kwarg|constant|trait|interface"

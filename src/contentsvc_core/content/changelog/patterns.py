@@ -23,7 +23,7 @@ DOCUMENTATION: Final = words_of(r"""
     authors?(?:\.\w+) | contributors? list | as a contributor | licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
     rustdoc | jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
-    translat(?:e|ion) (?:of )?docs | dokumentation | documentación | documentação | документаци\w+
+    translat(?:e|ion) (?:of )?docs | mkdocs | docusaurus | dokumentation | documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
@@ -72,12 +72,17 @@ MISTYPED: Final = words_of(r"""
     ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
     ^(?:fix(?:es|ed)? )?(?:the )?lint(?:ing|er)? (?:change|complaint|error|fixe|issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
-    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|release|tests?) (?:job|pipeline|workflow)s?\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline|scr?ipt
+        |workflow)s?\Z
+    (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
+    ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
+        |ruff)\b.*
+    ^(?:derive|elide|inline|prefer)(?:s|d)? .* (?:when|where)(?:ver)? possible\Z
 """)
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    useless
+    usages? | useless
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
@@ -111,7 +116,9 @@ IN_DOCUMENTATION: Final = words_of(r"""
     (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
     add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
-AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
+AROUND_CODE: Final = words_of(r"""
+    copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | (?:code|doc|inline|missing) comments?
+""")
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
 #: Public things behind "remove": users can name them and may have used them.
@@ -160,6 +167,7 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?(?P<newest>\d[^ ,]*)(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
+    (?:babel|biome|eslint|jest|prettier|rollup|ruff|typescript|vite|vitest|webpack) v?\d[\d.]*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """, r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
 #: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
@@ -169,13 +177,17 @@ SUBORDINATE: Final = late(
 )
 #: The end of a subject about tests and documents that came with the change.
 UPKEEP_TOO: Final = late(
-    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|extend|fix|improve|rewrite|update)(?:s|e?d)?"
-    r" (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
-    r"|snapshots?)|document(?:s|ed)? [\w`].*)\Z",
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|change|extend|fix|improve|rewrite|update)"
+    r"(?:s|e?d)? (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
+    r"|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
     re.IGNORECASE,
 )
-#: The folder of a submodule, where a subject updates the submodule from one hash to another.
-FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
+#: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.
+HASHES: Final = late(
+    r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
+    r" to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\W?\Z",
+    re.IGNORECASE,
+)
 #: Subjects that are a version, maybe behind a name.
 VERSION: Final = late(
     r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
@@ -230,7 +242,8 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
-        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes)\W*
+        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes|rename (?:files?|icons?|images?|things?)
+        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files))\W*
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
     (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
