@@ -353,7 +353,8 @@ def most_important(changes: Iterable[Change], count: int) -> list[Change]:
     """Return the most important changes. Only changes of the first sections are compared in full."""
     by_kind = sorted(changes, key=lambda change: RANK[change.section])
     last = RANK[by_kind[count - 1].section] if len(by_kind) > count else len(RANK)
-    return sorted((change for change in by_kind if RANK[change.section] <= last), key=importance)[:count]
+    first = [change for change in by_kind if RANK[change.section] <= last]
+    return sorted(first, key=importance)[:count] if len(first) > 1 else first[:count]
 
 
 def is_news(change: Change) -> bool:

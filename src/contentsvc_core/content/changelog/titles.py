@@ -88,8 +88,8 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
         unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
         size = len(text) + len(phrases.semicolon) * bool(leads)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
-        weighty = not is_minor(change) or is_minor(leading[0])
-        if size <= room and len(text) <= limit and (not leads or weighty):
+        fits = size <= room and len(text) <= limit
+        if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
             room -= size
             last = last if unmarked else change.section
