@@ -47,7 +47,7 @@ BREAKING: Final = Table(r"""
     (?=.*\b(?:only|required|minimum|baseline)\b)\b<PLATFORM> ?<VERSION> (?:only\b
         |(?:is |are )?(?:now )?(?:the )?(?:new )?(?:required|minimum|baseline)\b)
     \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION> | \bmsrv\b.{0,30}\d
-    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b | ^msrv:[ ]
+    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b
     ^(?:bump|raise|increase|update|set|change)(?:s|d)? `?(?:python_requires|requires-python|rust-version)\b.*\d
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
@@ -58,8 +58,7 @@ BREAKING: Final = Table(r"""
     \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
-        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?)
-        |(?: \S+){1,2} warnings?\b)
+        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?)|(?: \S+){1,2} warnings?\b)
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
 """, PLATFORM=PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
@@ -88,12 +87,9 @@ GONE: Final = Table(r"""
         |driver|operator|keyword|kwarg|support)s?\b).{0,40}\b(?:is|are|was|were|has been|have been)(?: now| finally
         | completely)? (?:removed|dropped|deleted)\b(?! from (?:the )?(?:cache|list|output|log|queue|index|doc))
     (?=.*\b(?:keyword|positional)\b)\b(?:make|are now|is now|enforce|force|require|become)s?\b.*\b(?:keyword
-        |positional)[- ]only\b
-    (?=.*\bnow\b)`? (?:\w+ )?(?:is|are) now (?:required|mandatory|private)\b
+        |positional)[- ]only\b | (?=.*\bnow\b)`? (?:\w+ )?(?:is|are) now (?:required|mandatory|private)\b
     \bno longer (?:accepts?|accepted|allows|exports?|exported|exposes?|exposed|available|possible|includes?|included
         |ships?|shipped|bundles?|bundled|provides?|provided|implements?|inherits?|re-?exports?|re-?exported|part of)\b
-    (?=.*\bdeprecated\b)\A(?:the )?deprecated .{1,60}\b(?:is|are|was|were|has been|have been)(?: now)? (?:removed
-        |dropped|deleted)\b
     \Arequires? `?[\w.-]+`? ?(?:>=? ?|v)?\d+(?:\.\d+)*(?:\+| or (?:newer|later|higher))?`?\.?$
     \Arename[sd]? (?:public |the )?(?:[\w.]+ )?(?:option|flag|setting|command|package|endpoint)s?\b
     \Arename[sd]? (?:the )?`?--[\w-]+
@@ -129,12 +125,11 @@ BREAKING_IN_MAJOR: Final = Table(r"""
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw
         |return)\b
     \bno longer (?:accept|allow|support|export|expose|include|install|ship|bundle|provide|return|inherit|implement
-        |default|available|possible|convert|valid|public|optional|part of|public(?:ly)?)(?:s|ed|d)?\b
-    \Ano longer\b | \bstricter\b | \bexits? with code
+        |default|available|possible|convert|valid|public|optional|part of|public(?:ly)?)(?:s|ed|d)?\b | \Ano longer\b
+    \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
-        |semantics|structure)s?\b
-    \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
-    `?\brecommended`? (?:config|preset|rule|set) | \A(?:remove|drop|delete)(?:s|d|ped)?\b
+        |semantics|structure)s?\b | \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
+    \A(?:remove|drop|delete)(?:s|d|ped)?\b
 """)
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b | \bdefaults? to\b
