@@ -213,6 +213,7 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
         (["feat!: raise the minimum version of oil to 2", "feat!: require oil 3"], ["Require oil 3"]),
         (["msrv: bump to Rust 1.88 (#1)", "cargo: set MSRV to 1.85 (#2)"], ["**cargo:** Set MSRV to 1.85"]),
         (["Set engines field to node 18 and above", "Require Node 20, and log it"], ["Require Node 20, and log it"]),
+        (["Require Node 18, use `lid()`", "Require Node 20 and update oil", "Require Node 22"], ["Require Node 22"]),
         (["feat!: require oil 2, and stir", "feat!: require oil 3"], ["Require oil 2, and stir", "Require oil 3"]),
         (["feat!: require oil 2\n\nBREAKING CHANGE: warm it", "feat!: require oil 3"], 2 * ["Require oil"]),
         (["feat(lid)!: require oil 2", "feat(pot)!: require oil 3"], ["**lid:** Require oil", "**pot:** Require oil"]),

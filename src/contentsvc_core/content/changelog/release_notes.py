@@ -214,8 +214,7 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
     is_reported, left, margin = True, _ENTRIES_READ, 0
     open_: list[str] | None = None
     for line, code, _ in _lines(text):
-        is_quoted = line.lstrip().startswith((">", "|", "<"))
-        if code or not line.strip() or is_quoted or _OPEN in line:
+        if code or not line.strip() or line.lstrip().startswith((">", "|", "<")) or _OPEN in line:
             open_ = None
         elif heading := _HEADING.fullmatch(line):
             words = heading[1] or heading[2] or ""
