@@ -145,9 +145,11 @@ class TestNotes:
             ("    ```\n<!-- a -->b", "```\nb\n```"),
             ("a<!---->b", "ab"),
             ("a -->b<!-- c", "a -->b<!-- c"),
+            ("- [x] a\n  1. [ ] b\n- [x]\n`- [x] c`", "- \u2611 a\n  1. \u2610 b\n- [x]\n`- [x] c`"),
+            ("```\n- [x] a\n```", "```\n- [x] a\n```"),
         ],
     )
-    def test_comments_vanish_and_code_stays(self, body: str, shown: str) -> None:
+    def test_comments_vanish_tasks_have_boxes_and_code_stays(self, body: str, shown: str) -> None:
         assert clean(body, 1_000) == (shown, False)
 
 

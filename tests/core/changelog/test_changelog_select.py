@@ -118,10 +118,16 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("fix: raise error in fog", "Raise error in fog"),
         ("fix: properly turning lens not shown", "Properly turning lens not shown"),
         ("feat: lamp colour", "Lamp colour"),
+        ("fix(lens): turning error in fog", "**lens:** Fix turning error in fog"),
+        ("feat: Ability to turn in fog", "Add ability to turn in fog"),
+        ("feat: `Fog` field type", "Add `Fog` field type"),
+        ("feat: colorize the lens option", "Colorize the lens option"),
+        ("feat: Eine Option für Nebel", "Eine Option für Nebel"),
+        ("imp: Improvements for lenses in fog", "Improve lenses in fog"),
         ("fix: Crash in der Laterne", "Crash in der Laterne"),
     ],
 )
-def test_a_fix_that_only_names_the_fault_is_a_deed(subject: str, entry: str) -> None:
+def test_what_only_names_a_fault_or_a_new_thing_is_a_deed(subject: str, entry: str) -> None:
     assert entries(draft_of(subject).markdown) == [entry]
 
 
@@ -129,6 +135,8 @@ def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
     draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
     assert entries(draft.markdown) == ["Fix the lamp of #15"]
     assert "Also 2 smaller changes" in draft.markdown
+    told = draft_of("Fix issue #18 (#19)\n\n* fix #18\n\nThe lamp is now dim in fog, and lit at night.\n\n* test")
+    assert entries(told.markdown) == ["The lamp is now dim in fog, and lit at night"]
     branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")
     assert entries(draft_of(*branch).markdown) == ["Dim the lamp in fog"]
 
@@ -171,6 +179,7 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
         ("Ring at noon; update the changelog", "Ring at noon"),
         ("Bump minimum Go version to 1.24 and update workflows", "Bump minimum Go version to 1.24"),
         ("Remove `.ring()`, and document clean closing", "Remove `.ring()`"),
+        ("Ring at noon with a rope and its test", "Ring at noon with a rope"),
         ("Let cooks add and update docs", "Let cooks add and update docs"),
         ("Ring at noon and add a lid", "Ring at noon and add a lid"),
     ],
@@ -204,6 +213,7 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
         (["feat!: raise the minimum version of oil to 2", "feat!: require oil 3"], ["Require oil 3"]),
         (["msrv: bump to Rust 1.88 (#1)", "cargo: set MSRV to 1.85 (#2)"], ["**cargo:** Set MSRV to 1.85"]),
         (["Set engines field to node 18 and above", "Require Node 20, and log it"], ["Require Node 20, and log it"]),
+        (["Require Node 18, use `lid()`", "Require Node 20 and update oil", "Require Node 22"], ["Require Node 22"]),
         (["feat!: require oil 2, and stir", "feat!: require oil 3"], ["Require oil 2, and stir", "Require oil 3"]),
         (["feat!: require oil 2\n\nBREAKING CHANGE: warm it", "feat!: require oil 3"], 2 * ["Require oil"]),
         (["feat(lid)!: require oil 2", "feat(pot)!: require oil 3"], ["**lid:** Require oil", "**pot:** Require oil"]),
@@ -227,10 +237,10 @@ def test_updates_of_one_dependency_are_all_counted() -> None:
     assert "Also 2 dependency changes" in draft.markdown
 
 
-def test_an_announced_submodule_has_no_folder() -> None:
+def test_an_announced_submodule_has_no_folder_and_no_hashes() -> None:
     message = "Bump lamps/beams/Fresnel from `1e55f32` to `4fde0fd`"
     bump = evolve(commit(message), modified=("lamps/beams/Fresnel", "CHANGELOG.md"))
-    assert entries(draft_of(bump).markdown) == ["Bump Fresnel from `1e55f32` to `4fde0fd`"]
+    assert entries(draft_of(bump).markdown) == ["Update Fresnel"]
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,8 @@ def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
         ("Update the error message of the horn, by default red", "src/horn.py", False, False),
         ("Fix the bell, which now returns a tone", "src/bell.py", False, False),
         ("feat: ring at noon by default", "src/noon.py", False, False),
+        ("Remove `bell-rope`", "src/bell.py", True, True),
+        ("Remove `bell-rope`", "src/bell.py uv.lock", False, False),
     ],
 )
 def test_the_number_of_a_release_tells_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
@@ -226,6 +228,10 @@ def test_a_habit_of_news_folds_what_comes_without() -> None:
         "Ring at noon": True,
     }
     assert all(change.shown for change in changes_of(lines[2:]))
+    branch = [("Add a rope", "src/rope.py", None), ("Merge pull request #7 from ada/rope\n\nAdd a rope", "", None)]
+    assert [change.text for change in changes_of([*noted, *branch]) if change.shown][-1] == "Add a rope"
+    later = [("Use a thin rope (#8)", "src/rope.py", None), ("Add news", "+newsfragments/8.change.md", None)]
+    assert [change.text for change in changes_of([*noted, *later]) if change.shown][-1] == "Use a thin rope"
 
 
 def test_few_news_fold_untyped_changes_that_come_without_and_without_a_number() -> None:

@@ -44,10 +44,13 @@ _BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
 _UNTYPED: Final = words.VAGUE_TYPES | {""}
 _RELEASE_FILES: Final = frozenset({PathClass.MANIFEST, PathClass.CHANGELOG, PathClass.LOCK, PathClass.DOCUMENTATION})
 _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathClass.DOCUMENTATION, PathClass.TEST})
+#: With a lock file and without code, the update of a dependency.
+_UPDATE_ALONE: Final = late(r"(?:bump|update|upgrade)[sd]? \S+", re.IGNORECASE)
+_PACKAGE_GONE: Final = late(r"(?:drop|remove)(?:s|d|ped)? `?[a-z@][a-z\d@/.-]*`?", re.IGNORECASE)
 #: Clauses about circumstances, and tests that come with the change.
 _ASIDE: Final = late(
     r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
-    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
+    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|its|their|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
     re.IGNORECASE,
 )
 
@@ -101,6 +104,8 @@ def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
     if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS:
         return False
     if grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.says(grave.MESSAGE):
+        return False
+    if PathClass.LOCK in seen.touched.classes and _PACKAGE_GONE.fullmatch(seen.text):
         return False
     stable = breaks is Breaks.MAJOR and seen.says(grave.BREAKING_IN_STABLE)
     return stable or seen.says(grave.BREAKING_IN_MAJOR)
@@ -160,9 +165,16 @@ def _noted_upkeep(seen: Evidence) -> Kind | None:
 
 def _dependency(seen: Evidence) -> Kind | None:
     is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
-    if not (is_declared or seen.is_dependency) or (seen.message.kind in _UNTYPED and seen.breaks):
+    is_locked = _is_locked(seen.touched) and _UPDATE_ALONE.fullmatch(seen.text) is not None
+    if not (is_declared or is_locked or seen.is_dependency) or (seen.message.kind in _UNTYPED and seen.breaks):
+        return None
+    if seen.touched.noted and seen.verb is Section.REMOVED:
         return None
     return _SURE[Section.DEPENDENCIES]
+
+
+def _is_locked(touched: Touched) -> bool:
+    return PathClass.LOCK in touched.classes and not touched.source
 
 
 def _broken(seen: Evidence) -> Kind | None:
@@ -278,7 +290,9 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
     # Changes without code are upkeep, unless the author wrote news for readers.
     news_too = touched.noted and upkeep is Section.INTERNAL and typed is not upkeep and touched.classes - _NOTE_FILES
     depends = Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}
-    no_dependency = noted or (news and scope not in words.SCOPES)
+    # Tools ask for a fragment for each change of a package: one without a kind announces no update of a dependency.
+    asked = PathClass.FRAGMENT in touched.classes and touched.classes & {PathClass.LOCK, PathClass.MANIFEST}
+    no_dependency = (noted and not asked) or (news and scope not in words.SCOPES)
     guided = scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes
     vague_upkeep = vague and not source
     typed_ = None if vague or typed is Section.CHANGED or (typed is Section.INTERNAL and noted) else typed
@@ -292,7 +306,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (UNDOES, _revert),
         (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
         (ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
-        (0 if no_dependency else ANY if depends else patterns.DEPENDENCY.bit, _dependency),
+        (0 if no_dependency else ANY if depends or _is_locked(touched) else patterns.DEPENDENCY.bit, _dependency),
         (0 if noted or (source and news) else ANY, _of_scope(scope, kind)),
         (0 if typed in UPKEEP and not vague else ANY if guided else _IN_BREAKS, _broken),
         (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),

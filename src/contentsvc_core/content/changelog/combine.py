@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.merges import MERGE_BEGINNINGS, Group, Read, by_request, files_of
-from contentsvc_core.content.changelog.paths import Touched, touched
+from contentsvc_core.content.changelog.paths import PathClass, Touched, touched
 from contentsvc_core.content.changelog.patterns import EMPTY, REFERENCE_ALONE
 from contentsvc_core.content.changelog.read import CommitMessage, parse
 from contentsvc_core.content.changelog.reverts import surviving
@@ -31,6 +31,7 @@ _WORDS_ALIKE: Final = 6
 _TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
 #: More changes of the same files are not compared in pairs.
 _COMPARED: Final = 8
+_FRAGMENT: Final = frozenset({PathClass.FRAGMENT})
 _MARKS_OF_CODE: Final = dict.fromkeys(map(ord, "`'"))
 
 
@@ -84,9 +85,23 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
     for place in surviving([group[0].commit.id for group in groups], messages):
         message, group = messages[place], groups[place]
         entries.append(_entry(message, group, _asked(message, group, requests, merged) if requests else None))
+    entries = _with_fragments(entries)
     if not groups:
         entries = [_entry(merge.message, (merge,)) for merge in merges]
     return _once(entries)
+
+
+def _with_fragments(entries: list[Entry]) -> list[Entry]:
+    """Join a commit that only adds a news fragment with the pull request that the fragment is named after."""
+    alone = [place for place, entry in enumerate(entries) if entry.touched.classes == _FRAGMENT]
+    kept = dict(enumerate(entries))
+    places = {entry.message.request: place for place, entry in kept.items() if place not in alone} if alone else {}
+    for place in alone:
+        at = next((places[number] for number in entries[place].touched.numbers if number in places), None)
+        if at is not None:
+            reads = kept[at].reads + kept.pop(place).reads
+            kept[at] = replace(kept[at], reads=reads, touched=touched([read.commit for read in reads]))
+    return [*kept.values()]
 
 
 def _same_request(groups: Iterable[Group]) -> list[Group]:

@@ -47,7 +47,7 @@ BREAKING: Final = Table(r"""
     (?=.*\b(?:only|required|minimum|baseline)\b)\b<PLATFORM> ?<VERSION> (?:only\b
         |(?:is |are )?(?:now )?(?:the )?(?:new )?(?:required|minimum|baseline)\b)
     \b(?:now|only) (?:requires?|supports?|needs?) <PLATFORM> ?<VERSION> | \bmsrv\b.{0,30}\d
-    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b | ^msrv:[ ]
+    ^(?:bump|raise|increase|update|set|change|up)(?:s|d)? (?:the |our |workspace |crate )*msrv\b
     ^(?:bump|raise|increase|update|set|change)(?:s|d)? `?(?:python_requires|requires-python|rust-version)\b.*\d
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
@@ -58,7 +58,7 @@ BREAKING: Final = Table(r"""
     \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
         |prune) (?:all |the |some |any |old |various |support for |more |legacy |many )*(?:previously |long[- ])?
-        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?))
+        (?:deprecat(?:ed|ions?))\b(?! (?:warnings?|usages?|uses?|calls?|imports?|notices?)|(?: \S+){1,2} warnings?\b)
     (?=.*\bdeprecated\b)^(?:remove|drop|delete)(?:s|d|ped)? .{1,80}\bdeprecated (?:since|in|as of) v?\d
 """, PLATFORM=PLATFORM, VERSION=_VERSION, NOT=_NOT)  # fmt: skip
 #: Beginnings of subjects that mend a breakage, and so only name a breaking change.
@@ -74,7 +74,7 @@ UNNOTICED: Final = words_of(r"""
     spurious | internals? | internally | temporary | hard-?coded | debug(?:ging)? | repetition | unneeded | useless
     workarounds? | hacks? | dependenc(?:y|ies) | code that | comments? | usages | (?:usage|uses?) of
     private (?:apis?|methods?|functions?|class(?:es)?|attributes?|members?|fields?|helpers?|modules?)
-    no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete
+    no longer (?:used|needed|existing|necessary) | unreachable | confusing | trailing | empty | obsolete | warnings?\Z
 """)
 #: Probably breaking: a thing is gone, or required instead of optional.
 GONE: Final = Table(r"""
@@ -87,12 +87,9 @@ GONE: Final = Table(r"""
         |driver|operator|keyword|kwarg|support)s?\b).{0,40}\b(?:is|are|was|were|has been|have been)(?: now| finally
         | completely)? (?:removed|dropped|deleted)\b(?! from (?:the )?(?:cache|list|output|log|queue|index|doc))
     (?=.*\b(?:keyword|positional)\b)\b(?:make|are now|is now|enforce|force|require|become)s?\b.*\b(?:keyword
-        |positional)[- ]only\b
-    (?=.*\bnow\b)`? (?:\w+ )?(?:is|are) now (?:required|mandatory|private)\b
+        |positional)[- ]only\b | (?=.*\bnow\b)`? (?:\w+ )?(?:is|are) now (?:required|mandatory|private)\b
     \bno longer (?:accepts?|accepted|allows|exports?|exported|exposes?|exposed|available|possible|includes?|included
         |ships?|shipped|bundles?|bundled|provides?|provided|implements?|inherits?|re-?exports?|re-?exported|part of)\b
-    (?=.*\bdeprecated\b)\A(?:the )?deprecated .{1,60}\b(?:is|are|was|were|has been|have been)(?: now)? (?:removed
-        |dropped|deleted)\b
     \Arequires? `?[\w.-]+`? ?(?:>=? ?|v)?\d+(?:\.\d+)*(?:\+| or (?:newer|later|higher))?`?\.?$
     \Arename[sd]? (?:public |the )?(?:[\w.]+ )?(?:option|flag|setting|command|package|endpoint)s?\b
     \Arename[sd]? (?:the )?`?--[\w-]+
@@ -110,7 +107,8 @@ SECURITY: Final = Table(r"""
 REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 REMOVED: Final = late(
     rf"(?i:{REMOVING.replace(' ', '|')}) (?:(?:the|all|old|public) )*"
-    r"(?:\S+ ){0,4}?(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
+    r"(?:(?!(?:around|between|from|in|on|when|with) )\S+ ){0,4}?"
+    r"(?:`?--\w[\w-]*|`?\.?\w+\(\)|`[A-Za-z_.:]*[a-z][A-Z]\w*`|`\w*[._:]\w[^`]*`"
     r"|[A-Z]?\w*[a-z][A-Z]\w+\b|`?\w+`? (?:option|flag|argument|parameter|param|method|function|class|command"
     r"|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"
     r"|format|type|operator|backend|driver|provider|extension|keyword|kwarg|constant|trait|interface"
@@ -127,12 +125,11 @@ BREAKING_IN_MAJOR: Final = Table(r"""
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw
         |return)\b
     \bno longer (?:accept|allow|support|export|expose|include|install|ship|bundle|provide|return|inherit|implement
-        |default|available|possible|convert|valid|public|optional|part of|public(?:ly)?)(?:s|ed|d)?\b
-    \Ano longer\b | \bstricter\b | \bexits? with code
+        |default|available|possible|convert|valid|public|optional|part of|public(?:ly)?)(?:s|ed|d)?\b | \Ano longer\b
+    \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
-        |semantics|structure)s?\b
-    \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
-    `?\brecommended`? (?:config|preset|rule|set) | \A(?:remove|drop|delete)(?:s|d|ped)?\b
+        |semantics|structure)s?\b | \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
+    \A(?:remove|drop|delete)(?:s|d|ped)?\b
 """)
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b | \bdefaults? to\b
@@ -150,7 +147,8 @@ _FILLING: Final = (
 #: A change that raises a requirement: the required thing, and what else the text says.
 RAISED: Final = late(
     rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*+"
-    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*(?P<more>.*)",
+    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*"
+    r"(?:(?:and )?(?:bump|update|use)s? \S+\Z)?(?P<more>.*)",
     re.IGNORECASE,
 )
 #: The same of a limit that breaks nothing: "Increase upper limit of oil to 8".

@@ -270,7 +270,11 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
     text = plain(change.text)
-    return f"{_REFERENCE.sub('', labelled(change, text, phrases))}{_place(change, text)}"
+    return f"{_unreferred(labelled(change, text, phrases))}{_place(change, text)}"
+
+
+def _unreferred(text: str) -> str:
+    return _REFERENCE.sub("", text) if "see " in text.casefold() else text
 
 
 def _place(change: Change, text: str) -> str:
@@ -283,7 +287,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
     """
-    small = _REFERENCE.sub("", plain(continued(change.continuation)))
+    small = _unreferred(plain(continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in GRAVE:

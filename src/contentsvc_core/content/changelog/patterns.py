@@ -8,61 +8,56 @@ from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
-    performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic | exponential time
+    performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
-        |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?)
-    lazily | lazy[- ]load(?:ing|ed)? | lazy import | on demand | only load(?:ed)? when | hot path | startup time
-    load time | throughput | latency | caching | in parallel | in batches | optimi[sz]ations? | preallocat\w+
-    zero[- ]copy
+        |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
+    lazy import | on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
+    in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
-    authors?(?:\.\w+) | contributors? list | as a contributor | licen[cs]e (?:year|header|file)s? | copyright | badges?
+    authors?(?:\.\w+) | contributors? list | licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
-    rustdoc | jsdoc | godoc | how-?to | third[- ]party packages | roadmap | issue templates? | pr template
-    translat(?:e|ion) (?:of )?docs | dokumentation | documentación | documentação | документаци\w+
+    rustdoc | jsdoc | godoc | third[- ]party packages | issue templates? | pr template | mkdocs | dokumentation
+    documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
-    pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | snapshots? tests?
-    fuzz(?:er|ers|ing)? | benchmarks? | codspeed | codecov | code coverage | github actions? | gha | travis[\w.]*
-    appveyor | circle ?ci | azure pipelines? | gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort
-    pylint(?:rc)? | clippy | rustfmt | gofmt | golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)?
-    phpstan | psalm | style ?ci | shellcheck | sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore
-    makefile | justfile | tox(?:\.ini)? | nox | hatch | review (?:comments?|feedback|suggestions?) | code review
+    pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
+    codspeed | codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
+    gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
+    golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
+    sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore | makefile | justfile | tox(?:\.ini)? | nox
+    hatch | review (?:comments?|feedback|suggestions?) | code review
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
     (?:merge|rebase|sync)(?:d|s)? (?:with |from |branch |remote |in )?(?:main|master|develop|upstream|trunk)
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
-    refactor(?:s|ed|ing|ings)? | clean ?-?ups? | nightly build
-    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow
-    type ?hints? for tests? | staging | vendored | boilerplate | code ?(?:style|base|gen) | version constant
-    compile assets | apply fixes from | dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling)
-    regression test | mocks? | todos? | fixme | magic (?:numbers?|strings?) | whitespace changes
-    trailing (?:white ?)?spaces? | (?:some|extra) whitespace | whitespace in (?:the )?code
+    refactor(?:s|ed|ing|ings)? | clean ?-?ups?
+    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow | staging
+    boilerplate | code ?(?:style|base|gen) | version constant | compile assets | apply fixes from
+    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | regression test | mocks? | todos?
+    magic (?:numbers?|strings?) | trailing (?:white ?)?spaces? | (?:some|extra) whitespace
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
-    stale (?:bot|issue)s? | issue bot | dogfood\w* | trove classifiers? | f-strings | git blame
-    archival | small (?:fix|tweak)es to scripts | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint
-    swiftformat | biome | stylelint | codespell | allow\(\w+\)
-    (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code | (?:cargo|go|run|deno) fmt
-    run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format) | tool ?chain | (?:bump|update) (?:the )?nightly
-    test(?:s|es|ing)? coverage | package-lock(?:\.json)? | (?:cleaner|duplicated?|simpler) code
+    trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
+    biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
+    (?:cargo|go|run|deno) fmt | tool ?chain | test(?:s|es|ing)? coverage | package-lock(?:\.json)?
+    (?:cleaner|duplicated?|simpler) code
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
         |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
         |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
-        |webpack|yarn)
-    ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
-    ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere
-    ^moved? .* (?:in)?to \w\S*/\S+ | ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
+        |webpack|yarn) | ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
+    ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere | ^moved? .* (?:in)?to \w\S*/\S+
+    ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Upkeep, although the type of the subject says that there is news.
 MISTYPED: Final = words_of(r"""
@@ -72,20 +67,22 @@ MISTYPED: Final = words_of(r"""
     ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
     ^(?:fix(?:es|ed)? )?(?:the )?lint(?:ing|er)? (?:change|complaint|error|fixe|issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
-    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|release|tests?) (?:job|pipeline|workflow)s?\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline
+        |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
+    ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
+        |ruff)\b.* | ^(?:derive|elide|inline|prefer)(?:s|d)? .* (?:when|where)(?:ver)? possible\Z
 """)
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    useless
+    usages? | useless
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
-    panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults?
-    typo in error | no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing
-    fehler | misdetection | not working | mismatch(?:ed|es)? | memory corruption | (?<!-)correct(?:ly)? | properly
-    should(?:n't| not| never| no longer) | (?<=\w )duplicated?
+    panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
+    no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | misdetection | not working
+    mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
@@ -99,7 +96,7 @@ NOVELTY: Final = words_of(r"""
     ability to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
-    support for | compatib(?:le|ility) with | first version of
+    support for | compatib(?:le|ility) with
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
 """)
 #: Places of documentation, whatever is done there.
@@ -111,7 +108,9 @@ IN_DOCUMENTATION: Final = words_of(r"""
     (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
     add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
-AROUND_CODE: Final = words_of(r"copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | doc comments?")
+AROUND_CODE: Final = words_of(r"""
+    copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | (?:code|doc|inline|missing) comments?
+""")
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
 #: Public things behind "remove": users can name them and may have used them.
@@ -124,42 +123,38 @@ PUBLIC_THING: Final = words_of(r"""
 #: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
 _UPDATE: Final = r"(?:bump(?:s|ed|ing)?|(?:updat|upgrad)(?:e|es|ed|ing))"
 DEPENDENCY: Final = Table(r"""
-    (?:<UPDATE>|pin|downgrade)(?: the)?(?: (?:dependency
-        |rust crate|crate|npm|module|helm release|github-actions?|docker))? (?P<name>(?!version\b|release\b
-        |to\b)\S+)(?: (?:docker tag|action|orb|digest|requirement|dependency|package|crate|lib|library
-        |module))*(?: from v?(?P<begin>\S+))? (?:to|->|=>) \W?v?(?P<end>\w*\d\S*)(?:(?:,| and| in| \[|:) ?.*| \(.*
-        | for .*)?
-    <UPDATE> (?:the )?(?:\w+ )?(?:bound|requirement|constraint|limit)s? (?:of|for|on) (?P<bounded>[\w@/.-]+) from
-        \ \W{0,3}v?(?P<lowest>\d[\w.+-]*)\S* to \W{0,3}v?(?P<least>\d[\w.+-]*).*
+    (?:<UPDATE>|pin|downgrade)(?: the)?(?: (?:dependency|rust crate|crate|npm|module|helm release|github-actions?
+        |docker))? (?P<name>(?!version\b|release\b|to\b)\S+)(?: (?:docker tag|action|orb|digest|requirement|dependency
+        |package|crate|lib|library|module))*(?: from v?(?P<begin>\S+))? (?:to|->|=>) \W?v?(?P<end>\w*\d\S*)(?:(?:,| and
+        | in| \[|:) ?.*| \(.*| for .*)?
+    <UPDATE> (?:the )?(?:\w+ )?(?:bound|requirement|constraint|limit)s? (?:of|for
+        |on) (?P<bounded>[\w@/.-]+) from\ \W{0,3}v?(?P<lowest>\d[\w.+-]*)\S* to \W{0,3}v?(?P<least>\d[\w.+-]*).*
     <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
-    <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node
-        |third[- ]party|outdated|minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y
-        |ies)|deps|lock ?files?|packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
+    <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node|third[- ]party|outdated
+        |minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y|ies)|deps|lock ?files?
+        |packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
     (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
-    (?:update|bump) \S+ monorepo.* | (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
-    <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk
-        |parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
+    (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
+    <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
     <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
-    (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+
-        |atuali[sz]\w+|aggiorna\w*|обнов\w+)(?: (?:de|des|der|die
-        |les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze
-        |зависимост\w+)(?: .*)?
+    (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*
+        |обнов\w+)(?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias
+        |dependências|dipendenze|зависимост\w+)(?: .*)?
     (?:bump|update|upgrade|sync)(?:s|d|ed)? (?:the )?(?:submodules? \S+|(?P<module>\S+) (?:git )?submodules?)(?: .*)?
-    <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.*
-    lock ?file maintenance.* | (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
-    \[pre-commit\.ci\].*
+    <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.* | lock ?file maintenance.*
+    (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
-    (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
     (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
     <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
-    <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian
-        |builder) )*images?\b.*
+    (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
+    <UPDATE> (?:to )?(?:the )?(?:latest )?(?:(?:base|docker|node|python|golang|alpine|debian|builder) )*images?\b.*
     <UPDATE> \S+ ?(?:->|=>) ?v?\d\S*
     <UPDATE> to (?!<PLATFORM> |release |the |unicode |version )(?P<newer>[\w@/`-]+) v?(?P<newest>\d[^ ,]*)(?:,? .*)?
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
+    (?:babel|biome|eslint|jest|prettier|rollup|ruff|typescript|vite|vitest|webpack) v?\d[\d.]*
     bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
 """, r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
 #: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
@@ -169,13 +164,17 @@ SUBORDINATE: Final = late(
 )
 #: The end of a subject about tests and documents that came with the change.
 UPKEEP_TOO: Final = late(
-    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|extend|fix|improve|rewrite|update)(?:s|e?d)?"
-    r" (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
-    r"|snapshots?)|document(?:s|ed)? [\w`].*)\Z",
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|change|extend|fix|improve|rewrite|update)"
+    r"(?:s|e?d)? (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
+    r"|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
     re.IGNORECASE,
 )
-#: The folder of a submodule, where a subject updates the submodule from one hash to another.
-FOLDER: Final = late(r"(?<=bump )\S+/(?=\S+ from \W?[0-9a-f]{7,40}\b)", re.IGNORECASE)
+#: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.
+HASHES: Final = late(
+    r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
+    r" to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\W?\Z",
+    re.IGNORECASE,
+)
 #: Subjects that are a version, maybe behind a name.
 VERSION: Final = late(
     r"(?:(?!(?:add|allow|drop|fix|remove|require|revert|support|test|use)[sd]? )\S+[-@ ])?v?\d+\.\d+(?:\.\d+)*"
@@ -185,24 +184,22 @@ VERSION: Final = late(
 RELEASE: Final = lines_of(r"""
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
-    new (?:version|release)(?: of \S+)?:? v?\d\S* | mark release v?\d\S* | updates? for \S+ v?\d+\.\d\S*
-    build (?:a )?new version | (?:bump|update) (?:the )?\S*version\S*\.\w+
-    (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new
-        |next|package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib
-        |code|and))* (?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
+    new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
+    (?:bump|update) (?:the )?\S*version\S*\.\w+ | updates? for \S+ v?\d+\.\d\S*
+    (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new|next
+        |package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code
+        |and))* (?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
         |\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?
     (?:prepare|prepares|preparing|prep|prepared|start|begin|finali[sz]e|back to)(?: (?:for|the|next|new|to|docs?
         |changelog|on|a))* ?(?:\S+ )?(?:releases?|version|development|dev|v?\d+\.\d+\S*)(?: (?:for|of|to|cycle
-        |iteration|branch|candidate|version|v?\d).*)?
-    version v?\d[\w.+-]*(?: (?:→|->|=>|to) v?\d[\w.+-]*)?
+        |iteration|branch|candidate|version|v?\d).*)? | version v?\d[\w.+-]*(?: (?:→|->|=>|to) v?\d[\w.+-]*)?
     (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    (?:post|pre)[- ]?release(?: .*)? | new release template | (?:new|next) changelog template | release(?: commit)?
-    bump version.* | update release (?:date|version).* | various updates | start next section | add next section
-    release candidate.* | dev version.* | merge (?:release|version) .* | add unreleased section.* | add release date.*
+    (?:post|pre)[- ]?release(?: .*)? | (?:new|next) changelog template | release(?: commit)? | bump version.*
+    various updates | start next section | add next section
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
@@ -230,9 +227,10 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
-        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes)\W*
+        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes|rename (?:files?|icons?|images?|things?)
+        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files))\W*
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
-    (?:fixup|squash|amend)!.* | address (?:\S+ )?(?:review )?(?:comments|feedback) (?:from|by|of|on) .*
+    (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
 #: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
@@ -243,10 +241,8 @@ ROBOT: Final = lines_of(r"""
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
-    new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations? | cherry[ -]picked from .*
-    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | i18n: translations?.*
-    apply fixes from \S+ | compile assets | add .* as a contributor.*
-    update (?:sponsors?|contributors?|people|backers)\b.* | \[autofix\.ci\].* | auto-?generate.*
-    automated? (?:cherry|back).* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
-    (?:github|gitlab) (?:classroom|pages).*
+    new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
+    update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
+    compile assets | add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
+    \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)

@@ -235,7 +235,7 @@ _NEEDS_NUMBER: Final = frozenset({
 def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     # Some subjects are items of a list.
     line = first_line[: 8 * SUBJECT_LIMIT].removeprefix("- ").removeprefix("\u2022 ")
-    if "[" in line or "(" in line or "*" in line:
+    if "skip" in (lower := line.lower()) or "no" in lower:
         line = _SKIP_MARK.sub("", line)
     line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
     if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:

@@ -20,12 +20,14 @@ from contentsvc_core.values import Value
 _AT_SIGN: Final = late(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
 _BLANK_LINE: Final = late(r"^[ \t]+$", re.MULTILINE)
 _FENCE: Final = late(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})(.*)")
-#: Code, which stays, and comments. A comment without an end is text.
+#: Code, which stays, comments, and the boxes of task lists. A comment without an end is text.
 _CODE_OR_COMMENT: Final = late(
     r"^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)|`[^`\n]*+`"
-    r"|(?P<comment>(?:^[ \t]*+<!--(?:(?!-->).)*+-->[ \t]*\n|<!--(?:(?!-->).)*+-->))|<!--.*",
+    r"|(?P<comment>(?:^[ \t]*+<!--(?:(?!-->).)*+-->[ \t]*\n|<!--(?:(?!-->).)*+-->))|<!--.*"
+    r"|(?P<item>^[ \t]*+(?:[-*+]|[0-9]{1,3}[.)])[ \t]++)\[(?P<done>[ xX])\](?=[ \t]+\S)",
     re.MULTILINE | re.DOTALL,
 )
+_OPEN, _DONE = "\u2610", "\u2611"
 #: Texts of release tools for a package that only follows another one.
 _FOLLOWS: Final = late(
     r"\s*(?:#{1,6}[ \t].*|[-*+][ \t]+(?:Updated? dependenc(?:y|ies)\b.*|`?@?[\w./-]+@\d[\w.+-]*`?)"
@@ -52,7 +54,7 @@ def clean(body: str, limit: int) -> tuple[str, bool]:
     """
     # Comments are removed: so more than the limit is read.
     text = storable(body[: 4 * limit]).replace("\r\n", "\n").replace("\r", "\n")
-    text = _CODE_OR_COMMENT.sub(lambda found: "" if found["comment"] else found[0], text)
+    text = _CODE_OR_COMMENT.sub(_shown, text)
     text = _BLANK_LINE.sub("", mask_addresses(_AT_SIGN.sub("@", text))).strip()
     cut = len(text) > limit or len(body) > 4 * limit
     if cut:
@@ -61,6 +63,11 @@ def clean(body: str, limit: int) -> tuple[str, bool]:
     text = text.rstrip()
     *_, (_, _, fence) = _lines(text)
     return f"{text}\n{fence}" if fence else text, cut
+
+
+def _shown(found: re.Match[str]) -> str:
+    box = found["done"] and (_OPEN if found["done"] == " " else _DONE)
+    return f"{found['item']}{box}" if box else "" if found["comment"] else found[0]
 
 
 def package_notes(body: str | None) -> str:
@@ -131,7 +138,7 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"\badd|new\b|feature|enhanc|highlight", Section.ADDED),
 )
 _HEADING: Final = late(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
-_ITEM: Final = late(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?(.*)")
+_ITEM: Final = late(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\u2611[ \t]+)?(.*)")
 #: In spaces, more than the first item of a list has, and in front of a list: code has four.
 _NESTED: Final = 2
 _CODE_INDENT: Final = 4
@@ -207,7 +214,7 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
     is_reported, left, margin = True, _ENTRIES_READ, 0
     open_: list[str] | None = None
     for line, code, _ in _lines(text):
-        if code or not line.strip() or line.lstrip().startswith((">", "|", "<")):
+        if code or not line.strip() or line.lstrip().startswith((">", "|", "<")) or _OPEN in line:
             open_ = None
         elif heading := _HEADING.fullmatch(line):
             words = heading[1] or heading[2] or ""

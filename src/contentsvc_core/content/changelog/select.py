@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
-from contentsvc_core.content.changelog.patterns import DEPENDENCY, FOLDER, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
+from contentsvc_core.content.changelog.patterns import DEPENDENCY, HASHES, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
@@ -215,16 +215,19 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
         return True
     message = entry.message
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
+    if _is_reference(message):
+        return bool(_instead(message))
     if entry.touched.noted:
         return True
-    if message.description[-1:].isdecimal() and REFERENCE_ALONE.fullmatch(message.description):
-        return False
     if not (typed is None or typed in UPKEEP):
         return True
     of_fragments, some_news, of_requests = habits
     if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
         return False
     past = of_requests and not entry.numbers and not message.kind
+    if kind.section is Section.ADDED and entry.numbers and len(entry.reads) > 1:
+        # The news of a merged branch may come in a commit of their own.
+        return True
     return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
 
 
@@ -242,17 +245,15 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     text = without_period(message.description) if undone is None else _undone(message, undone)
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
-    if "/" in text:
-        text = FOLDER.sub("", text, count=1)
+    if text[:4] in {"Bump", "bump"}:
+        text = HASHES.sub(r"Update \g<what>", text)
     # Most subjects have one deed: looking for a second one costs more than for the sign before it.
     several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
     more = UPKEEP_TOO.search(text) if several and kind.section not in UPKEEP else None
     if more and not SUBORDINATE.search(text, 0, more.start()):
         text = text[: more.start()]
     if undone is None:
-        text = words.imperative(text)
-        if kind.section is Section.FIXED:
-            text = words.mended(text)
+        text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     name = undone.scope if undone and undone.quoted else message.scope
@@ -273,6 +274,15 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         bump=bump_of(message) if kind.section is Section.DEPENDENCIES else None,
         newcomer=newcomer or "",
     )
+
+
+def _is_reference(message: CommitMessage) -> bool:
+    return message.description[-1:].isdecimal() and REFERENCE_ALONE.fullmatch(message.description) is not None
+
+
+def _instead(message: CommitMessage) -> str:
+    # The first commit of a squashed branch is an item that may only refer, too.
+    return without_period(explanation(message.body.lstrip().removeprefix("* ")))
 
 
 def _undone(message: CommitMessage, undone: Undoing) -> str:
@@ -343,7 +353,8 @@ def most_important(changes: Iterable[Change], count: int) -> list[Change]:
     """Return the most important changes. Only changes of the first sections are compared in full."""
     by_kind = sorted(changes, key=lambda change: RANK[change.section])
     last = RANK[by_kind[count - 1].section] if len(by_kind) > count else len(RANK)
-    return sorted((change for change in by_kind if RANK[change.section] <= last), key=importance)[:count]
+    first = [change for change in by_kind if RANK[change.section] <= last]
+    return sorted(first, key=importance)[:count] if len(first) > 1 else first[:count]
 
 
 def is_news(change: Change) -> bool:

@@ -18,7 +18,7 @@ _compared: Final = itemgetter(slice(_COMPARED))
 _COMPARABLE: Final = bytes(
     ord(chr(code).lower()) if re.match(r"\w", chr(code), re.ASCII) else 32 for code in range(256)
 )
-_NO_WORD: Final = re.compile(r"\W+")
+_WORDS: Final = re.compile(r"\w+")
 #: The mark of a beginning that the first word of a line must have.
 _FIRST: Final = "^"
 
@@ -105,10 +105,7 @@ def rows_of(text: str) -> list[str]:
 def tables_of(line: str) -> tuple[int, set[str]]:
     """Return the tables that a line may match, as bits, and the beginnings of words that their rows need."""
     index = _index()
-    if line.isascii():
-        words = line.encode().translate(_COMPARABLE).decode().split()
-    else:
-        words = _NO_WORD.sub(" ", lowered(line)).split()
+    words = line.encode().translate(_COMPARABLE).decode().split() if line.isascii() else _WORDS.findall(lowered(line))
     found = index.keys() & map(_compared, words)
     if words and (first := _FIRST + words[0][:_COMPARED]) in index:
         found.add(first)

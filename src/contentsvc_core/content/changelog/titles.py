@@ -52,7 +52,7 @@ def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, 
         return plain_title(f"{names}: ", plain(said), "", phrases)
     elsewhere = [item for item in others if not item.part.releases]
     place = projects_named(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released
-    return changes_title([item.change for item in elsewhere or others], f"{names}; {place}", phrases)
+    return changes_title([item.change for item in elsewhere or others], f"{names}{phrases.semicolon}{place}", phrases)
 
 
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
@@ -63,7 +63,7 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     if news and not leading:
         said = phrases.count(len(news), phrases.kinds[Section.OTHER])
     elif named and (leads := _leads(leading, TITLE_LIMIT - len(start) - 1, phrases)):
-        said = _joined(leads)
+        said = _joined(leads, phrases.semicolon)
         if ": " in next(iter(leads)):
             start = f"{named} \u2013 "
     elif named and not changes:
@@ -86,10 +86,10 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
         unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
-        size = len(text) + 2 * bool(leads)
+        size = len(text) + len(phrases.semicolon) * bool(leads)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
-        weighty = not is_minor(change) or is_minor(leading[0])
-        if size <= room and len(text) <= limit and (not leads or weighty):
+        fits = size <= room and len(text) <= limit
+        if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
             room -= size
             last = last if unmarked else change.section
@@ -98,13 +98,13 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
     return leads or {cut_at_word(lead(change, phrases), room): change.section for change in leading[:1]}
 
 
-def _joined(leads: Mapping[str, Section]) -> str:
+def _joined(leads: Mapping[str, Section], semicolon: str) -> str:
     (said, section), *others = leads.items()
     comma, labelled = ", " in "".join(leads), ": " in said
     for text, own in others:
         # A comma inside a change, a new label, and the end of a label's section need a stronger sign.
         ended = labelled and own is not section
-        said = f"{said}{'; ' if comma or ended or ': ' in text else ', '}{text}"
+        said = f"{said}{semicolon if comma or ended or ': ' in text else ', '}{text}"
         section, labelled = own, ": " in text or (labelled and not ended)
     return said
 

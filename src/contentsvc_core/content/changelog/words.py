@@ -30,11 +30,11 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.INTERNAL: """nit nits ci cd test tests testing refactor refac refactoring style styles lint linting
         cleanup clean internal wip release tooling infra bench benchmark benchmarks dev devops format fmt types
         typing example examples meta misc codegen clippy tst cln mov ref sty bld typ rls""",
-    None: "chore build chores maint maintenance mnt minor task update merge revert polish",
+    None: "chore build chores maint maintenance mnt minor task update merge revert polish trivial",
 })  # fmt: skip
 #: Vague types of upkeep: paths and words decide.
 VAGUE_TYPES: Final = frozenset(
-    {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "update"}
+    {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "trivial", "update"}
 )
 
 GITMOJI: Final[Mapping[str, Section]] = _table({
@@ -216,6 +216,13 @@ _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?"
 #: A name of several words, and words that only German texts have: their nouns have capitals.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
 _GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
+#: Nouns with which new things end, maybe with a clause behind.
+_NEW_THING: Final = late(
+    r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
+    r"|lint|method|mode|option|parameter|plugin|provider|rule|setting|shortcut|support|syntax|theme|type)s?"
+    r"(?:\Z| (?:for|from|in|of|on|that|to|which|with) .*)",
+    re.IGNORECASE,
+)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|exception|failure|leak|mismatch|overflow|panic|race condition|regression"
@@ -227,11 +234,17 @@ _FAULTY: Final = late(
     re.IGNORECASE,
 )
 _WORD: Final = late(r"[^\W_]+")
+_DEEDS: Final = {Section.FIXED: ("Fix", _FAULTY), Section.ADDED: ("Add", _NEW_THING)}
+#: Words that may be verbs or adverbs: "Turning the lens", unlike "Turning error".
+_MAY_DO: Final = late(
+    r"(?!\w+ing (?:crash|error|exception|failure|leak|panic)\b)\w{2,}(?:i[sz]e|ify|ing|ly)\b", re.IGNORECASE
+)
 #: Lower-case letters and digits, and spaces for other characters: for ASCII, this is the faster way.
 _LETTERS: Final = bytes(
     ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
+_IMPROVEMENTS: Final = late(r"improvements? (?:for|in|of|on|to) ", re.IGNORECASE)
 #: The word after a noun.
 _NO_VERB: Final = late(
     r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
@@ -259,6 +272,7 @@ def words_in(text: str) -> list[str]:
 
 def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
+    text = _IMPROVEMENTS.sub("Improve ", text, count=1) if text[:9].casefold() == "improveme" else text
     verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
     first = _FIRST_WORD.match(text) if verb else None
     if (
@@ -276,12 +290,15 @@ def imperative(text: str) -> str:
     return f"{_like(first[0], verb)}{rest}"
 
 
-def mended(text: str) -> str:
-    """Return a fix that only names a fault as a deed: ``Empty value error`` as ``Fix empty value error``."""
-    first = text.partition(" ")[0].casefold()
-    if first in _BEGIN_DEEDS or first.endswith(("ing", "ly")) or not _FAULTY.fullmatch(text):
+def deed(text: str, section: Section) -> str:
+    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``."""
+    if section not in _DEEDS:
         return text
-    return text if _FINITE.search(text) or _GERMAN.search(text) else f"Fix {continued(text)}"
+    verb, named = _DEEDS[section]
+    first = text.partition(" ")[0].casefold()
+    if first in _BEGIN_DEEDS or _MAY_DO.match(text) or not named.fullmatch(text):
+        return text
+    return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str) -> str:

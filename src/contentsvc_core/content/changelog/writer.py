@@ -335,4 +335,4 @@ def _bumped(moved: Sequence[Bump], phrases: Phrasebook) -> str:
     parts = [phrases.enumerated(names)] if names else []
     if builds := len(moved) - len(packages):
         parts.append(phrases.count(builds, phrases.build_actions))
-    return phrases.dependencies.format(packages="; ".join(parts)) if parts else ""
+    return phrases.dependencies.format(packages=phrases.semicolon.join(parts)) if parts else ""

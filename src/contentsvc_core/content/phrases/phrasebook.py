@@ -56,6 +56,7 @@ _FILLING: Final = _Filling()
 @final
 class Phrasebook(Struct, frozen=True, kw_only=True):
     thousands: str
+    semicolon: str
     zero_is_one: bool
     conjunction: str
     conjunction_before_i: str | None
