@@ -28,7 +28,7 @@ def _since(_: click.Context, __: click.Parameter, value: str) -> str:
     if ago is None:
         at = read_time("since", value)
         if isinstance(at, Refusal):
-            misused(f"{at.message()}, and no age, such as 30m, 2h, 3d or 1w")
+            misused(f"{at.message('--since')}, and no age, such as 30m, 2h, 3d or 1w")
         return value
     return iso_ms(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
 

@@ -1,11 +1,12 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
 from contentsvc_cli.servers import chosen_server
+from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
@@ -132,15 +133,13 @@ async def owned(
     kind: str,
     id_: str,
     work: Callable[[str, str], Awaitable[_T | Refusal | None]],
-    *,
-    names: Mapping[str, str] | None = None,
 ) -> _T:
     """Return the result of ``work`` for the owner of an object and its id; ``None`` or ``False``: it does not exist."""
     owner = await app.stores.directory.owner_of(id_)
     result = None if owner is None else await work(owner, id_)
     if result is None or result is False:
         refuse_unknown(kind, id_)
-    return accepted(result, missing=_missing(kind, id_), names=names)
+    return accepted(result, missing=_missing(kind, id_))
 
 
 def refuse_unknown(kind: str, id_: str) -> NoReturn:
@@ -151,14 +150,15 @@ def _missing(kind: str, id_: str) -> str:
     return f"there is no {kind} '{id_}'"
 
 
-def accepted(value: _T | Refusal, *, missing: str | None = None, names: Mapping[str, str] | None = None) -> _T:
+def accepted(value: _T | Refusal, *, missing: str | None = None) -> _T:
     """Return the result of a use case; a refusal is exit code 2 if a value is invalid, else 1.
 
-    ``missing`` is the message for a resource that does not exist; ``names`` are options that differ from fields.
+    The message names the option of the field. ``missing`` is the message for a resource that does not exist.
     """
     if not isinstance(value, Refusal):
         return value
-    message = value.message((names or {}).get(value.field or ""))
+    ctx = click.get_current_context(silent=True)
+    message = value.message(None if ctx is None else option_of(ctx.command, value.field))
     if value.kind in {RefusalKind.INVALID, RefusalKind.QUERY}:
         raise click.UsageError(message)
     raise click.ClickException((missing if value.kind is RefusalKind.NOT_FOUND else None) or message)

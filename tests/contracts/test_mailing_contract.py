@@ -176,6 +176,20 @@ async def test_a_deleted_changelog_takes_its_subscribers_along(acme: Tenant) -> 
     assert await acme.stores.subscribers.subscribers(acme.id) == [kept]
 
 
+async def test_the_last_error_of_each_address_is_known(acme: Tenant) -> None:
+    await changelog_of(acme)
+    await confirmed(acme, "ann@example.org")
+    await requested(acme, "bob@example.org")
+    mailbox = acme.stores.mailbox
+    assert await mailbox.errors(acme.id) == {}
+    [mail] = await take(acme)
+    refused = MailOutcome(status=MessageStatus.FAILED, due_at=later(minutes=2), error="550 no such user")
+    await mailbox.record(mail, refused)
+
+    assert await mailbox.errors(acme.id) == {mail.subscriber.id: "550 no such user"}
+    assert await mailbox.errors("org_other") == {}
+
+
 async def test_a_post_is_announced_once_and_only_to_changelogs_with_subscribers(stores: Stores) -> None:
     acme, other = await tenant(stores), await tenant(stores, "zenith", repository_id=2)
     for each in (acme, other):

@@ -48,7 +48,7 @@ def test_commands_options_and_choices_are_completed() -> None:
     assert completed("generate", "--type", "blog") == ["blog_post"]
 
 
-def test_slugs_and_ids_are_completed_from_the_database() -> None:
+def test_slugs_and_ids_are_completed_from_the_database(folder: Path) -> None:
     command("organization", "create", "Acme")
     command("organization", "create", "Beta")
     created = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
@@ -59,6 +59,14 @@ def test_slugs_and_ids_are_completed_from_the_database() -> None:
     assert completed("integration", "disable", "") == [created["integrationId"]]
     assert completed("receive", "x.jsonl", "--integration", "int_") == [created["integrationId"]]
     assert completed("trigger", "disable", "trg_") == [trigger["id"]]
+    (folder / "post.md").write_text("Brighter.", "utf-8")
+    post = command("post", "create", "--organization", "acme", "--title", "A lamp", "--markdown", "post.md")
+    assert completed("post", "show", "post_") == [post["id"]]
+    endpoint = command("endpoint", "create", "https://acme.example/hook", "--organization", "acme")
+    assert completed("endpoint", "show", "whe_") == [endpoint["id"]]
+    weekly = ("--frequency", "weekly", "--day-of-week", "monday", "--at", "09:00", "--repository-id", "4242")
+    schedule = command("schedule", "create", "--organization", "acme", "--name", "Weekly", *weekly)
+    assert completed("schedule", "show", "sch_") == [schedule["id"]]
     assert completed("trigger", "create", "--organization", "acme", "--repository-id", "4") == ["4242"]
     # Another organization's integrations are not offered.
     assert completed("tail", "--organization", "beta", "--integration", "") == []

@@ -243,6 +243,23 @@ def test_a_checkout_without_releases_gets_posts_about_its_pushes(tmp_path: Path)
     assert trigger["sourceConfig"]["eventTypes"] == ["push"]
 
 
+@pytest.mark.parametrize(
+    ("start", "reported"),
+    [
+        ("releases", "; the post about your next release reports them."),
+        ("both", "; the server writes posts about them."),
+        ("none", "; no trigger writes posts about them."),
+    ],
+)
+def test_what_reports_the_received_pushes_is_named(tmp_path: Path, start: str, reported: str) -> None:
+    work = Work(tmp_path / "lamp")
+    work.commit("feat: turn the lamp")
+
+    shown = ran(*OPTIONS, "--checkout", str(work.path), "--trigger", start)
+
+    assert f"Received 1 pushes and releases of your checkout{reported}" in shown.stdout
+
+
 def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     with CodeHostServer() as host:
         api = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse", "--api-url", host.api_url)

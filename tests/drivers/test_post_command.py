@@ -55,7 +55,7 @@ def test_context_records_are_searched_and_shown() -> None:
         error("context", "search", "!", "--organization", "acme", code=2) == "Invalid query: it has no word, only signs"
     )
     assert error("context", "search", "x", "--organization", "acme", "--event-type", "ping", code=2).startswith(
-        "Invalid eventType: 'ping'"
+        "Invalid --event-type: 'ping'"
     )
 
 
@@ -139,7 +139,7 @@ def test_a_post_is_shown_changed_published_and_deleted(post: dict[str, Any], tmp
     assert (changed["title"], changed["content"]) == ("Lamps", "<h1>Lamps ⚓</h1>\n")
     assert command("post", "edit", id_, "--markdown", "-", input="New\0")["markdown"] == "New\ufffd"
     assert "nothing to change" in error("post", "edit", id_, code=2)
-    assert error("post", "edit", id_, "--title", "x" * 121, code=2) == "title must have at most 120 characters"
+    assert error("post", "edit", id_, "--title", "x" * 121, code=2) == "--title must have at most 120 characters"
     (tmp_path / "post.md").write_bytes(b"\xff")
     assert error("post", "edit", id_, "--markdown", "post.md") == "the Markdown is not valid UTF-8"
 
@@ -196,7 +196,7 @@ def test_posts_are_searched(post: dict[str, Any]) -> None:
     assert command("post", "search", "lamp", "--organization", "acme", "--status", "published") == []
     assert command("post", "search", "lamp", "--organization", "acme", "--content-type", "blog_post") == []
     assert error("post", "search", "x", "--organization", "acme", "--status", "gone", code=2).startswith(
-        "Invalid status"
+        "Invalid --status"
     )
 
 
@@ -213,6 +213,10 @@ def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
     scheduled = command("post", "publish", id_, "--at", "2999-01-01T08:00Z")
     assert scheduled["sourceMetadata"]["publishAt"] == "2999-01-01T08:00:00.000Z"
     assert "publishAt" in CliRunner().invoke(main, ["post", "publish", id_, "--at", "2999-01-02"]).stdout
+    (line,) = [each for each in CliRunner().invoke(main, ["post", "list"]).stdout.splitlines() if id_ in each]
+    assert "2999-01-02T00:00:00.000Z" in line
+    shown = CliRunner().invoke(main, ["post", "show", id_])
+    assert (shown.stdout, shown.stderr) == ("Brighter.\n", "Scheduled for 2999-01-02T00:00:00.000Z.\n")
     assert "publishAt" not in command("post", "edit", id_, "--publish-at", "none")["sourceMetadata"]
     assert command("post", "edit", id_, "--summary", "none", "--title", "Lamps")["sourceMetadata"].keys() == {
         "writer",
@@ -228,7 +232,8 @@ def test_a_post_is_created_scheduled_and_restored(tmp_path: Path) -> None:
     both = (*create, "--markdown", "post.md", "--publish", "--publish-at", "2999-01-01")
     assert error(*both, code=2) == "use either --publish or --publish-at"
     unreadable = error(*create, "--markdown", "post.md", "--publish-at", "soon", code=2)
-    assert unreadable.startswith("publishAt 'soon' is no time")
+    assert unreadable.startswith("--publish-at 'soon' is no time")
+    assert error("post", "publish", id_, "--at", "soon", code=2).startswith("--at 'soon' is no time")
 
 
 def test_posts_are_filtered_and_changed_together(tmp_path: Path) -> None:
@@ -240,7 +245,7 @@ def test_posts_are_filtered_and_changed_together(tmp_path: Path) -> None:
     ]
     assert [each["id"] for each in command("post", "list", *own, "--label", "new", "--query", "1")] == ids[1:]
     assert command("post", "list", *own, "--status", "published") == []
-    assert error("post", "list", *own, "--label", "old", code=2).startswith("Invalid label: 'old'")
+    assert error("post", "list", *own, "--label", "old", code=2).startswith("Invalid --label: 'old'")
 
     bulk = ("post", "bulk", "publish", *own, "--label", "new")
     assert "add --yes" in error(*bulk, code=2)

@@ -40,7 +40,7 @@ def test_subscribers_are_listed_and_deleted() -> None:
         ("bob@example.org", "acme", SubscriberStatus.PENDING.value),
     ]
     # Neither tokens nor digests leave the database.
-    assert set(listed[0]) == {"address", "changelog", "status", "createdAt", "confirmedAt"}
+    assert set(listed[0]) == {"address", "changelog", "status", "createdAt", "confirmedAt", "mailError"}
     assert command("subscriber", "remove", *mine, "Ann@example.org") == {"address": "ann@example.org", "removed": 1}
     assert [each["address"] for each in command("subscriber", "list", *mine)] == ["bob@example.org"]
 

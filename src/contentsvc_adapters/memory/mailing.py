@@ -192,6 +192,14 @@ class MemoryMailbox(SealedMemoryStore):
                 mail, status=outcome.status, attempts=taken.attempts, due_at=outcome.due_at, error=outcome.error
             )
 
+    async def errors(self, organization_id: str) -> Mapping[str, str]:
+        failed = [
+            (mail.created_at, mail.id, mail.subscriber_id, mail.error)
+            for mail in self._state.mails.values()
+            if mail.organization_id == organization_id and mail.status is MessageStatus.FAILED
+        ]
+        return {subscriber_id: error for *_, subscriber_id, error in sorted(failed) if error is not None}
+
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         mail = self._held(taken)
         if mail is not None:

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
@@ -195,6 +195,18 @@ class SqlMailbox(SealedSqlStore):
             status=outcome.status.value, attempts=taken.attempts, due_at=to_ms(outcome.due_at), error=outcome.error
         )
         await self._database.change(ending)
+
+    async def errors(self, organization_id: str) -> Mapping[str, str]:
+        query = (
+            select(mails.c.subscriber_id, mails.c.error)
+            .where(
+                mails.c.organization_id == organization_id,
+                mails.c.error.is_not(None),
+                has_value(mails.c.status, MessageStatus.FAILED),
+            )
+            .order_by(mails.c.created_at, mails.c.id)
+        )
+        return {row.subscriber_id: row.error for row in await self._database.rows(query)}
 
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))

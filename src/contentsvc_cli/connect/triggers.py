@@ -76,7 +76,7 @@ def create(organization: str, *, every_event: bool, **fields: Any) -> None:  # n
 
     async def work(app: Application) -> dict[str, Any]:
         owner = await organization_named(app, organization)
-        return _body(accepted(await app.trigger_editor.create(owner.id, command), names=_NAMES))
+        return _body(accepted(await app.trigger_editor.create(owner.id, command)))
 
     def remote(api: Api) -> dict[str, Any]:
         return api.send("POST", _PATH, _request(command))["eventTrigger"]
@@ -193,9 +193,7 @@ def _switch(trigger_id: str, *, enabled: bool) -> None:
 def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
     async def work(app: Application) -> dict[str, Any]:
         editor = app.trigger_editor
-        changed = await owned(
-            app, "trigger", trigger_id, lambda owner, id_: editor.change(owner, id_, change), names=_NAMES
-        )
+        changed = await owned(app, "trigger", trigger_id, lambda owner, id_: editor.change(owner, id_, change))
         return _body(changed)
 
     def remote(api: Api) -> dict[str, Any]:

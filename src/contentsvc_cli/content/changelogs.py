@@ -243,7 +243,7 @@ def _command(kind: type[_Command], fields: Mapping[str, Any]) -> _Command:
     }
     links = values.pop("links", None)
     ready = {} if links is None else {"header_links": tuple(LinkBody(*link) for link in links if link != ("", ""))}
-    return accepted(read_command(kind, values, **ready), names=_NAMES)
+    return accepted(read_command(kind, values, **ready))
 
 
 async def _named(app: Application, organization: str, which: str | None) -> tuple[Organization, PublicChangelog]:

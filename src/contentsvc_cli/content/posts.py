@@ -111,22 +111,22 @@ def list_posts(organization: str, limit: int | None, **filters: str) -> None:
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         if query == PostQuery():
-            return [post_body(post) for post in await app.stores.posts.posts(owner, limit=at_most)]
+            return _scheduled([post_body(post) for post in await app.stores.posts.posts(owner, limit=at_most)])
         listed: list[Post] = []
         page, pages = 1, 1
         while page <= pages and (at_most is None or len(listed) < at_most):
             posts, pagination = accepted(await app.stores.posts.page(owner, query, PageRequest(limit=_PAGE, page=page)))
             listed += posts
             page, pages = page + 1, pagination.total_pages
-        return [post_body(post) for post in listed[:at_most]]
+        return _scheduled([post_body(post) for post in listed[:at_most]])
 
     show_list(
         organization,
         rows,
-        ("createdAt", "id", "contentType", "status", "title"),
-        optional=("contentType",),
+        ("createdAt", "id", "contentType", "status", "publishAt", "title"),
+        optional=("publishAt", "contentType"),
         limit=limit,
-        remote=lambda api: api.list("/v1/posts", "posts", at_most, **filters),
+        remote=lambda api: _scheduled(api.list("/v1/posts", "posts", at_most, **filters)),
     )
 
 
@@ -242,6 +242,8 @@ def show_post(post_id: str) -> None:
         show(body)
     else:
         say(body["markdown"])
+        if at := _publish_at(body):
+            click.echo(f"Scheduled for {at}.", err=True)
 
 
 @post.command()
@@ -302,11 +304,11 @@ def restore(post_id: str, number: int) -> None:
 
 @post.command()
 @click.argument("post_id")
-@click.option("--at", metavar="TIME", help="Publish the draft at this time, such as 2026-11-22T08:30Z.")
+@click.option("--at", "publish_at", metavar="TIME", help="Publish the draft at this time, such as 2026-11-22T08:30Z.")
 @JSON
-def publish(post_id: str, at: str | None) -> None:
+def publish(post_id: str, publish_at: str | None) -> None:
     """Publish a post, now or at a later time."""
-    change = ChangePost(status=PostStatus.PUBLISHED) if at is None else ChangePost(publish_at=at)
+    change = ChangePost(status=PostStatus.PUBLISHED) if publish_at is None else ChangePost(publish_at=publish_at)
     _change(post_id, change)
     hint(f"contentsvc open post {post_id}")
 
@@ -349,9 +351,19 @@ def _change(post_id: str, change: Struct) -> None:
 
 def _show(changed: Mapping[str, Any]) -> None:
     # People get a summary; 'post show' prints the text.
-    metadata: Mapping[str, Any] = changed["sourceMetadata"] or {}
-    row: Mapping[str, Any] = {**changed, "publishAt": metadata["publishAt"]} if "publishAt" in metadata else changed
+    at = _publish_at(changed)
+    row: Mapping[str, Any] = {**changed, "publishAt": at} if at else changed
     show(changed if wants_json() else {name: row[name] for name in _SHORT if name in row})
+
+
+def _scheduled(posts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return posts with the times of their schedules for a table; JSON stays as in ``/v1``."""
+    return posts if wants_json() else [{**post, "publishAt": _publish_at(post)} for post in posts]
+
+
+def _publish_at(post: Mapping[str, Any]) -> str | None:
+    metadata: Mapping[str, Any] = post["sourceMetadata"] or {}
+    return metadata.get("publishAt")
 
 
 def _text(markdown: TextIO) -> str:

@@ -23,10 +23,11 @@ def list_subscribers(organization: str) -> None:
     async def work(app: Application) -> list[dict[str, Any]]:
         owner = await organization_named(app, organization)
         slugs = {changelog.id: changelog.slug for changelog in await app.stores.changelogs.all_of(owner.id)}
-        return [_body(subscriber, slugs) for subscriber in await app.stores.subscribers.subscribers(owner.id)]
+        errors = await app.stores.mailbox.errors(owner.id)
+        return [_body(each, slugs, errors.get(each.id)) for each in await app.stores.subscribers.subscribers(owner.id)]
 
     rows = with_app(work)
-    show_rows(rows, columns=("address", "changelog", "status", "createdAt"), empty="No subscribers.")
+    show_rows(rows, columns=("address", "changelog", "status", "createdAt", "mailError"), empty="No subscribers.")
 
 
 @subscriber.command()
@@ -49,11 +50,12 @@ def remove(organization: str, address: str) -> None:
     show({"address": normal, "removed": removed})
 
 
-def _body(subscriber: Subscriber, slugs: dict[str, str]) -> dict[str, Any]:
+def _body(subscriber: Subscriber, slugs: dict[str, str], error: str | None) -> dict[str, Any]:
     return {
         "address": subscriber.address,
         "changelog": slugs.get(subscriber.changelog_id, subscriber.changelog_id),
         "status": subscriber.status.value,
         "createdAt": iso_ms(subscriber.created_at),
         "confirmedAt": None if subscriber.confirmed_at is None else iso_ms(subscriber.confirmed_at),
+        "mailError": error,
     }

@@ -173,7 +173,12 @@ def init(  # noqa: PLR0913  # one parameter an option
     if wants_json():
         click.echo(json_text(_body(done, env_file if written else None), indent=2))
     else:
-        _print(done, answers, env_file, port, written=written)
+        reported = "the server writes posts about them"
+        if started is Start.NOTHING:
+            reported = "no trigger writes posts about them"
+        elif started is Start.RELEASES and checkout_found is not None and not checkout_found.has_releases:
+            reported = "the post about your next release reports them"
+        _print(done, answers, env_file, port, written=written, reported=reported)
 
 
 @final
@@ -301,7 +306,7 @@ def _body(done: Done, written: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, written: bool) -> None:
+def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, written: bool, reported: str) -> None:
     for line in done.existing:
         say(f"Exists already: {line}")
     name = done.integration.repositories[0].full_name
@@ -324,7 +329,7 @@ def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, writ
     state = f"Settings are in {env_file}" if written else f"{env_file} is kept as it was; --overwrite replaces it"
     say(f"{state}.")
     if done.received:
-        say(f"Received {done.received:,} pushes and releases of your checkout; the server writes posts about them.")
+        say(f"Received {done.received:,} pushes and releases of your checkout; {reported}.")
     if done.is_public:
         say(f"Public changelog: {done.changelog_url}")
     elif done.unexposed:

@@ -1,7 +1,7 @@
 """Shell completion of slugs and ids from the database. Errors are silent: the shell would print them."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import click
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from contentsvc_core.ports import Stores
 
 _Named: TypeAlias = tuple[str, str]
+_Completion: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]"
 _HELP_LENGTH: Final = 60
+#: Number of posts and runs to choose from, newest first.
+_NEWEST: Final = 50
 _TIMEOUT_S: Final = 1.0
 
 
@@ -34,26 +37,61 @@ def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[
     return [CompletionItem(zone) for zone in zone_names() if zone.lower().startswith(incomplete.lower())]
 
 
-def integration_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(stores: "Stores") -> Sequence[_Named]:
-        return [
-            (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
-            for owner in await _owners(stores, ctx)
-            for integration in await stores.directory.integrations(owner.id)
-        ]
+def _ids(named: "Callable[[Stores, str], Awaitable[Sequence[_Named]]]") -> _Completion:
+    """Return the completion of ids of the chosen organization, or of all; ``named`` lists those of one."""
 
-    return _beginning_with(incomplete, read)
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+        async def read(stores: "Stores") -> Sequence[_Named]:
+            return [each for owner in await _owners(stores, ctx) for each in await named(stores, owner.id)]
+
+        return _beginning_with(incomplete, read)
+
+    return complete
 
 
-def trigger_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
-    async def read(stores: "Stores") -> Sequence[_Named]:
-        return [
-            (trigger.id, trigger.name or trigger.output_type.value)
-            for owner in await _owners(stores, ctx)
-            for trigger in await stores.triggers.all_of(owner.id)
-        ]
+async def _brands(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(brand.id, brand.name) for brand in await stores.brands.identities(owner)]
 
-    return _beginning_with(incomplete, read)
+
+async def _endpoints(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(each.id, each.description or each.format.value) for each in await stores.endpoints.endpoints(owner)]
+
+
+async def _integrations(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [
+        (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
+        for integration in await stores.directory.integrations(owner)
+    ]
+
+
+async def _posts(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(post.id, post.title) for post in await stores.posts.posts(owner, limit=_NEWEST)]
+
+
+async def _runs(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(run.id, run.status.value) for run in await stores.run_lists.runs(owner, limit=_NEWEST)]
+
+
+async def _schedules(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(schedule.id, schedule.name) for schedule in await stores.schedules.all_of(owner)]
+
+
+async def _triggers(stores: "Stores", owner: str) -> Sequence[_Named]:
+    return [(trigger.id, trigger.name or trigger.output_type.value) for trigger in await stores.triggers.all_of(owner)]
+
+
+integration_ids: Final = _ids(_integrations)
+trigger_ids: Final = _ids(_triggers)
+#: The completions of ids, by kind.
+IDS: Final[Mapping[str, _Completion]] = {
+    "brand": _ids(_brands),
+    "endpoint": _ids(_endpoints),
+    "integration": integration_ids,
+    "post": _ids(_posts),
+    "run": _ids(_runs),
+    "schedule": _ids(_schedules),
+    "trigger": trigger_ids,
+}
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":

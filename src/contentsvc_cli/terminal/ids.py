@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, final
 import click
 
 from contentsvc_cli.servers import Server, chosen_server
-from contentsvc_cli.terminal.completing import integration_ids, trigger_ids
+from contentsvc_cli.terminal.completing import IDS
 from contentsvc_core.on_demand import late
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _KINDS: Final = {
     "schedule_id": ("schedule", "sch_"),
     "trigger_id": ("trigger", "trg_"),
 }
-_COMPLETED: Final = {"integration": integration_ids, "trigger": trigger_ids}
 #: An id that this service generates: the prefix of its kind and a UUIDv7.
 COMPLETE: Final = re.compile(r"(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 #: Hexadecimal digits that a beginning needs, as in git.
@@ -67,7 +66,7 @@ class ShortId(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> "list[CompletionItem[str]]":
-        named = _COMPLETED.get(self.kind)
+        named = IDS.get(self.kind)
         return [] if named is None else named(ctx, param, incomplete)
 
 

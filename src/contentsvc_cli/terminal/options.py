@@ -8,6 +8,7 @@ from msgspec import UNSET, inspect, structs
 
 from contentsvc_cli.terminal.output import misused
 from contentsvc_core.commands import describe
+from contentsvc_core.refusals import wire_name
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -50,6 +51,13 @@ def options(
         return function
 
     return decorate
+
+
+def option_of(command: click.Command, field: str | None) -> str | None:
+    """Return the option of a command for a field of a refusal; ``None``: the command has none."""
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    name = wire_name(field or "")
+    return next((each.opts[0] for each in options if wire_name(each.name or "") == name), None)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.on_demand import late
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import read_iso
 from contentsvc_core.zones import DEFAULT_ZONE, instant_at
@@ -17,7 +17,7 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 
 def bad_query(parameter: str, fault: str) -> Refusal:
-    return Refusal(RefusalKind.QUERY, f"Invalid {parameter}: {fault}", parameter)
+    return Refusal(RefusalKind.QUERY, f"Invalid {FIELD}: {fault}", parameter)
 
 
 def listed(text: str) -> tuple[str, ...]:

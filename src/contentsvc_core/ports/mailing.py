@@ -78,6 +78,10 @@ class Mailbox(Protocol):
         """Store the outcome of an attempt, unless another process took the mail since, or the mail is gone."""
         ...
 
+    async def errors(self, organization_id: str) -> Mapping[str, str]:
+        """Return the error of each subscriber's last failed mail, by subscriber; the others are left out."""
+        ...
+
     async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
         """Set a mail due at ``due_at``, and do not count the attempt."""
         ...

@@ -156,7 +156,7 @@ def _why_not_writable(sentence: str) -> str:
         return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
     return (
         f"give the user with id {os.geteuid()} write access to the file, its '-wal' and '-shm' files and the folder, "
-        "or run this as the server's user"
+        "or run this as the server's user; mount a read-only file system for writing"
     )
 
 

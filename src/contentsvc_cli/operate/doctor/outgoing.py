@@ -51,7 +51,7 @@ async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
         return [warning(name, sentence, "see 'mail' above, and 'mails not sent' in the log of 'serve'")]
     if counts.failed:
         advice = (
-            "a failed mail is not sent again; look for its address in the mail server's log, and delete a wrong one: "
+            "a failed mail is not sent again; see its address: contentsvc subscriber list; delete a wrong one: "
             "contentsvc subscriber remove"
         )
         return [warning(name, sentence, advice)]
