@@ -95,11 +95,8 @@ def _postgresql_fault(url: URL) -> str | None:
 
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
-    if not _is_address(value, without=r"\s") or urlsplit(value).path:
-        _refuse(
-            "CONTENTSVC_BASE_URL must be an address such as https://example.org, without a path or a query: the "
-            "service needs a host name of its own"
-        )
+    if not _is_address(value, without=r"\s"):
+        _refuse("CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query")
 
 
 def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:
