@@ -452,8 +452,13 @@ def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
     assert len(json.dumps(answer(filtered))) < 500
     assert filtered.event.action.isprintable()
     assert isinstance(reason, Filtered)
-    assert len(reason.reason) < 300
     assert reason.reason.isprintable()
+    for length, shown in ((100, "b" * 100), (101, "b" * 99 + "…")):
+        body = push_body("x", branch="r" * (length - len("refs/heads/")), default_branch="b" * length)
+        filtered = decided(signed(body, at=AT, secret="secret"))
+        assert isinstance(filtered, Filtered)
+        ref = f"refs/heads/{shown.replace('b', 'r')[11:]}"
+        assert filtered.reason == f"{ref} is not the default branch ({shown})"
 
 
 def test_each_outcome_has_its_answer() -> None:
