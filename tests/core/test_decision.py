@@ -461,6 +461,12 @@ def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
         assert filtered.reason == f"{ref} is not the default branch ({shown})"
 
 
+def test_a_push_to_no_usual_branch_names_the_usual_ones_if_the_default_is_unknown() -> None:
+    push = Push(ref="refs/heads/dev", branch="dev", commits=(), head_commit=None)
+
+    assert decision.why_filtered(push, None) == "refs/heads/dev is not the default branch (main or master)"
+
+
 def test_each_outcome_has_its_answer() -> None:
     event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=None)
     processed = Processed(event=event, delivery_id="d-1", repository_id=7, repository="acme/lamp")
