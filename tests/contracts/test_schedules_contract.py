@@ -303,6 +303,10 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
 
 
+def _published(each: Any) -> Any:
+    return evolve(each, auto_publish=True)
+
+
 async def _a_due_schedule(acme: Tenant) -> tuple[Automations[Schedule], Schedule, Firing]:
     current = await added(acme.stores, acme.id)
     return acme.stores.schedules, a_schedule(acme.id, lookback=Lookback.YESTERDAY), a_firing(current)
@@ -322,16 +326,16 @@ async def test_slots_and_windows_of_another_time_zone_are_not_stored(
     acme: Tenant, a_due_one: Callable[[Tenant], Awaitable[tuple[Automations[Any], Any, Firing]]]
 ) -> None:
     automations, other, before = await a_due_one(acme)
-    id_, published = before.automation_id, lambda each: evolve(each, auto_publish=True)
+    id_ = before.automation_id
     stored = await automations.all_of(acme.id)
     await acme.stores.directory.set_time_zone(acme.id, _TOKYO, before.due_at)
 
     assert await automations.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    assert await automations.change(acme.id, id_, published, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    assert await automations.change(acme.id, id_, _published, zone=DEFAULT_ZONE) is ZONE_CHANGED
     # Its due time is the same, but the one after it is not.
     assert not await automations.fire(before)
     assert await acme.stores.ledger.runs(acme.id) == []
     assert await automations.all_of(acme.id) == stored
     assert await automations.add(other, zone=_TOKYO) == other
     current = await automations.find(acme.id, id_)
-    assert await automations.change(acme.id, id_, published, zone=_TOKYO) == published(current)
+    assert await automations.change(acme.id, id_, _published, zone=_TOKYO) == _published(current)
