@@ -1,10 +1,12 @@
 """The order of specification 4.1, and the boundaries of each of its steps."""
 
+import hmac
 import json
+from collections.abc import Callable, Iterable
 from typing import Any, Never
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,9 +40,11 @@ from contentsvc_core import (
 from contentsvc_core import strategies as ours
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_data, event_from_json, event_to_json
+from contentsvc_core.received import Match
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks import delivery as addresses
+from contentsvc_core.webhooks.examination import examine
 from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.native import Reading
 
@@ -376,6 +380,37 @@ def test_nothing_unverified_is_ever_parsed(delivery: Delivery, tampering: bytes)
         outcome = decided(tampered, evolve(ENDPOINT, address=at))
 
     assert fault_of(outcome) is Fault.INVALID_SIGNATURE
+
+
+@frozen
+class _Sha512:
+    """The scheme of another package."""
+
+    header: str = "X-Lamp-Proof"
+    name: bytes = b"x-lamp-proof"
+    description: str = ""
+    proof: str = ""
+    pattern: str | None = None
+
+    def value(self, body: bytes, secret: str) -> str:
+        return hmac.digest(secret.encode(), body, "sha512").hex()
+
+    def verifier(self, secrets: Iterable[str]) -> Callable[[bytes, bytes | None], bool]:
+        (secret,) = secrets
+        return lambda body, sent: sent is not None and hmac.compare_digest(self.value(body, secret).encode(), sent)
+
+
+def test_a_provider_may_have_a_signature_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = evolve(CODEHOST, scheme=_Sha512())
+    monkeypatch.setattr(addresses, "provider_named", lambda _slug: own)
+    hook = evolve(ENDPOINT)
+    delivery = signed(push_body("x"), at=AT, secret="secret")
+    changed = evolve(delivery, body=delivery.body + b"\n")
+
+    assert isinstance(decided(delivery, hook), Processed)
+    assert fault_of(decided(changed, hook)) is Fault.INVALID_SIGNATURE
+    # Only a shared token does not cover the body.
+    assert examine(changed, hook, source=None, is_complete=True).match is Match.CHANGED_BODY
 
 
 @given(ours.addresses(), st.sampled_from(["main", "trunk", "release/1.x"]), st.booleans())
