@@ -401,8 +401,10 @@ class _Sha512:
 
 
 def test_a_provider_may_have_a_signature_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = evolve(CODEHOST, scheme=_Sha512())
-    monkeypatch.setattr(addresses, "provider_named", lambda _slug: own)
+    def named(_slug: str) -> Provider:
+        return evolve(CODEHOST, scheme=_Sha512())
+
+    monkeypatch.setattr(addresses, "provider_named", named)
     hook = evolve(ENDPOINT)
     delivery = signed(push_body("x"), at=AT, secret="secret")
     changed = evolve(delivery, body=delivery.body + b"\n")
