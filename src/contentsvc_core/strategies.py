@@ -126,7 +126,8 @@ def _other_refs() -> st.SearchStrategy[str]:
 def pushes() -> st.SearchStrategy[Push]:
     """Return pushes to branches and tags: new, moved, deleted and without commits; and pushes that are cut.
 
-    Half of them are to the branch ``main``.
+    Half of them are to the branch ``main``. A push has at most three commits, so that tests stay fast: ``push_body`` of
+    :mod:`contentsvc_core.testing` makes larger ones.
     """
     return st.builds(
         _push,
