@@ -153,7 +153,9 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.settlement import settlement as settlement
     from contentsvc_core.webhooks.signature import SIGNATURE_HEADER as SIGNATURE_HEADER
     from contentsvc_core.webhooks.signature import HmacSha256 as HmacSha256
+    from contentsvc_core.webhooks.signature import Scheme as Scheme
     from contentsvc_core.webhooks.signature import SharedToken as SharedToken
+    from contentsvc_core.webhooks.signature import Verifier as Verifier
     from contentsvc_core.webhooks.signature import sign as sign
     from contentsvc_core.webhooks.signature import verify as verify
     from contentsvc_core.workflows.bodies import ScheduleBody as ScheduleBody
@@ -249,7 +251,7 @@ _HOMES: Final = {
     "webhooks.providers.native": "Reading",
     "webhooks.providers.provider": "Setup",
     "webhooks.settlement": "DEDUPE_WINDOW Claim Settled Settlement claim_is_held settlement",
-    "webhooks.signature": "SIGNATURE_HEADER HmacSha256 SharedToken sign verify",
+    "webhooks.signature": "SIGNATURE_HEADER HmacSha256 Scheme SharedToken Verifier sign verify",
     "workflows.bodies": "ScheduleBody TriggerBody",
     "workflows.causes": "Cause Delivered Generation SiteReading Source",
     "workflows.context": "ContextRecord RecordBody",

@@ -72,6 +72,7 @@ class PlainSteps:
 
 
 def switched(*, enabled: bool) -> "Callable[[Trigger], Trigger]":
+    """Return a change that enables or disables a trigger, for :meth:`.Automations.change`."""
     return lambda trigger: evolve(trigger, enabled=enabled)
 
 
@@ -355,10 +356,12 @@ class _Check:
             stored, owed = await ids(), self._owed[what]
             differing = Counter(iter(stored))
             differing.subtract(owed.keys())
-            wrong = [id_ for id_, number in differing.items() if number]
+            wrong = [
+                f"{id_}: {'missing' if number < 0 else 'not expected'}" for id_, number in differing.items() if number
+            ]
             if not wrong and (values := _values(stored)):
-                wrong = [f"{id_}: {values[id_]!r}" for id_ in owed if values[id_] != owed[id_]]
-            _expect(f"{guarantee}: {what}", wrong, holds=not wrong)
+                wrong = [f"{id_}: {values[id_]!r} instead of {owed[id_]!r}" for id_ in owed if values[id_] != owed[id_]]
+            _expect(f"{guarantee}: {what}", "; ".join(wrong), holds=not wrong)
 
 
 def _values(stored: Collection[str]) -> "Mapping[str, object] | None":

@@ -1,6 +1,7 @@
 """``Schedules``: who may add one, and that each slot fires once."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,9 +14,11 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import ZONE_CHANGED, DueAutomation, Firing
+from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
@@ -28,7 +31,7 @@ from contentsvc_core.workflows.schedules import (
     firing,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
-from contentsvc_core.workflows.triggers import collecting, window_end
+from contentsvc_core.workflows.triggers import Trigger, collecting, window_end
 from contentsvc_core.zones import DEFAULT_ZONE
 
 _CRON = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
@@ -300,17 +303,39 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
 
 
-async def test_slots_of_another_time_zone_are_not_stored(acme: Tenant) -> None:
-    schedules = acme.stores.schedules
-    current = await added(acme.stores, acme.id)
-    before = a_firing(current)
-    other = a_schedule(acme.id, lookback=Lookback.YESTERDAY)
-    await acme.stores.directory.set_time_zone(acme.id, _TOKYO, _SLOT)
+def _published(each: Any) -> Any:
+    return evolve(each, auto_publish=True)
 
-    assert await schedules.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    assert await schedules.change(acme.id, current.id, disabled, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    # Its due time is the same, but the slot after it is not.
-    assert not await schedules.fire(before)
-    assert await schedules.all_of(acme.id) == [current]
-    assert await schedules.add(other, zone=_TOKYO) == other
-    assert await schedules.change(acme.id, current.id, disabled, zone=_TOKYO) == disabled(current)
+
+async def _a_due_schedule(acme: Tenant) -> tuple[Automations[Schedule], Schedule, Firing]:
+    current = await added(acme.stores, acme.id)
+    return acme.stores.schedules, a_schedule(acme.id, lookback=Lookback.YESTERDAY), a_firing(current)
+
+
+async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Firing]:
+    daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
+    await acme.stores.triggers.change(acme.id, daily.id, lambda _: daily)
+    assert daily.due_at is not None
+    created = batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
+    assert created is not None
+    return acme.stores.triggers, evolve(daily, id=IDS.new_id("trg_"), event_types=("release",)), created
+
+
+@pytest.mark.parametrize("a_due_one", [_a_due_schedule, _a_due_window])
+async def test_slots_and_windows_of_another_time_zone_are_not_stored(
+    acme: Tenant, a_due_one: Callable[[Tenant], Awaitable[tuple[Automations[Any], Any, Firing]]]
+) -> None:
+    automations, other, before = await a_due_one(acme)
+    id_ = before.automation_id
+    stored = await automations.all_of(acme.id)
+    await acme.stores.directory.set_time_zone(acme.id, _TOKYO, before.due_at)
+
+    assert await automations.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    assert await automations.change(acme.id, id_, _published, zone=DEFAULT_ZONE) is ZONE_CHANGED
+    # Its due time is the same, but the one after it is not.
+    assert not await automations.fire(before)
+    assert await acme.stores.ledger.runs(acme.id) == []
+    assert await automations.all_of(acme.id) == stored
+    assert await automations.add(other, zone=_TOKYO) == other
+    current = await automations.find(acme.id, id_)
+    assert await automations.change(acme.id, id_, _published, zone=_TOKYO) == _published(current)

@@ -1,4 +1,4 @@
-"""``Directory``: triggers added, changed and removed, and which there may be beside each other."""
+"""``Triggers``: added, changed and removed, and which there may be beside each other."""
 
 import asyncio
 from collections.abc import Callable

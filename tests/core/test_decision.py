@@ -1,10 +1,12 @@
 """The order of specification 4.1, and the boundaries of each of its steps."""
 
+import hmac
 import json
+from collections.abc import Callable, Iterable
 from typing import Any, Never
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,9 +40,11 @@ from contentsvc_core import (
 from contentsvc_core import strategies as ours
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_data, event_from_json, event_to_json
+from contentsvc_core.received import Match
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks import delivery as addresses
+from contentsvc_core.webhooks.examination import examine
 from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.native import Reading
 
@@ -378,6 +382,39 @@ def test_nothing_unverified_is_ever_parsed(delivery: Delivery, tampering: bytes)
     assert fault_of(outcome) is Fault.INVALID_SIGNATURE
 
 
+@frozen
+class _Sha512:
+    """The scheme of another package."""
+
+    header: str = "X-Lamp-Proof"
+    name: bytes = b"x-lamp-proof"
+    description: str = ""
+    proof: str = ""
+    pattern: str | None = None
+
+    def value(self, body: bytes, secret: str) -> str:
+        return hmac.digest(secret.encode(), body, "sha512").hex()
+
+    def verifier(self, secrets: Iterable[str]) -> Callable[[bytes, bytes | None], bool]:
+        (secret,) = secrets
+        return lambda body, sent: sent is not None and hmac.compare_digest(self.value(body, secret).encode(), sent)
+
+
+def test_a_provider_may_have_a_signature_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def named(_slug: str) -> Provider:
+        return evolve(CODEHOST, scheme=_Sha512())
+
+    monkeypatch.setattr(addresses, "provider_named", named)
+    hook = evolve(ENDPOINT)
+    delivery = signed(push_body("x"), at=AT, secret="secret")
+    changed = evolve(delivery, body=delivery.body + b"\n")
+
+    assert isinstance(decided(delivery, hook), Processed)
+    assert fault_of(decided(changed, hook)) is Fault.INVALID_SIGNATURE
+    # Only a shared token does not cover the body.
+    assert examine(changed, hook, source=None, is_complete=True).match is Match.CHANGED_BODY
+
+
 @given(ours.addresses(), st.sampled_from(["main", "trunk", "release/1.x"]), st.booleans())
 def test_only_the_whole_default_ref_is_processed(at: Address, branch: str, tag: bool) -> None:
     ref = f"refs/{'tags' if tag else 'heads'}/{branch}"
@@ -452,8 +489,19 @@ def test_foreign_names_of_any_size_are_shown_as_one_short_line() -> None:
     assert len(json.dumps(answer(filtered))) < 500
     assert filtered.event.action.isprintable()
     assert isinstance(reason, Filtered)
-    assert len(reason.reason) < 300
     assert reason.reason.isprintable()
+    for length, shown in ((100, "b" * 100), (101, "b" * 99 + "…")):
+        body = push_body("x", branch="r" * (length - len("refs/heads/")), default_branch="b" * length)
+        filtered = decided(signed(body, at=AT, secret="secret"))
+        assert isinstance(filtered, Filtered)
+        ref = f"refs/heads/{shown.replace('b', 'r')[11:]}"
+        assert filtered.reason == f"{ref} is not the default branch ({shown})"
+
+
+def test_a_push_to_no_usual_branch_names_the_usual_ones_if_the_default_is_unknown() -> None:
+    push = Push(ref="refs/heads/dev", branch="dev", commits=(), head_commit=None)
+
+    assert decision.why_filtered(push, None) == "refs/heads/dev is not the default branch (main or master)"
 
 
 def test_each_outcome_has_its_answer() -> None:

@@ -336,8 +336,23 @@ def test_the_triggers_of_an_event_share_one_effort(monkeypatch: pytest.MonkeyPat
     assert [run.cause.started_by for run in made.runs] == ["trg_2"]
 
 
-def test_a_filtered_release_stays_filtered_when_a_trigger_names_branches() -> None:
-    hook = evolve(ENDPOINT, triggers=(_filtering(1, branches=("next",)),))
-    made = settled(signed(release_body("v1", action="deleted"), at=AT, secret="secret", event="release"), hook)
+@pytest.mark.parametrize(
+    ("event", "body", "reason"),
+    [
+        ("push", push_body("x", branch="next"), None),
+        ("push", push_body(branch="next"), "refs/heads/next is not the default branch (main)"),
+        ("push", {**push_body("x"), "ref": "refs/tags/v1"}, "refs/tags/v1 is not the default branch (main)"),
+        ("push", push_body("x", branch="dev"), "refs/heads/dev is not the default branch (main)"),
+        ("push", push_body(), "the push contains no commits"),
+        ("release", release_body("v1", action="deleted"), "the action 'deleted' is not processed"),
+        ("release", release_body("v1", draft=True), "the release is a draft"),
+    ],
+)
+def test_triggers_that_name_branches_open_them_to_pushes_of_commits_alone(
+    event: str, body: dict[str, object], reason: str | None
+) -> None:
+    hook = evolve(ENDPOINT, triggers=(_filtering(1, branches=("next",)), _filtering(2, branches=("refs/**",))))
+    outcome = settled(signed(body, at=AT, secret="secret", event=event), hook).outcome
 
-    assert isinstance(made.outcome, Filtered)
+    assert isinstance(outcome, Processed if reason is None else Filtered)
+    assert (outcome.reason if isinstance(outcome, Filtered) else None) == reason

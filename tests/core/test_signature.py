@@ -99,7 +99,7 @@ def test_a_secret_that_is_no_whole_text_signs_like_any_other() -> None:
 
 BITBUCKET = HmacSha256(header="X-Hub-Signature")
 TOKEN = SharedToken(header="X-Gitlab-Token")
-SCHEMES = [SPECIFIED, BITBUCKET, TOKEN, HmacSha256(header="X-Sign", prefix="v1:")]
+SCHEMES: list[Scheme] = [SPECIFIED, BITBUCKET, TOKEN, HmacSha256(header="X-Sign", prefix="v1:")]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.header)

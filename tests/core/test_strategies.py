@@ -15,6 +15,7 @@ from contentsvc_core import (
     Belonging,
     Delivery,
     Event,
+    Fault,
     Filtered,
     HookConfiguration,
     Ignored,
@@ -97,14 +98,15 @@ def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> N
     hook = HookConfiguration(
         address=at, enabled=True, secrets=("secret",), repository=Belonging.OURS, branch="main", version=1
     )
-    outcomes = {each.__name__ for each in (Processed, Filtered, Ignored, Rejected)}
+    outcomes = {each.__name__ for each in (Processed, Filtered, Ignored)}
+    outcomes |= {Fault.INVALID_PAYLOAD.name, Fault.REPOSITORY_MISMATCH.name}
     several = {"of several changes"} if provider.slug == "bitbucket" else set[str]()
     wanted = {"of a tag", "that deletes", "prereleased"} | outcomes | several
 
     def kinds(delivery: Delivery) -> set[str]:
         admitted = admit(delivery, hook)
         outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted
-        found = {type(outcome).__name__}
+        found = {outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__}
         if isinstance(outcome, Processed) and outcome.also:
             found.add("of several changes")
         return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found

@@ -1,6 +1,7 @@
 """The exact sliding log, against a brute-force list of all requests there ever were."""
 
 from datetime import datetime
+from hashlib import sha256
 from itertools import accumulate
 
 import pytest
@@ -150,7 +151,8 @@ def test_a_lower_limit_than_the_window_was_filled_under_waits_until_few_enough_a
 @given(st.integers(0, 59_999), st.integers(-70_000, 70_000))
 def test_a_cached_refusal_equals_the_verdict_of_the_window_while_it_holds(oldest: int, later: int) -> None:
     window, _ = asked(2, [T0, T0 + oldest])
-    _, (refused,) = asked(2, [T0 + oldest], window)
+    same, (refused,) = asked(2, [T0 + oldest], window)
+    assert same is window
     now = from_ms(T0 + oldest + later)
 
     remembered = refused_until(rate(2), refused.reset_at_ms, now)
@@ -305,6 +307,8 @@ def test_each_caller_and_operation_has_its_own_bucket() -> None:
     assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
     of_mails = Bucket.of_recipient(RATES[0], "org_1", "ops@acme.example")
     assert of_mails.name == "POST /v1/posts/generate recipient org_1 ops@acme.example"
+    digest = sha256(b"ops@acme.example").hexdigest()
+    assert Bucket.of_reader(RATES[0], "ops@acme.example").name == f"POST /v1/posts/generate reader {digest}"
     # The limit is not in it: a version with another one goes on with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name
 

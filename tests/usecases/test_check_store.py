@@ -381,6 +381,7 @@ async def test_the_order_in_a_set_is_not_checked(world: World) -> None:
     await check_store(store, world.at, log_ids=ids)
 
 
+ENTRY: Final = "log_00000000-0000-7000-8000-00000000000"
 NEW: Final = "a new delivery is AS_DECIDED, also after a stale settlement"
 COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written"
 
@@ -390,7 +391,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
     [
         (renamed, f"{NEW}: the log"),
         (without_runs, f"{NEW}: the runs"),
-        (without_the_second_run, f"{NEW}: the runs"),
+        (without_the_second_run, f"{NEW}: the runs (got 00000000-0000-7000-8000-000000000005: missing)"),
         (with_another_record, f"{NEW}: the context records"),
         (unclaimed, f"{COPY} (got"),
         (checked_by_none, "Claim.CHECK is ALREADY_CLAIMED if the claim is held (got"),
@@ -416,8 +417,8 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (RefusingRepetitions, "a repeated settlement returns the first answer, and nothing is written (got"),
         (AcceptingRepetitions, "a repeated copy returns the first answer, and nothing is written (got"),
         (CachingForever, "each change of the configuration increments its version (got"),
-        (DoublingRows, f"{NEW}: the log"),
-        (LoggingAllAsProcessed, f"{COPY}: the log"),
+        (DoublingRows, f"{NEW}: the log (got {ENTRY}2: not expected)"),
+        (LoggingAllAsProcessed, f"{COPY}: the log (got {ENTRY}7: 'Processed push event' instead of 'Duplicate push"),
         (KeepingEvents, "a claim is free after exactly 24 hours: the context records"),
         (Racing, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED (got"),
         (RacingRows, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED: the log"),

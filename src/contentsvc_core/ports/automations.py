@@ -69,12 +69,14 @@ class Automations(Protocol[_Automation]):
     async def fire(self, firing: Firing) -> bool:
         """Store the run of a firing and the automation's next due time, in one transaction.
 
-        ``False``: the automation is deleted, disabled, or due at another time than the firing's, so that the slot has
-        its run already, or the organization has another time zone; nothing was written. A repeated call with the same
-        firing changes nothing and returns the first result.
+        ``False``: the automation is deleted, disabled, or due at another time than the firing's, so that the slot or
+        window has its run already, or the organization has another time zone; nothing was written. A repeated call with
+        the same firing changes nothing and returns the first result.
         """
         ...
 
 
+#: The port of triggers.
 Triggers: TypeAlias = Automations[Trigger]
+#: The port of schedules.
 Schedules: TypeAlias = Automations[Schedule]

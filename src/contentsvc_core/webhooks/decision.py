@@ -223,7 +223,7 @@ def _invalid_parameters(detail: str) -> Rejected:
 
 def is_opened(push: Push, opened: Collection[Globs]) -> bool:
     """Check whether triggers ask for a push to another branch than the default one (docs/silent-points.md)."""
-    if not opened or not push.commits or not push.ref.startswith("refs/heads/"):
+    if not push.commits or not push.ref.startswith("refs/heads/"):
         return False
     return any(branches.matches(push.branch) for branches in opened)
 

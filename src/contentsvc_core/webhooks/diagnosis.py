@@ -12,7 +12,7 @@ from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.webhooks.settlement import COLLECTED, LEFT_OUT
-from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256, Scheme
+from contentsvc_core.webhooks.signature import SPECIFIED, Scheme, SharedToken
 
 #: An integration fails if this many deliveries in a row are refused: a single forged delivery is no failure.
 FAILING_AFTER: Final = 3
@@ -245,7 +245,7 @@ _MATCHES: Final = {
 
 
 def _signature(received: Received | None, scheme: Scheme, known: Known) -> Diagnosis:
-    what = "signature" if isinstance(scheme, HmacSha256) else "secret"
+    what = "secret" if isinstance(scheme, SharedToken) else "signature"
     rotate = (
         "Rotate the secret: the new one is set at the code host as well."
         if known.has_token
@@ -267,7 +267,7 @@ def _signature(received: Received | None, scheme: Scheme, known: Known) -> Diagn
         sentence = f"The {scheme.header} header does not have the form of this provider."
         advice = "Check that the integration has the code host's provider, and that the code host uses SHA-256."
         return _of(Cause.MALFORMED_SIGNATURE, sentence, advice)
-    if isinstance(scheme, HmacSha256):
+    if not isinstance(scheme, SharedToken):
         sentence = "The signature is well-formed, but made with another secret, or the body was changed on its way."
         form = f" The body is also a form: {_CONTENT_TYPE[0].lower()}{_CONTENT_TYPE[1:]}" if received.is_form else ""
         advice = f"{rotate} If deliveries still fail, look for a proxy that rewrites bodies.{form}"

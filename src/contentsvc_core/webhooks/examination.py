@@ -10,7 +10,7 @@ import msgspec
 from contentsvc_core.received import Match, Received, SignatureHeader, received_to_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.delivery import Delivery, HookConfiguration
-from contentsvc_core.webhooks.signature import HmacSha256, Scheme, sent_name
+from contentsvc_core.webhooks.signature import Scheme, SharedToken, sent_name
 
 #: In the order of the page, beside the provider's event and delivery header. None of them authenticates a sender.
 SHOWN_HEADERS: Final = (
@@ -94,7 +94,7 @@ def _match(body: bytes, signature: bytes, hook: HookConfiguration) -> Match | No
         return None
     if hook.former_secrets and scheme.verifier(hook.former_secrets)(body, signature):
         return Match.PREVIOUS_SECRET
-    if not isinstance(scheme, HmacSha256) or len(body) > _VARIANTS_UP_TO:
+    if isinstance(scheme, SharedToken) or len(body) > _VARIANTS_UP_TO:
         # A shared token covers no body.
         return None
     if body.startswith(_PAYLOAD):

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Final, TypeAlias, final
+from typing import Final, Protocol, TypeAlias, final
 
 from attrs import frozen
 
@@ -24,6 +24,47 @@ _DIGITS: Final = 64
 def sent_name(header: str) -> bytes:
     # Cached: each delivery looks up three headers of its provider.
     return header.lower().encode("ascii")
+
+
+class Scheme(Protocol):
+    """How the deliveries of a provider prove their sender: a value in one header, over the body and a secret."""
+
+    @property
+    def header(self) -> str:
+        """Return the name of the header, as the code host spells it."""
+        ...
+
+    @property
+    def name(self) -> bytes:
+        """Return the name of the header in lower case."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """Return a sentence about the header's value, for the OpenAPI document."""
+        ...
+
+    @property
+    def proof(self) -> str:
+        """Return what the value is, as the object of a sentence."""
+        ...
+
+    @property
+    def pattern(self) -> str | None:
+        """Return the form of the header's value, as a regular expression; ``None``: it has any form."""
+        ...
+
+    def value(self, body: bytes, secret: str, /) -> str:
+        """Return the header's value for a body."""
+        ...
+
+    def verifier(self, secrets: Iterable[str], /) -> Verifier:
+        """Return the check of the header's value for any of the secrets.
+
+        It takes the body and the value, compares in constant time, and raises nothing. An empty secret verifies
+        nothing.
+        """
+        ...
 
 
 @final
@@ -109,8 +150,6 @@ class SharedToken:
             verified |= hmac.compare_digest(token, sent)
         return verified
 
-
-Scheme: TypeAlias = HmacSha256 | SharedToken
 
 SPECIFIED: Final = HmacSha256(header=SIGNATURE_HEADER)
 
