@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
@@ -61,13 +60,8 @@ def copy_schema(connection: Connection) -> bool:
     if connection.dialect.name != "sqlite" or inspect(connection).has_table("alembic_version"):
         return _RUN_MIGRATIONS(connection)
     driver = cast("sqlite3.Connection", connection.connection.driver_connection)
-    driver.executescript(_script())
-    return True
-
-
-@cache
-def _script() -> str:
-    """Return a script that creates the schema in one transaction, and begins the next transaction."""
+    driver.commit()
     with closing(sqlite3.connect(_template())) as created:
-        statements = [each for each in created.iterdump() if each not in {"BEGIN TRANSACTION;", "COMMIT;"}]
-    return "\n".join(["BEGIN IMMEDIATE;", *statements, "COMMIT;", "BEGIN IMMEDIATE;"])
+        created.backup(driver)
+    driver.execute("BEGIN IMMEDIATE")
+    return True

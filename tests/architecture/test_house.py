@@ -1,15 +1,21 @@
 """Rules of the code base that no linter checks."""
 
 import ast
+import importlib
+import pkgutil
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import grimp
 import pytest
 from tests.contracts.choose import LISTS
+
+import contentsvc_core
+from contentsvc_core.on_demand import late
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -124,3 +130,31 @@ def test_every_contract_that_is_chosen_for_a_database_exists(names: Path) -> Non
     for chosen in names.read_text("utf-8").splitlines():
         file, _, name = chosen.partition("::")
         assert re.search(rf"^(?:async )?def {name}\(", (names.parent / file).read_text("utf-8"), re.MULTILINE), chosen
+
+
+def test_no_possessive_group_has_a_look_around() -> None:
+    """Python 3.11.2, which Debian 12 has, never matches such a group."""
+    names = [found.name for found in pkgutil.walk_packages(contentsvc_core.__path__, "contentsvc_core.")]
+    values = [value for name in names for value in vars(importlib.import_module(name)).values()]
+    found = (cast("re.Pattern[str]", value) for value in values if isinstance(value, re.Pattern | type(late(""))))
+    patterns = {each.pattern: each.flags for each in found}
+
+    assert len(patterns) > 200
+    assert [pattern for pattern, flags in patterns.items() if _has_possessive_look_around(pattern, flags)] == []
+    assert _has_possessive_look_around(r"a(?:b|(?!c)d)*+", 0)
+    assert not _has_possessive_look_around(r"(?:b|(?!c)d)*b++(?=c)", 0)
+
+
+def _has_possessive_look_around(pattern: str, flags: int) -> bool:
+    # Only the parsed form shows what a group contains.
+    parsed = str(re._parser.parse(pattern, flags & ~re.DEBUG).data)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    return any("ASSERT" in _group(parsed, found.end()) for found in re.finditer(r"\(POSSESSIVE_REPEAT, \(", parsed))
+
+
+def _group(parsed: str, start: int) -> str:
+    depth = 1
+    for at in range(start, len(parsed)):
+        depth += {"(": 1, ")": -1}.get(parsed[at], 0)
+        if not depth:
+            return parsed[start:at]
+    return parsed[start:]

@@ -147,7 +147,7 @@ _FILLING: Final = (
 #: A change that raises a requirement: the required thing, and what else the text says.
 RAISED: Final = late(
     rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*+"
-    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)(?!\w))++\W*"
+    rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)\b)++\W*"
     r"(?:(?:and )?(?:bump|update|use)s? \S+\Z)?(?P<more>.*)",
     re.IGNORECASE,
 )

@@ -90,7 +90,7 @@ _SPECIAL: Final = late(
     r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z0-9])|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
 #: Most lines: nothing to escape.
-_INERT: Final = re.compile(r"(?![#+=>0-9-])(?:[^\\`*\[\]<~|_&:.]++|:(?!/)|(?<![wW])\.)*+")
+_INERT: Final = re.compile(r"(?![#+=>0-9-])[^\\`*\[\]<~|_&:.]*(?:(?::(?!/)|(?<![wW])\.)[^\\`*\[\]<~|_&:.]*)*")
 # Openings of headings, lists, quotations and underlines.
 _LEADING: Final = late(r"[#+\-=>]|[0-9]+[.)](?= |\Z)")
 _CODE_SPAN: Final = late(r"(?<!`)(`{1,2})(?!`)([^`]+)\1(?!`)")

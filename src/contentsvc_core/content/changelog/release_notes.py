@@ -20,10 +20,12 @@ from contentsvc_core.values import Value
 _AT_SIGN: Final = late(r"\\@|&#0{0,6}64;|&#[xX]0{0,6}40;|&commat;")
 _BLANK_LINE: Final = late(r"^[ \t]+$", re.MULTILINE)
 _FENCE: Final = late(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})(.*)")
+# Before Python 3.11.4, a possessive group fails if it has a look-around (CPython issue 101955).
+_COMMENT: Final = "<!--[^-]*(?:-(?!->)[^-]*)*-->"
 #: Code, which stays, comments, and the boxes of task lists. A comment without an end is text.
 _CODE_OR_COMMENT: Final = late(
     r"^ {0,3}(?P<fence>`{3,}+(?=[^`\n]*$)|~{3,}+).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)|`[^`\n]*+`"
-    r"|(?P<comment>(?:^[ \t]*+<!--(?:(?!-->).)*+-->[ \t]*\n|<!--(?:(?!-->).)*+-->))|<!--.*"
+    rf"|(?P<comment>(?:^[ \t]*+{_COMMENT}[ \t]*\n|{_COMMENT}))|<!--.*"
     r"|(?P<item>^[ \t]*+(?:[-*+]|[0-9]{1,3}[.)])[ \t]++)\[(?P<done>[ xX])\](?=[ \t]+\S)",
     re.MULTILINE | re.DOTALL,
 )
@@ -152,7 +154,7 @@ _BY: Final = late(r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]
 _THANKS: Final = late(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
 _REFERENCE: Final = late(r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+")
 _TAIL: Final = late(
-    r"(?:[ ,]*\((?=[^()]*#[0-9])(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )++\)|[ ,]+(#[0-9]+))+[.]?\Z"
+    r"(?:[ ,]*\((?=[^()]*#[0-9])(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)|[ ,]+(#[0-9]+))+[.]?\Z"
 )
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
