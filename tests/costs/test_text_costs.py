@@ -254,4 +254,4 @@ def test_a_quadratic_function_is_found() -> None:
         return sum(text.count(char) for char in text)
 
     with pytest.raises(pytest.fail.Exception):
-        check("quadratic", quadratic, lambda size: "a" * size, short=_SHORT, cheap=_CHEAP)
+        check("quadratic", quadratic, lambda size: "a" * size, short=_SHORT, cheap=0)
