@@ -8,6 +8,7 @@ from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
+    exponential time | load time | preallocat\w+ | zero[- ]copy
     performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
@@ -16,6 +17,7 @@ PERFORMANCE: Final = words_of(r"""
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
+    as a contributor | how-?to | roadmap | translat(?:e|ion) (?:of )?docs
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
@@ -25,6 +27,9 @@ DOCUMENTATION: Final = words_of(r"""
     documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
+    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme | whitespace changes
+    stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
+    (?:bump|update) (?:the )?nightly
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
@@ -79,6 +84,7 @@ LEFTOVER: Final = words_of(r"""
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
+    memory corruption
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
     no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | misdetection | not working
@@ -93,6 +99,7 @@ FAULT_BELOW: Final = late(
 MISSING: Final = late(r"add(?:s|ed)? (?:back )?(?:the |some |a )?missing\b", re.IGNORECASE)
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
+    first version of
     ability to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
@@ -182,6 +189,8 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
+    mark release v?\d\S* | new release template | update release (?:date|version).* | release candidate.*
+    dev version.* | merge (?:release|version) .* | add unreleased section.* | add release date.*
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
@@ -238,6 +247,7 @@ REFERENCE_ALONE: Final = late(
     r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
 )
 ROBOT: Final = lines_of(r"""
+    cherry[ -]picked from .* | i18n: translations?.* | auto-?generate.* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
