@@ -23,7 +23,7 @@ class _Addressed(msgspec.Struct):
 
 
 class RestHost(ABC):
-    """What the clients have in common."""
+    """The requests that all clients make alike."""
 
     api: ClassVar[Calling]
     #: The first part of the path of a repository.

@@ -31,7 +31,7 @@ class DueAutomation:
 @frozen(kw_only=True)
 class Firing:
     automation_id: str
-    #: The slot that was due; the store fires only if the automation is still due at this time.
+    #: The slot or window end that was due; the store fires only if the automation is still due at this time.
     due_at: datetime
     slot: datetime
     next_due_at: datetime
@@ -42,14 +42,15 @@ class Firing:
 
 @frozen(kw_only=True)
 class Automation(OutputFields, ABC):
-    """What a trigger and a schedule have in common."""
+    """The common fields and rules of triggers and schedules."""
 
-    #: The word for several of its kind, the most of an organization, and the refusals of changes.
+    #: The name of the kind in refusals.
     plural: ClassVar[str]
+    #: The maximum number of the kind in an organization.
     at_most: ClassVar[int]
     unknown: ClassVar[Refusal]
     duplicate: ClassVar[Refusal]
-    #: Whether decisions on deliveries depend on it: each change raises the organization's version.
+    #: Whether decisions on deliveries depend on the kind: then each change raises the organization's version.
     decides: ClassVar[bool]
 
     id: str
@@ -59,31 +60,31 @@ class Automation(OutputFields, ABC):
     output_type: ContentType
     house_style: HouseStyle | None = None
     created_at: datetime
-    #: The time at which it fires next; ``None``: never.
+    #: The time of the next firing; ``None``: never.
     due_at: datetime | None
 
     def work(self) -> tuple[object, ...]:
-        """Return what determines its posts; names and switches do not count."""
+        """Return the fields that determine the posts; names and switches do not count."""
         output = self.output_type, self.brand_identity_id, self.house_style
         return self.organization_id, self.repository_ids, *output
 
     def does_the_same_as(self, other: Self) -> bool:
-        """Check whether two write the same; an organization has only one of them (decisions, ``/v1``)."""
+        """Check whether two automations write the same posts; an organization may have only one of them."""
         return self.work() == other.work()
 
     @abstractmethod
     def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
-        """Return the first time after ``now`` at which it fires in a time zone."""
+        """Return the time of the first firing after ``now`` in a time zone."""
 
     def moved(self, now: datetime, zone: ZoneInfo) -> Self:
-        """Return it after its organization moved to another time zone at ``now``; a due time that has come stays."""
+        """Return the automation after its organization's move to another time zone; a due time before ``now`` stays."""
         if self.due_at is None or self.due_at <= now:
             return self
         return evolve(self, due_at=self.due_from(now, zone))
 
     @abstractmethod
     def after(self, firing: Firing) -> Self:
-        """Return it after a firing."""
+        """Return the automation after a firing."""
 
     def awaits(self, firing: Firing) -> bool:
         return self.enabled and self.due_at == firing.due_at
