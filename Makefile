@@ -103,8 +103,8 @@ advisories: install  ## ask whether anything is publicly known against the pinne
 mutate: install  ## put 17,000 small faults into the core: the tests must notice them (some hours): COUNT=500 SEED=1 ONLY=access.window
 	$(BIN)/python -m tests.mutation --count $(or $(COUNT),0) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) $(if $(JOBS),--jobs $(JOBS))
 
-bench: install  ## measure everything, an hour on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 SHORT=1
-	$(BIN)/python -m benchmarks $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0 no,$(SHORT)),--short)
+bench: install  ## measure everything, an hour on a quiet machine: BENCH=http,growth (names; BENCH=list) SEED=1 ROUNDS=27 SHORT=1
+	$(BIN)/python -m benchmarks $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(filter-out 0 no,$(SHORT)),--short)
 
 bench-short: install  ## the same in three minutes, figures in build/ alone
 	$(BIN)/python -m benchmarks --short $(if $(BENCH),--rows $(BENCH)) $(if $(SEED),--seed $(SEED))

@@ -43,6 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     console = Console(stderr=True)
     plan = SHORT if options.short else FULL
+    if options.rounds is not None:
+        plan = evolve(plan, rounds=options.rounds)
     if options.rows == "list":
         for row in ROWS:
             console.print(f"{row.name:12} {row.estimate(plan):6.0f} s  {row.title}", highlight=False)
@@ -113,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rows", default="", help="names of rows, by commas; 'list' lists them; all by default")
     parser.add_argument("--short", action="store_true", help="fewer and shorter rounds; nothing in docs/ is changed")
+    parser.add_argument("--rounds", type=int, help="more rounds narrow the intervals; 9 by default, 2 if short")
     parser.add_argument("--seed", type=int, help="of orders and ids; a random one by default, which is printed")
     return parser
 

@@ -20,7 +20,6 @@ _FULL_AT: Final = 64
 _MOST: Final = 256
 #: A plot needs two rounds. A goal is compared with the worse end of an interval, which two rounds do not have.
 _PLOT_ROUNDS: Final = 2
-_GOAL_ROUNDS: Final = 6
 
 
 def measure(bench: "Bench") -> list[Finding]:
@@ -94,7 +93,7 @@ def _names(plan: Plan) -> list[str]:
 
 def _size(plan: Plan) -> tuple[int, float]:
     """Return rounds and seconds."""
-    return (1, 1.0) if plan.short else (_GOAL_ROUNDS, 2.0)
+    return (1, 1.0) if plan.short else (plan.rounds, 2.0)
 
 
 def _turns(rounds: int, points: Sequence[int]) -> list[tuple[int, int]]:
