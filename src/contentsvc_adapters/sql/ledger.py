@@ -244,11 +244,15 @@ class SqlRunLedger:
             .values(status=RunStatus.CANCELLED.value, error=reason)
         )
 
+        # As in `end`.
+        done = False
+
         def cancel(connection: Connection) -> bool:
-            if not connection.execute(cancelled).rowcount:
-                return False
-            forget(connection, [run_id])
-            return True
+            nonlocal done
+            if connection.execute(cancelled).rowcount:
+                forget(connection, [run_id])
+                done = True
+            return done
 
         return await self._database.write(cancel)
 
@@ -262,7 +266,15 @@ class SqlRunLedger:
             )
             .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
         )
-        return await self._database.change(restarted) > 0
+        # As in `end`.
+        done = False
+
+        def restart(connection: Connection) -> bool:
+            nonlocal done
+            done = connection.execute(restarted).rowcount > 0 or done
+            return done
+
+        return await self._database.write(restart)
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         query = (
