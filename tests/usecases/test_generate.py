@@ -264,6 +264,7 @@ async def test_a_run_that_is_cancelled_while_it_is_written_ends_as_nothing_else(
 
     class Cancelling(Recorder):
         async def write(self, brief: Brief, _steps: object) -> Draft | Silence:
+            self.briefs.append(brief)
             assert await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
             return Silence(reason="nothing new")
 

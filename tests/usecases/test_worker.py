@@ -58,6 +58,7 @@ def worker_of(
     ledger: object = None,
     deadline_s: float = 300,
     on_note: Callable[..., None] | None = None,
+    *,
     execution: Execution | None = None,
 ) -> Worker:
     return Worker(
