@@ -1,5 +1,6 @@
 """Performers over whatever stores."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from contentsvc_adapters.markup import SafeMarkdown
@@ -18,6 +19,8 @@ from contentsvc_core.ports import (
 )
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.perform import Performer, ReadsPullRequests, ReadsSites
+from contentsvc_core.values import nothing
+from contentsvc_core.workflows.runs import RunStatus
 
 
 class PerformingStores(Protocol):
@@ -50,6 +53,7 @@ def performer_over(
     ledger: RunLedger | None = None,
     sites: ReadsSites | None = None,
     pull_requests: ReadsPullRequests | None = None,
+    ended: Callable[[RunStatus], None] = nothing,
 ) -> Performer:
     return Performer(
         ledger=ledger or stores.ledger,
@@ -65,4 +69,5 @@ def performer_over(
         renderer=renderer or SafeMarkdown(),
         clock=clock,
         ids=ids,
+        ended=ended,
     )

@@ -89,10 +89,12 @@ def complete(model: Model, run: WorkflowRun, post: Post, once: str | None) -> Co
     return Completion.COMPLETED
 
 
-def end(model: Model, run: WorkflowRun, status: RunStatus, reason: str) -> None:
-    """End a run without a post."""
-    if owns(model, run):
+def end(model: Model, run: WorkflowRun, status: RunStatus, reason: str) -> bool:
+    """End a run without a post; ``False``: it has another owner."""
+    owned = owns(model, run)
+    if owned:
         _put(model, evolve(model.runs[run.id], status=status, error=reason))
+    return owned
 
 
 def retry(model: Model, run: WorkflowRun, due_at: datetime, error: str) -> None:

@@ -1,9 +1,10 @@
-"""Sending letters to an SMTP server (port :class:`~contentsvc_core.ports.MailSender`), in a thread."""
+"""Sending letters to an SMTP server (port :class:`~contentsvc_core.ports.MailSender`), in threads of its own."""
 
 import asyncio
 import smtplib
 import ssl
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from email.header import Header
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
@@ -22,6 +23,8 @@ from contentsvc_core.text import one_line
 TIMEOUT_S: Final = 20.0
 #: How long one connection may send letters, in seconds: with the answers to one more letter, it ends within a lease.
 WITHIN_S: Final = 120.0
+#: The most connections at once: as many as messages to endpoints are sent at once, so that no lease ends in a queue.
+_CONNECTIONS: Final = 32
 _TOO_SLOW: Final = "the server was slow with the mails before"
 _NAME: Final = 60
 _ERROR: Final = 200
@@ -74,13 +77,15 @@ class SmtpSender:
         self._tls = tls
         self._timeout_s = timeout_s
         self._within_s = within_s
+        # No threads of the loop's default executor: with a server that hangs, all other work would wait for them.
+        self._threads = ThreadPoolExecutor(max_workers=_CONNECTIONS, thread_name_prefix="mails")
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
-        return await asyncio.to_thread(self._send, letters)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, letters)
 
     async def check(self) -> str | None:
         """Return why the server cannot be used, after signing in to it; ``None``: it can. Nothing is sent."""
-        return await asyncio.to_thread(self._check)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._check)
 
     def _check(self) -> str | None:
         try:

@@ -23,6 +23,8 @@ _QUICK_S: Final = 10.0
 #: The pause before a restart after two quick ends in a row, in seconds; it doubles up to the second value.
 _FIRST_PAUSE_S: Final = 0.5
 _LAST_PAUSE_S: Final = 30.0
+#: More doublings than the second value needs.
+_DOUBLINGS: Final = 16
 #: The number of ends in a row before a process is ready that counts as a failure.
 _STARTS: Final = 5
 #: The time until a stop kills the processes, in seconds; they stop within 9 seconds by themselves.
@@ -115,7 +117,7 @@ class _Supervisor:
             waiting = [worker for worker in self._workers if worker.running is None]
             for worker in waiting:
                 if worker.due_at <= time.monotonic():
-                    self._start(worker)
+                    self._try_to_start(worker)
             next_at = min((worker.due_at for worker in waiting if worker.running is None), default=None)
             pause = None if next_at is None else max(0.0, next_at - time.monotonic())
             for key, _ in self._selector.select(pause):
@@ -138,9 +140,23 @@ class _Supervisor:
             process.channel.close()
         self._selector.close()
 
+    def _try_to_start(self, worker: _Worker) -> None:
+        try:
+            self._start(worker)
+        except OSError as exc:
+            if not self._was_ready:
+                message = f"worker {worker.number} cannot be started: {exc}"
+                raise WorkersFailed(message) from exc
+            # The system lacks memory, processes or files. The others serve, and it may have them again.
+            worker.quick += 1
+            pause = restart_pause(worker.quick)
+            worker.due_at = time.monotonic() + pause
+            _LOG.warning("worker not started", worker=worker.number, reason=str(exc), again_in_s=pause)
+
     def _start(self, worker: _Worker) -> None:
         own_end, other_end = socket.socketpair()
-        with other_end:
+        with other_end, contextlib.ExitStack() as stack:
+            stack.callback(own_end.close)
             task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=other_end.fileno())
             with _without_interrupts():
                 # A new interpreter: a fork would inherit open files, threads and the metrics library.
@@ -151,6 +167,7 @@ class _Supervisor:
                     stdout=subprocess.DEVNULL,
                     pass_fds=[other_end.fileno()],
                 )
+            stack.pop_all()
         worker.running = _Running(process=process, channel=own_end)
         self._selector.register(own_end, selectors.EVENT_READ, worker)
 
@@ -185,7 +202,7 @@ class _Supervisor:
         quick = running.ready_at is None or now - running.ready_at < _QUICK_S
         worker.quick = worker.quick + 1 if quick else 1
         self._give_up_in_time(worker, code, reason)
-        pause = 0.0 if worker.quick == 1 else min(_LAST_PAUSE_S, _FIRST_PAUSE_S * 2 ** (worker.quick - 2))
+        pause = 0.0 if worker.quick == 1 else restart_pause(worker.quick - 1)
         worker.due_at = now + pause
         _LOG.warning(
             "worker ended", worker=worker.number, pid=running.process.pid, exit=code, reason=reason, again_in_s=pause
@@ -201,6 +218,12 @@ class _Supervisor:
         if hopeless:
             ended = f"worker {worker.number} ended {worker.stillborn} times before it was ready, with exit code {code}"
             raise WorkersFailed(reason or f"{ended}; the log says why")
+
+
+def restart_pause(times: int) -> float:
+    """Return the pause before the next start, in seconds, after so many quick ends in a row but the first."""
+    # The exponent is bounded: a process that always ends has too many ends for a float after some hours.
+    return min(_LAST_PAUSE_S, _FIRST_PAUSE_S * 2 ** min(times - 1, _DOUBLINGS))
 
 
 def _forget_gauges(pid: int, folder: str) -> None:

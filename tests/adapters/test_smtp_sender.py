@@ -2,16 +2,18 @@
 
 import asyncio
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.policy import compat32
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 import pytest
 from attrs import evolve
 from tests.adapters.internet import certified
-from tests.mail_server import LOOPBACK, MailServer
+from tests.mail_server import LOOPBACK, PATIENCE_S, MailServer
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_core.outgoing.letters import Letter, Posted, Posting
@@ -111,6 +113,18 @@ async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
     assert distrusted is not None
     assert "certificate is not valid" in distrusted
     assert refused == "the server answered 535: 5.7.8 wrong user or password"
+
+
+async def test_letters_take_no_thread_of_other_work() -> None:
+    loop, end = asyncio.get_running_loop(), Event()
+    loop.set_default_executor(ThreadPoolExecutor(max_workers=1))
+    other = loop.run_in_executor(None, end.wait)
+    try:
+        async with MailServer.running() as server, asyncio.timeout(PATIENCE_S):
+            assert await _sender(server).send([_LETTER]) == [Posted(posting=Posting.SENT)]
+    finally:
+        end.set()
+        await other
 
 
 async def test_a_server_without_starttls_gets_nothing() -> None:

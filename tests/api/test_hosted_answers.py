@@ -100,11 +100,13 @@ async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_pat
 async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWorld) -> None:
     acme, clock, stores = await world.caller(), world.clock, world.stores
     await acme("POST", "/v1/webhook-endpoints", {"url": "https://acme.example/hook"})
-    watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
+    faults: list[Exception] = []
+    watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock, on_fault=faults.append)
     for number, secret in enumerate([*["wrong"] * 5, *[None] * 3]):
         clock.advance(timedelta(minutes=1))
         await acme.push(f"d-{number}", "feat: a lamp", secret=secret)
         await watch.turn()
+    assert faults == []
     now, address = clock.now(), {"address": "ada@acme.example", "organization": "Acme"}
     due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
     taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(days=9))

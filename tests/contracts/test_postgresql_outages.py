@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from contract_lanes import on_lanes
-from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, ending, tenant
+from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, ending, later, tenant
 from sqlalchemy import Connection, text
 from test_brands_contract import a_brand
 from test_schedules_contract import a_schedule
@@ -18,12 +18,14 @@ from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
+from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.removals import Removed
+from contentsvc_core.workflows.runs import CANCELLED
 
 pytestmark = pytest.mark.slow("stops and freezes a PostgreSQL of its own")
 
@@ -208,7 +210,7 @@ async def test_a_connection_that_is_cut_right_after_the_commit_leaves_one_set_of
     assert (await acme.left()).counts == ((1, 2, 1) if outcome is None else (0, 0, 1))
 
 
-async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
+async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     acme: Tenant, postgresql: Database
 ) -> None:
     stores = acme.stores
@@ -220,7 +222,9 @@ async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
     for schedule in schedules:
         assert await stores.schedules.add(schedule)
-    run = await acme.taken()
+    run, other = await acme.taken(), await acme.taken()
+    link = Session(digest="d", key_prefix="csk_1", created_at=later(), expires_at=later(hours=1))
+    await stores.sessions.add(link)
     dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
     commit = dialect.do_commit
     lost = 0
@@ -243,10 +247,20 @@ async def test_a_removal_is_returned_though_the_answer_of_its_commit_was_lost(
     assert lost == 6
     assert isinstance(created, BrandIdentity)
     assert not await stores.ledger.owns(run)
+    assert await stores.ledger.cancel(acme.id, other.id, CANCELLED)
+    # With the commit of a read before it.
+    assert lost == 10
+    assert await stores.ledger.restart(acme.id, other.id, due_at=later())
+    assert lost == 12
+    assert await stores.sessions.remove(link.digest)
+    assert lost == 14
     # A missing value stays missing: nothing is made up.
     assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
     assert not await stores.schedules.remove(acme.id, schedules[1].id)
     assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
+    assert not await stores.ledger.restart(acme.id, other.id, due_at=later())
+    assert not await stores.ledger.cancel(acme.id, run.id, CANCELLED)
+    assert not await stores.sessions.remove(link.digest)
 
 
 @pytest.mark.parametrize("by_socket", [False, True], ids=["tcp", "socket"])

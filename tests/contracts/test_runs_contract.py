@@ -150,7 +150,7 @@ async def test_another_release_or_none_or_another_organization_is_not_limited(ac
 async def test_a_run_ends_without_a_post(acme: Tenant, status: RunStatus) -> None:
     run = await acme.taken()
 
-    await acme.stores.ledger.end(run, status, "so it is")
+    assert await acme.stores.ledger.end(run, status, "so it is")
 
     assert await _run(acme, run) == evolve(run, status=status, error="so it is")
     assert run.id not in await due(acme.stores, later(days=9), limit=99)
@@ -166,7 +166,8 @@ async def test_a_run_that_is_not_running_is_left_unchanged(acme: Tenant, state: 
         await ledger.end(run, RunStatus.SKIPPED, "first")
     before = await acme.left()
 
-    await ledger.end(run, RunStatus.FAILED, "second")
+    for status in (RunStatus.FAILED, RunStatus.SKIPPED):
+        assert not await ledger.end(run, status, "second")
     await ledger.retry(run, due_at=START, error="second")
     assert await ledger.complete(run, a_post(acme.id), once="v1") is Completion.GONE
     assert await killed(acme.stores, "lost") == 0

@@ -11,6 +11,7 @@ _FORM: Final = f"must be {_EXAMPLE}"
 _PLACE: Final = f"has a host or port that cannot be read: use {_EXAMPLE}"
 _OPTION: Final = "takes no option but ?starttls=off, and that with smtp:// alone"
 _BOTH: Final = "needs a user and a password, or neither"
+_ASCII: Final = "needs a user and a password of ASCII characters"
 _CLEAR: Final = "would send the password in clear: leave out ?starttls=off"
 
 
@@ -28,6 +29,8 @@ _CLEAR: Final = "would send the password in clear: leave out ?starttls=off"
         ("smtp://mail.example.org?tls=no", _OPTION),
         ("smtp://user@mail.example.org", _BOTH),
         ("smtp://:pass@mail.example.org", _BOTH),
+        ("smtp://user:p%C3%A4ss@mail.example.org", _ASCII),
+        ("smtp://üser:pass@mail.example.org", _ASCII),
         ("smtp://user:pass@mail.example.org?starttls=off", _CLEAR),
     ],
 )

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import uuid
 from collections import Counter
@@ -29,6 +30,7 @@ from tests.server_process import (
 )
 
 from contentsvc_core.testing import push_body
+from contentsvc_http.processes import restart_pause
 
 pytestmark = pytest.mark.slow("starts servers of several processes")
 
@@ -283,6 +285,27 @@ def test_when_one_ends_the_others_answer_and_it_comes_back(
     assert deliver(prepared, lasting, str(uuid.uuid4())).status_code == 200
     assert events(lasting).count("ready") == 1
     assert [(line["worker"], line["exit"]) for line in ends()] == [(worker, code)]
+
+
+@pytest.mark.parametrize(("times", "pause_s"), [(1, 0.5), (2, 1.0), (6, 16.0), (7, 30.0), (9_999, 30.0)])
+def test_the_pause_before_a_restart_grows_up_to_half_a_minute(times: int, pause_s: float) -> None:
+    assert restart_pause(times) == pause_s
+
+
+def test_when_one_cannot_be_started_again_the_others_answer_and_it_is_tried_later(node: ServerProcess) -> None:
+    first, own = pids(node), node.process.pid
+    files = resource.prlimit(own, resource.RLIMIT_NOFILE)
+    # Not one file more, as on a system without resources.
+    resource.prlimit(own, resource.RLIMIT_NOFILE, (0, files[1]))
+
+    os.kill(first[1], signal.SIGKILL)
+    until(lambda: "worker not started" in events(node), "its start fails")
+    for _ in range(10):
+        assert get(node, "/health/ready").status_code == 200
+    resource.prlimit(own, resource.RLIMIT_NOFILE, files)
+    until(lambda: pids(node)[1] != first[1], "it is started later")
+
+    assert pids(node)[2] == first[2]
 
 
 async def test_a_termination_under_load_keeps_all_acknowledged_deliveries(

@@ -12,7 +12,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.journal import UNKNOWN_LOG
+from contentsvc_core.journal import UNKNOWN_LOG, LogStatus
 from contentsvc_core.outgoing.endpoints import (
     ENDPOINT_DISABLED,
     MAX_OVERLAP,
@@ -25,6 +25,7 @@ from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms, to_ms
 from contentsvc_core.usecases.replay import ENDPOINT_GONE, MESSAGE_ENDPOINT_DISABLED, Replayed
+from contentsvc_core.usecases.replay_many import BulkReplayer, ReplayDeliveries, ReplayedBatch
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 URL = "https://acme.example/hook"
@@ -222,6 +223,24 @@ async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office)
     assert oldest == entry
     assert (newest.reference_id, newest.status.value) == (message_id, "success")
     assert newest.id != entry.id
+
+
+async def test_a_bulk_replay_sends_a_failed_message_once_for_a_request(office: Office) -> None:
+    message_id, clock = await office.asked_for(), office.world.clock
+    for answer in range(MAX_ATTEMPTS):
+        await office.turn(Answer(status=500 + answer))
+        clock.advance(timedelta(days=1))
+    (failed,) = await office.log()
+    bulk = BulkReplayer(office.replayer, office.world.stores.read_model, clock)
+    command = ReplayDeliveries(request_id="r-1", statuses=(LogStatus.FAILED,))
+
+    assert await bulk.replay(office.owner, command) == ReplayedBatch(replayed=(failed.id,))
+    assert await bulk.replay(office.owner, command) == ReplayedBatch(repeated=(failed.id,))
+    assert await office.turn() == [AttemptResult.DELIVERED]
+    assert await bulk.replay(office.owner, command) == ReplayedBatch(repeated=(failed.id,))
+    assert await office.turn() == []
+    # By hand, each entry of a message sends it again.
+    assert await office.replayer.replay(office.owner, failed.id) == Replayed(delivery_id=message_id, runs=0)
 
 
 async def test_a_refused_replay_has_its_reason(office: Office) -> None:

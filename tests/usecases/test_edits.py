@@ -183,6 +183,23 @@ async def test_a_publisher_stops_for_an_unavailable_store_and_skips_an_unreadabl
     assert [str(each) for each in faults] == ["torn"]
 
 
+async def test_a_turn_publishes_all_due_posts_whatever_is_unreadable(world: World) -> None:
+    owner, at = world.organization.id, iso_ms(world.clock.now() + timedelta(minutes=5))
+    for _ in range(Publisher.AT_ONCE + 2):
+        await editor(world).create(owner, structs.replace(WANTED, publish_at=at))
+    world.clock.advance(timedelta(minutes=5))
+
+    async def fails() -> None:
+        message = "torn"
+        raise ValueError(message)
+
+    faults: list[Exception] = []
+    unreadable: Any = Between(world.stores.posts, "post", fails, times=Publisher.AT_ONCE)
+    assert await Publisher(unreadable, world.clock, on_fault=faults.append).turn() == 2
+    assert len(faults) == Publisher.AT_ONCE
+    assert await Publisher(world.stores.posts, world.clock, on_fault=_fail).turn() == Publisher.AT_ONCE
+
+
 def _fail(fault: Exception) -> None:
     raise fault
 

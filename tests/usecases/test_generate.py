@@ -16,7 +16,7 @@ from contentsvc_core import ContentType, Draft, PostStatus
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
-from contentsvc_core.content.writing import Brief
+from contentsvc_core.content.writing import Brief, Silence
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
@@ -67,7 +67,7 @@ class Recorder:
         self.fails = fails
         self.usage: tuple[int, int] | None = None
 
-    async def write(self, brief: Brief, _steps: object) -> Draft:
+    async def write(self, brief: Brief, _steps: object) -> Draft | Silence:
         self.briefs.append(brief)
         if len(self.briefs) <= self.fails:
             message = "no answer"
@@ -254,6 +254,26 @@ async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> No
     body = to_builtins(GenerationJobBody.of(done))
     assert (body["status"], body["error"]) == ("failed", CANCELLED)
     assert [event.type.value for event in job_events(done)] == ["queued", "workflow_triggered", "failed"]
+
+
+async def test_a_run_that_is_cancelled_while_it_is_written_ends_as_nothing_else(world: World) -> None:
+    await pushed(world, "d-1", "feat: a lamp")
+    await only_the_request(world)
+    world.clock.advance(timedelta(minutes=1))
+    job, ends = await ask(world), list[RunStatus]()
+
+    class Cancelling(Recorder):
+        async def write(self, brief: Brief, _steps: object) -> Draft | Silence:
+            self.briefs.append(brief)
+            assert await world.stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
+            return Silence(reason="nothing new")
+
+    await perform_all(world, performer_over(world.stores, world.clock, world.ids, Cancelling(), ended=ends.append))
+
+    done = await follow(world, job)
+    assert (done.run.status, job_events(done)[-1].message) == (RunStatus.CANCELLED, CANCELLED)
+    assert JobEventType.SKIPPED not in {event.type for event in done.events}
+    assert ends == []
 
 
 async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> None:

@@ -19,7 +19,7 @@ from tests.mail_server import MailServer, Received
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
@@ -49,6 +49,8 @@ class Office:
     mailer: Mailer
     #: The outcomes that the mailer has reported.
     outcomes: list[Posted]
+    #: The faults that the mailer has reported.
+    faults: list[Exception]
     #: The readers' address.
     client: str = field(factory=lambda: f"10.0.0.{next(_CLIENTS)}")
 
@@ -59,6 +61,7 @@ class Office:
             reader = await Reader.made(_SETTINGS)
             world = reader.world
             outcomes: list[Posted] = []
+            faults: list[Exception] = []
             mailer = Mailer(
                 world.stores.mailbox,
                 world.stores.changelogs,
@@ -69,8 +72,9 @@ class Office:
                 base_url=_SETTINGS.base_url,
                 every=_EVERY,
                 on_posted=outcomes.extend,
+                on_fault=faults.append,
             )
-            yield cls(reader=reader, server=mail, mailer=mailer, outcomes=outcomes)
+            yield cls(reader=reader, server=mail, mailer=mailer, outcomes=outcomes, faults=faults)
 
     async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
         body = {} if address is None else {"address": address}
@@ -390,6 +394,36 @@ async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
         office.wait(timedelta(minutes=6))
         [again] = await office.mails()
         assert again.message["Message-ID"] == first.message["Message-ID"]
+
+
+@pytest.mark.parametrize("is_batched", [False, True])
+async def test_an_unreadable_post_does_not_stop_the_mails_of_others(
+    monkeypatch: pytest.MonkeyPatch, is_batched: bool
+) -> None:
+    async with Office.opened() as office:
+        changelogs, torn = office.reader.world.stores.changelogs, UnreadableRow("torn")
+
+        async def unreadable(*_: object) -> Post:
+            raise torn
+
+        await office.subscribed()
+        if is_batched:
+            office.server.answers["MAIL"] = "451 later"
+        await office.publish("Torn")
+        office.wait()
+        if is_batched:
+            assert await office.mails() == []
+            office.server.answers.clear()
+            office.wait(timedelta(seconds=10))
+        with monkeypatch.context() as patch:
+            patch.setattr(changelogs, "post", unreadable)
+            await office.enter("bob@example.org")
+            [mail] = await office.mails()
+            assert mail.to == ("bob@example.org",)
+            assert set(office.faults) == {torn}
+        office.wait(timedelta(hours=1))
+        [mail] = await office.mails()
+        assert mail.message["Subject"] == "Acme's lamps: Torn"
 
 
 async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address() -> None:

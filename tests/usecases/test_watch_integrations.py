@@ -1,5 +1,6 @@
 """Integrations whose deliveries fail are reported to endpoints, once, and once when they recover."""
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,9 +10,20 @@ from tests.endpoints import editor_of
 from tests.usecases.conftest import REPOSITORY, REPOSITORY_ID, World
 
 from contentsvc_core import CreateEndpoint
+from contentsvc_core.errors import UnreadableRow
+from contentsvc_core.journal import ListedEntry
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
+
+
+def watch_over(world: World, *, on_fault: Callable[[Exception], object]) -> IntegrationWatch:
+    stores = world.stores
+    return IntegrationWatch(stores.alerts, stores.directory, stores.read_model, world.clock, on_fault=on_fault)
+
+
+def _fail(fault: Exception) -> None:
+    raise fault
 
 
 @define
@@ -48,7 +60,7 @@ async def watched(world: World) -> Watched:
     stores = world.stores
     editor = editor_of(stores, world.clock, world.ids)
     await editor.create(world.organization.id, CreateEndpoint(url="https://acme.example/hook"))
-    return Watched(world, IntegrationWatch(stores.alerts, stores.directory, stores.read_model, world.clock))
+    return Watched(world, watch_over(world, on_fault=_fail))
 
 
 async def test_a_failure_period_is_reported_once_with_cause_and_remedy_and_its_end_once(watched: Watched) -> None:
@@ -91,12 +103,33 @@ async def test_a_failure_period_is_reported_once_with_cause_and_remedy_and_its_e
 
 
 async def test_a_second_process_reports_nothing_again(watched: Watched) -> None:
-    stores, clock = watched.world.stores, watched.world.clock
     assert await watched.receive("xxxxx") == 1
 
-    another = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
-    assert await another.turn() == 0
+    assert await watch_over(watched.world, on_fault=_fail).turn() == 0
     assert len(await watched.events()) == 1
+
+
+async def test_an_unreadable_row_does_not_stop_the_alerts_of_other_organizations(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, faults, torn = watched.world, list[Exception](), UnreadableRow("torn")
+    stores, own = world.stores, world.organization.id
+    read = stores.read_model.newest_entries
+
+    async def unreadable(organization_id: str) -> Mapping[str, ListedEntry]:
+        if organization_id != own:
+            raise torn
+        return await read(organization_id)
+
+    async def with_others() -> Sequence[str]:
+        return ["org_before", own, "org_later"]
+
+    monkeypatch.setattr(stores.read_model, "newest_entries", unreadable)
+    monkeypatch.setattr(stores.alerts, "watched", with_others)
+    watched.watch = watch_over(world, on_fault=faults.append)
+
+    assert await watched.receive("xxxxx") == 1
+    assert faults == [torn, torn]
 
 
 async def test_disabled_and_unwatched_integrations_are_ignored(watched: Watched) -> None:

@@ -10,12 +10,12 @@ import pytest
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import performer_with, pushed, taken
 
-from contentsvc_adapters.engine.execution import WorkerConfig
+from contentsvc_adapters.engine.execution import Execution, WorkerConfig
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.engine.worker import Worker
 from contentsvc_core import Brief, Draft, RunStatus, WorkflowRun
-from contentsvc_core.ports import RunLedger, Steps
+from contentsvc_core.ports import RunLedger, Steps, Workflow
 from contentsvc_core.usecases.perform import Performer
 
 
@@ -29,6 +29,28 @@ async def statuses(world: World) -> set[RunStatus]:
     return {run.status for run in await world.stores.ledger.runs(world.organization.id)}
 
 
+class FailingChecks:
+    """An engine whose first checks raise what no engine should raise."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+
+    async def open(self) -> None:
+        pass
+
+    async def perform(self, run: WorkflowRun, workflow: Workflow) -> None:
+        raise NotImplementedError
+
+    async def check(self) -> None:
+        self._left -= 1
+        if self._left >= 0:
+            message = "can't start new thread"
+            raise RuntimeError(message)
+
+    async def close(self) -> None:
+        pass
+
+
 def worker_of(
     world: World,
     performer: Performer,
@@ -36,17 +58,43 @@ def worker_of(
     ledger: object = None,
     deadline_s: float = 300,
     on_note: Callable[..., None] | None = None,
+    *,
+    execution: Execution | None = None,
 ) -> Worker:
     return Worker(
-        InlineExecution(world.stores.ledger, world.stores.run_state),
+        execution or InlineExecution(world.stores.ledger, world.stores.run_state),
         performer,
         Membership(world.stores.executors, world.ids, alone=True),
         ledger=cast("RunLedger", ledger or world.stores.ledger),
         clock=world.clock,
         on_fault=on_fault,
         on_note=on_note or Mock(),
-        pace=WorkerConfig(poll_s=0.02, heartbeat_s=0.05, deadline_s=deadline_s),
+        pace=WorkerConfig(poll_s=0.02, heartbeat_s=0.05, check_s=0.05, deadline_s=deadline_s),
     )
+
+
+async def test_a_check_of_the_engine_that_raises_anything_is_made_again(world: World) -> None:
+    """For example, the system may have no thread for it."""
+    note, faults = Mock(), list[Exception]()
+    engine = worker_of(world, world.performer, faults.append, on_note=note, execution=FailingChecks(2))
+    await engine.launch()
+
+    async def is_unable() -> bool:
+        return engine.inability is not None
+
+    async def is_able() -> bool:
+        return engine.inability is None
+
+    await until(is_unable)
+    assert engine.inability == "the engine cannot be checked: RuntimeError"
+    await until(is_able)
+    assert engine.is_running
+    await engine.close(within_s=1)
+    assert [call.args[0] for call in note.call_args_list] == [
+        "engine unavailable: taking no runs",
+        "engine available again",
+    ]
+    assert faults == []
 
 
 async def killed(world: World) -> None:

@@ -184,10 +184,12 @@ class Worker:
         while not self._stopping.is_set():
             try:
                 await self._execution.check()
-            except StoreUnavailable as exc:
+            except Exception as exc:  # noqa: BLE001  # as above
+                is_known = isinstance(exc, StoreUnavailable)
+                reason = str(exc) if is_known else f"the engine cannot be checked: {type(exc).__name__}"
                 if self.inability is None:
-                    self._note("engine unavailable: taking no runs", reason=str(exc))
-                self.inability = str(exc)
+                    self._note("engine unavailable: taking no runs", reason=reason)
+                self.inability = reason
             else:
                 if self.inability is not None:
                     self._note("engine available again")

@@ -124,13 +124,15 @@ class MemoryRunLedger(MemoryStore):
         ]
         return [listed_run(other) for other in sorted(runs, key=place)[:limit]]
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         refuse_unstorable(reason)
         running = self._state.owned_by_taker(run)
-        if running is not None:
-            ended = evolve(running, status=status, error=reason)
-            self._state.put_run(ended)
-            enqueue_of_run(self._state, ended)
+        if running is None:
+            return False
+        ended = evolve(running, status=status, error=reason)
+        self._state.put_run(ended)
+        enqueue_of_run(self._state, ended)
+        return True
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         refuse_unstorable(error)

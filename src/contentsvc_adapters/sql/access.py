@@ -112,7 +112,15 @@ class SqlSessions(SqlStore):
 
     async def remove(self, digest: str) -> bool:
         removing = delete(sessions).where(sessions.c.digest == digest)
-        return await self._database.change(removing) == 1
+        # If the transaction runs again after an unknown outcome, the session may be gone already.
+        done = False
+
+        def remove(connection: Connection) -> bool:
+            nonlocal done
+            done = connection.execute(removing).rowcount > 0 or done
+            return done
+
+        return await self._database.write(remove)
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = select(sessions.c.digest).where(sessions.c.expires_at <= to_ms(before))

@@ -204,22 +204,27 @@ class SqlRunLedger:
         dialect = self._database.dialect
         return await self._database.write(lambda connection: complete(connection, dialect, endings))
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
-        if status is RunStatus.FAILED:
-            await self._database.write(partial(self._fail, changing(run), reason))
-            return
-        ended = changing(run).values(status=status.value, error=reason)
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
+        ending = changing(run).values(status=status.value, error=reason)
+        # If the transaction runs again after an unknown outcome, the run has ended already.
+        done = False
 
-        def end(connection: Connection) -> None:
-            if connection.execute(ended).rowcount:
+        def end(connection: Connection) -> bool:
+            nonlocal done
+            if status is RunStatus.FAILED:
+                done = self._fail(changing(run), reason, connection) or done
+            elif connection.execute(ending).rowcount:
                 forget(connection, [run.id])
+                done = True
+            return done
 
-        await self._database.write(end)
+        return await self._database.write(end)
 
-    def _fail(self, failing: Update, reason: str | None, connection: Connection) -> None:
+    def _fail(self, failing: Update, reason: str | None, connection: Connection) -> bool:
         failed = fail_runs(connection, self._database.dialect, failing, reason)
         if failed:
             forget(connection, failed)
+        return bool(failed)
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
@@ -239,11 +244,15 @@ class SqlRunLedger:
             .values(status=RunStatus.CANCELLED.value, error=reason)
         )
 
+        # As in `end`.
+        done = False
+
         def cancel(connection: Connection) -> bool:
-            if not connection.execute(cancelled).rowcount:
-                return False
-            forget(connection, [run_id])
-            return True
+            nonlocal done
+            if connection.execute(cancelled).rowcount:
+                forget(connection, [run_id])
+                done = True
+            return done
 
         return await self._database.write(cancel)
 
@@ -257,7 +266,15 @@ class SqlRunLedger:
             )
             .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
         )
-        return await self._database.change(restarted) > 0
+        # As in `end`.
+        done = False
+
+        def restart(connection: Connection) -> bool:
+            nonlocal done
+            done = connection.execute(restarted).rowcount > 0 or done
+            return done
+
+        return await self._database.write(restart)
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         query = (

@@ -39,6 +39,10 @@ class SmtpServer:
         if bool(user) != bool(password):
             message = "needs a user and a password, or neither"
             raise ValueError(message)
+        if not (user.isascii() and password.isascii()):
+            # Python's client raises UnicodeEncodeError when it signs in.
+            message = "needs a user and a password of ASCII characters"
+            raise ValueError(message)
         if user and parts.query:
             message = "would send the password in clear: leave out ?starttls=off"
             raise ValueError(message)

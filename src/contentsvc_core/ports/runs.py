@@ -84,8 +84,11 @@ class RunLedger(Protocol):
         """List runs of the same trigger for releases of the same repository in a stretch of time, without replays."""
         ...
 
-    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> None:
-        """End a run without a post; ``reason`` is stored unless it is ``None``."""
+    async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
+        """End a run without a post; ``reason`` is stored unless it is ``None``. ``False``: the run has another owner.
+
+        A cancelled run has another owner as well, and is left unchanged.
+        """
         ...
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None: ...

@@ -218,14 +218,24 @@ class Publisher:
 
     async def turn(self) -> int:
         published = 0
-        for organization_id, post_id in await self._library.due(self._clock.now(), limit=self.AT_ONCE):
-            try:
-                published += await self._publish(organization_id, post_id)
-            except StoreUnavailable:
-                raise
-            except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
-                self._on_fault(exc)
+        #: Tried in this turn, and still due.
+        left: set[tuple[str, str]] = set()
+        while due := [each for each in await self._due(self.AT_ONCE + len(left)) if each not in left]:
+            for organization_id, post_id in due:
+                try:
+                    is_published = await self._publish(organization_id, post_id)
+                except StoreUnavailable:
+                    raise
+                except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
+                    self._on_fault(exc)
+                    is_published = False
+                published += is_published
+                if not is_published:
+                    left.add((organization_id, post_id))
         return published
+
+    async def _due(self, limit: int) -> Sequence[tuple[str, str]]:
+        return await self._library.due(self._clock.now(), limit=limit)
 
     async def _publish(self, organization_id: str, post_id: str) -> bool:
         stored = await self._library.post(organization_id, post_id)

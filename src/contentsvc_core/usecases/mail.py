@@ -27,6 +27,7 @@ _POSTS: Final = 500
 _NOTHING: Final = "nothing was sent: the changelog does not list the posts any more"
 _HIDDEN: Final = "nothing was sent: the changelog is not public"
 _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened with the keys that are set"
+_UNREADABLE: Final = Posted(posting=Posting.RETRY, error="nothing was sent: a post or its changelog cannot be read")
 
 
 @final
@@ -43,10 +44,12 @@ class Mailer:
         base_url: str,
         every: timedelta,
         on_posted: Callable[[Sequence[Posted]], object],
+        on_fault: Callable[[Exception], object],
     ) -> None:
         """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
 
         ``on_posted`` is called with the outcomes of the mails of one connection; their errors have no addresses.
+        ``on_fault`` is called with the fault of a changelog or a post: its mails are tried again, and others are sent.
         """
         self._mailbox = mailbox
         self._changelogs = changelogs
@@ -57,6 +60,7 @@ class Mailer:
         self._base_url = base_url
         self._every = every
         self._on_posted = on_posted
+        self._on_fault = on_fault
 
     async def turn(self) -> int:
         """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
@@ -68,12 +72,23 @@ class Mailer:
         taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
         ready: list[tuple[TakenMail, Letter]] = []
         cached_posts: dict[tuple[str, str], list[Post]] = {}
+        fault: Exception | None = None
         for mail in taken:
-            letter = await self._letter(mail, cached_posts)
+            try:
+                letter = await self._letter(mail, cached_posts)
+            except StoreUnavailable:
+                raise
+            except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the mails of others
+                fault = exc
+                await self._note(mail, _UNREADABLE)
+                continue
             if isinstance(letter, Letter):
                 ready.append((mail, letter))
             else:
                 await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
+        if fault is not None:
+            # Once for all mails of a batch.
+            self._on_fault(fault)
         if not ready:
             return len(taken)
         sent = await self._sender.send([letter for _, letter in ready])
@@ -94,11 +109,17 @@ class Mailer:
         now = self._clock.now()
         for waiting in await self._mailbox.waiting(now - self._every, limit=_ORGANIZATIONS, posts=_POSTS):
             fresh = [each for each in waiting.posts if now - each.at <= STALE]
-            showing = [
-                changelog.id
-                for changelog in await self._changelogs.all_of(waiting.organization_id)
-                if changelog.is_public and await self._listed(changelog, fresh, limit=1)
-            ]
+            try:
+                showing = [
+                    changelog.id
+                    for changelog in await self._changelogs.all_of(waiting.organization_id)
+                    if changelog.is_public and await self._listed(changelog, fresh, limit=1)
+                ]
+            except StoreUnavailable:
+                raise
+            except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the mails of others
+                self._on_fault(exc)
+                continue
             await self._mailbox.batch(waiting, self._ids.new_id("bat_"), changelog_ids=showing, at=now)
 
     async def _listed(self, changelog: PublicChangelog, announced: Sequence[Announced], limit: int) -> list[Post]:

@@ -282,7 +282,8 @@ class Performer:
         return markdown, content
 
     async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
-        await self._ledger.end(run, status, reason)
+        if not await self._ledger.end(run, status, reason):
+            return
         self._ended(status)
         with suppress(ContentServiceError):
             await self._note(run, JobEventType(status.value), reason)

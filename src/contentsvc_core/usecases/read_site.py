@@ -143,9 +143,12 @@ class BrandReader:
             updated_at=now,
         )
 
-    async def _fail(self, run: WorkflowRun, error: str) -> RunStatus:
-        await self._note(run, JobEventType.FAILED, error)
-        await self._ledger.end(run, RunStatus.FAILED, error)
+    async def _fail(self, run: WorkflowRun, error: str) -> RunStatus | None:
+        if not await self._ledger.end(run, RunStatus.FAILED, error):
+            return None
+        with suppress(ContentServiceError):
+            # As above.
+            await self._note(run, JobEventType.FAILED, error)
         return RunStatus.FAILED
 
     async def _note(

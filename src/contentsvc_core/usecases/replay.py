@@ -92,13 +92,13 @@ class Replayer:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.
 
         The event is not filtered again. A message is sent again with its id. For one ``request``, a delivery is
-        replayed once.
+        replayed once; with a ``request``, a message only by its newest entry.
         """
         entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
         if entry is None:
             return UNKNOWN_LOG
         if is_message_log(entry):
-            return await self._resend(entry)
+            return await self._resend(entry, request)
         if entry.outcome is LogOutcome.REFUSED:
             return NOT_KEPT
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
@@ -121,7 +121,7 @@ class Replayer:
         message = "the configuration changes faster than a replay can be decided"
         raise StoreUnavailable(message)
 
-    async def _resend(self, entry: LogEntry) -> Replayed | Refusal:
+    async def _resend(self, entry: LogEntry, request: str | None) -> Replayed | Refusal:
         owner, message_id = entry.organization_id, entry.reference_id
         endpoint = await self._endpoints.endpoint(owner, entry.integration_id)
         if endpoint is None:
@@ -131,6 +131,9 @@ class Replayer:
         message = None if message_id is None else await self._outbox.message(owner, message_id)
         if message is not None and message.type == CONFIRMATION_TYPE:
             return NO_CONFIRMATION
+        if request is not None and message is not None and message.log_id != entry.id:
+            # The message was sent again after this entry, which keeps its status.
+            return Replayed(delivery_id=message.id, runs=0, is_repeated=True)
         now = self._clock.now()
         # Messages are kept as long as their entries: a missing message was deleted with its endpoint.
         if message_id is None or not await self._outbox.resend(owner, message_id, due_at=now):

@@ -1,5 +1,7 @@
+from collections.abc import Callable
 from typing import Any, Final, final
 
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.events import EventType, integration_changed
 from contentsvc_core.outgoing.failing import CONSIDERED, IntegrationAlert, failure_of, has_recovered
@@ -16,11 +18,21 @@ _READ: Final = 2 * CONSIDERED
 class IntegrationWatch:
     """Compares the log with the failure periods; safe to call from any number of processes."""
 
-    def __init__(self, alerts: Alerts, directory: Directory, read_model: ReadModel, clock: Clock) -> None:
+    def __init__(
+        self,
+        alerts: Alerts,
+        directory: Directory,
+        read_model: ReadModel,
+        clock: Clock,
+        *,
+        on_fault: Callable[[Exception], object],
+    ) -> None:
+        """``on_fault`` is called with the fault of an organization, and the other organizations are watched."""
         self._alerts = alerts
         self._directory = directory
         self._read_model = read_model
         self._clock = clock
+        self._on_fault = on_fault
         #: The newest entry of each integration at the last turn: without a newer entry, nothing has changed.
         self._newest_ids: dict[str, str] = {}
 
@@ -28,16 +40,26 @@ class IntegrationWatch:
         changed = 0
         newest_ids: dict[str, str] = {}
         for organization_id in await self._alerts.watched():
-            newest = await self._read_model.newest_entries(organization_id)
-            alerts = await self._alerts.alerts(organization_id)
-            for integration in await self._directory.integrations(organization_id):
-                entry = newest.get(integration.id)
-                if entry is None or not integration.enabled:
-                    continue
-                if self._newest_ids.get(integration.id) != entry.id:
-                    changed += await self._judge(integration, alerts.get(integration.id))
-                newest_ids[integration.id] = entry.id
+            try:
+                changed += await self._watch(organization_id, newest_ids)
+            except StoreUnavailable:
+                raise
+            except Exception as exc:  # noqa: BLE001  # an unreadable row must not stop the alerts of others
+                self._on_fault(exc)
         self._newest_ids = newest_ids
+        return changed
+
+    async def _watch(self, organization_id: str, newest_ids: dict[str, str]) -> int:
+        changed = 0
+        newest = await self._read_model.newest_entries(organization_id)
+        alerts = await self._alerts.alerts(organization_id)
+        for integration in await self._directory.integrations(organization_id):
+            entry = newest.get(integration.id)
+            if entry is None or not integration.enabled:
+                continue
+            if self._newest_ids.get(integration.id) != entry.id:
+                changed += await self._judge(integration, alerts.get(integration.id))
+            newest_ids[integration.id] = entry.id
         return changed
 
     async def _judge(self, integration: Integration, alert: IntegrationAlert | None) -> bool:

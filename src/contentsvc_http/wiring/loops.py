@@ -53,7 +53,7 @@ async def loops(
 ) -> AsyncGenerator[None]:
     """Run all loops until the end of the block; ``notify`` is called after runs were stored."""
     stores.search.indexer.on_abandoned = log_abandoned
-    watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock)
+    watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock, on_fault=log_fault)
     async with (
         _every(
             lambda: _in_batches(stores.search.catch_up, _INDEXED_TOGETHER, _INDEX_PAUSE_S),

@@ -74,6 +74,7 @@ async def mailing(
         base_url=settings.base_url,
         every=timedelta(minutes=settings.mail_every_minutes),
         on_posted=MailReport(on_posting),
+        on_fault=log_fault,
     )
     stopping = asyncio.Event()
     pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)
