@@ -13,6 +13,7 @@ from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile,
 from contentsvc_core.content.brand_changes import (
     LEAVES_NO_DEFAULT_BRAND,
     BrandChange,
+    change_brand,
     name_key,
     read_brand_change,
     read_brand_name,
@@ -121,6 +122,12 @@ def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
     assert changed(default, is_default=True) == evolve(default, updated_at=LATER)
     assert changed(default, name="Other") == evolve(default, name="Other", updated_at=LATER)
     assert changed(is_default=False) == evolve(BRAND, updated_at=LATER)
+    former = evolve(default, id="bi_2", name="Former")
+    for is_default, brands in ((True, [evolve(former, is_default=False)]), (False, [])):
+        change = read_brand_change({"is_default": is_default}, at=LATER)
+        assert isinstance(change, BrandChange)
+        made = evolve(BRAND, is_default=is_default, updated_at=LATER)
+        assert change_brand([BRAND, former], BRAND.id, change) == [*brands, made]
 
 
 def test_names_are_equal_without_regard_to_case_and_normalization() -> None:

@@ -30,7 +30,8 @@ _T = TypeVar("_T")
 
 URL = "https://acme.example"
 PAGE = SitePage(
-    url=f"{URL}/", html="<html lang=en><title>Acme | Lamps</title><meta name=description content='For sailors'>"
+    url=f"{URL}/",
+    html="<html lang=en><title>Acme | Lamps</title><meta name=description content=\"We're for sailors. You'll see.\">",
 )
 AWAY = NotRead(fault=SiteFault.PASSING, error="the site cannot be reached")
 
@@ -154,8 +155,8 @@ async def test_an_identity_is_made_from_a_site(world: World) -> None:
         is_default=True,
         website_url=URL,
         company_name="Acme",
-        company_description="For sailors",
-        tone_profile=ToneProfile.PROFESSIONAL,
+        company_description="We're for sailors. You'll see.",
+        tone_profile=ToneProfile.CONVERSATIONAL,
         language="English",
         created_at=brand.created_at,
         updated_at=brand.created_at,

@@ -80,7 +80,10 @@ async def test_an_address_is_asked_and_gets_nothing_before_its_owner_confirms() 
         for number in range(3):
             assert await published(office, endpoint, number) == [AttemptResult.REFUSED]
         (failed, *_) = await office.stores.journal.entries(office.organization.id)
-        assert failed.error_message == "nothing was sent: no address of the endpoint is confirmed"
+        assert (failed.status, failed.error_message) == (
+            LogStatus.FAILED,
+            "nothing was sent: no address of the endpoint is confirmed",
+        )
         standing = await office.standing(endpoint)
         assert (standing.enabled, standing.failures, len(mails.mails)) == (True, 0, 2)
         assert await office.turn() == ([], failed)
@@ -281,6 +284,12 @@ async def test_a_changed_target_asks_new_addresses_and_forgets_those_that_are_go
         await office.turn()
         assert [mail.to for mail in mails.mails] == [(_DEV,)]
         assert await statuses(office, changed) == ["unconfirmed", "confirmed"]
+        site = await office.endpoint("https://hooks.slack.com/services/x")
+        bodies = await office.consents.bodies(owner, [site, changed])
+        assert [[each.status.value for each in body.recipients] for body in bodies] == [
+            [],
+            ["unconfirmed", "confirmed"],
+        ]
         # A change of another field sends no mail.
         await office.editor.change(owner, endpoint.id, ChangeEndpoint(description="Ours"))
         assert (await office.turn())[0] == []

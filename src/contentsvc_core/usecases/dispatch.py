@@ -175,23 +175,18 @@ class Dispatcher:
             case AttemptResult.DELIVERED:
                 status = MessageStatus.DELIVERED
                 log = evolve(log, status=LogStatus.SUCCESS)
-            case AttemptResult.GONE:
-                disables = f"it answered {status_code} {HTTPStatus(status_code or HTTPStatus.GONE).phrase}"
+            case AttemptResult.GONE | AttemptResult.REFUSED | AttemptResult.RETRY:
                 log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
-            case AttemptResult.REFUSED:
-                if taken.is_failing and _counts(taken, result):
-                    disables = "the mail server has refused two mails in a row"
-                log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
-            case AttemptResult.RETRY:
-                again = next_attempt_at(message.id, message.attempts, result, now)
-                if again is None:
-                    log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
-                else:
-                    status, due_at = MessageStatus.PENDING, whole_ms(again)
-                    reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
-                    log = evolve(log, error_message=fault_text(result, taken.format), reason=reason)
             case _:
                 assert_never(outcome)
+        if outcome is AttemptResult.GONE:
+            disables = f"it answered {status_code} {HTTPStatus(status_code or HTTPStatus.GONE).phrase}"
+        elif outcome is AttemptResult.REFUSED and taken.is_failing and _counts(taken, result):
+            disables = "the mail server has refused two mails in a row"
+        elif outcome is AttemptResult.RETRY and (again := next_attempt_at(message.id, message.attempts, result, now)):
+            status, due_at = MessageStatus.PENDING, whole_ms(again)
+            reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
+            log = evolve(log, status=LogStatus.PENDING, reason=reason)
         busy = busy_until(result, now)
         attempted = Attempted(
             at=now,
