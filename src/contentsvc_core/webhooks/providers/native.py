@@ -11,6 +11,7 @@ from contentsvc_core.events.normalized import (
     MAX_PATH,
     MAX_PATHS,
     MAX_PUSH_PATHS,
+    RELEASE_ACTIONS,
     Author,
     Commit,
     Event,
@@ -20,7 +21,7 @@ from contentsvc_core.events.normalized import (
 )
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.providers.decoding import decode_body
+from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
 
 BRANCH: Final = "refs/heads/"
 #: The maximum length of a stored repository name, in characters.
@@ -150,10 +151,14 @@ def read_release(body: bytes) -> Reading:
     """Read a release; raise :class:`Malformed` as :func:`read_push`."""
     native = decode_body(body, _RELEASE)
     release = native.release
+    # One line: the action is shown, logged and compared.
+    action = one_line(native.action, _ACTION_LENGTH)
+    if action in RELEASE_ACTIONS and action != native.action:
+        message = f"action must be exactly '{action}'"
+        raise Malformed(message)
     return Reading(
         event=Release(
-            # One line: the action is shown, logged and compared.
-            action=one_line(native.action, _ACTION_LENGTH),
+            action=action,
             tag_name=storable_text(release.tag_name),
             name=optional_text(release.name),
             body=optional_text(release.body),
