@@ -188,8 +188,9 @@ class Dispatcher:
                     log = evolve(log, status=LogStatus.FAILED, error_message=fault_text(result, taken.format))
                 else:
                     status, due_at = MessageStatus.PENDING, whole_ms(again)
-                    reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
-                    log = evolve(log, error_message=fault_text(result, taken.format), reason=reason)
+                    # Only failed entries have an error message (specification 2.3).
+                    reason = f"{fault_text(result, taken.format)}; {log.reason}; tried again at {iso_ms(due_at)}"
+                    log = evolve(log, reason=reason)
             case _:
                 assert_never(outcome)
         busy = busy_until(result, now)
