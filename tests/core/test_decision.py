@@ -447,6 +447,34 @@ def test_a_prerelease_that_is_published_from_a_draft_is_processed() -> None:
     assert isinstance(decided(signed(body, at=AT, secret="secret", event="release")), Processed)
 
 
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
+@pytest.mark.parametrize("name", ["", "lamp", "/lamp", "acme/", " / "])
+def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> None:
+    # The metadata of the context record has it in the form owner/name (specification 2.5).
+    at = address(provider.slug)
+    commit = Commit(id="a" * 40, message="x", author=Author(name="Ada", email=""), timestamp="", url="")
+    push = Push(ref="refs/heads/main", branch="main", commits=(commit,), head_commit=None)
+    release = Release(
+        action="published",
+        tag_name="v1.0.0",
+        name=None,
+        body=None,
+        prerelease=False,
+        draft=False,
+        published_at=None,
+        url="",
+    )
+    for event in (push, release):
+        kind, body = provider.write(
+            Reading(event=event, repository_id=at.repository_id, repository=name, default_branch="main")
+        )
+        delivery = signed(json.dumps(body).encode(), at=at, secret="secret", event=kind)
+        outcome = decided(delivery, evolve(ENDPOINT, address=at))
+
+        assert fault_of(outcome) is Fault.INVALID_PAYLOAD
+        assert answer(outcome)["error"].endswith(" must have the form owner/name")
+
+
 @pytest.mark.parametrize("sent", [" {}", "{}\n", "\x1b{}", "\u202e{}\u2028"])
 @pytest.mark.parametrize("action", ["published", "prereleased"])
 def test_an_action_that_only_looks_like_a_processed_one_is_400(action: str, sent: str) -> None:
