@@ -228,7 +228,9 @@ def test_nothing_is_sent_to_an_internal_address(scene: Scene) -> None:
     entry = scene.until_logged(endpoint, "pending")
 
     assert (entry["statusCode"], entry["errorMessage"]) == (None, None)
-    assert scene.reason(entry).startswith("nothing was sent: there is no public host 'canary.localhost'; attempt 1 of 8")
+    assert scene.reason(entry).startswith(
+        "nothing was sent: there is no public host 'canary.localhost'; attempt 1 of 8"
+    )
     # A redirect there is an answer, and no more.
     elsewhere, _ = scene.endpoint()
     scene.receiver.statuses.append(302)
