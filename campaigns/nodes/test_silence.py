@@ -1,13 +1,11 @@
 """Who is given up, and when, by a process that watches the others."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from contentsvc_adapters.engine.membership import Membership
-
-_PATIENCE_S: Final = 6.0
 
 
 class _World:
@@ -34,7 +32,7 @@ class _World:
 
     async def given_up_after(self, gaps: Sequence[float]) -> set[str]:
         ports: Any = self
-        watching = Membership(ports, ports, alone=False, patience_s=_PATIENCE_S, now=lambda: self.now)
+        watching = Membership(ports, ports, alone=False, now=lambda: self.now)
         await watching.heartbeat()
         for gap in gaps:
             self.now += gap
@@ -45,6 +43,11 @@ class _World:
 @pytest.mark.parametrize("gap", [2, 3, 3.5, 5, 60])
 async def test_a_silent_executor_is_given_up_at_any_length_of_turns(gap: float) -> None:
     assert await _World().given_up_after([gap] * 8) == {"dead"}
+
+
+async def test_ten_seconds_of_silence_are_enough_and_less_is_not() -> None:
+    assert await _World().given_up_after([2, 2, 2, 2, 1.9]) == set()
+    assert await _World().given_up_after([2, 2, 2, 2, 2]) == {"dead"}
 
 
 @pytest.mark.parametrize("gaps", [[2], [2, 2], [60], [2, 60], [2.9, 3600]])

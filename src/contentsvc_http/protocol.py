@@ -182,7 +182,8 @@ class BoundedHttp(ExchangingHttp):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Store a field of a head; drop a trailer, which no proxy has checked (RFC 9110, section 6.5.1)."""
         if not self._in_body:
-            self.headers.append((name.lower(), value))
+            # The parser removes white space before a value, and leaves that after it (RFC 9110, section 5.5).
+            self.headers.append((name.lower(), value.rstrip(b" \t")))
             return
         size = len(name) + len(value) + len(b": \r\n")
         self._counting(Cause.TRAILER, size)

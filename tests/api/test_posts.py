@@ -93,6 +93,9 @@ async def test_the_largest_post_fits_however_it_is_escaped(acme: Caller, post: d
 
     assert changed.status_code == 200
     assert changed.json()["post"]["markdown"] == markdown
+    longer = await acme("PATCH", f"{LIST}/{post['id']}", {"markdown": "x" * 100_001})
+    assert longer.status_code == 400
+    assert longer.json() == {"error": "Invalid request: markdown must have at most 100000 characters"}
     beyond = await acme("PATCH", f"{LIST}/{post['id']}", content=content + b" " * 1_000_000)
     assert (beyond.status_code, set(beyond.json())) == (413, {"error"})
 

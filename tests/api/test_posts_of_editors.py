@@ -108,9 +108,12 @@ async def test_several_posts_are_changed_by_id_and_by_filter(acme: Caller) -> No
         {"action": "delete", "filter": {"status": ",", "query": " ", "since": " ", "repository": " , "}},
         {"action": "delete", "filter": {"orderBy": "occurredAt"}},
         {"action": "burn", "ids": []},
+        {"action": "publish", "ids": ["post_unknown"] * 501},
     ]
     for faulty in faults:
         assert (await acme("POST", "/v1/posts/bulk", faulty)).status_code == 400
+    most = {"action": "publish", "ids": ["post_unknown"] * 500}
+    assert (await acme("POST", "/v1/posts/bulk", most)).status_code == 200
 
 
 async def test_posts_are_filtered_by_label_words_and_time(acme: Caller) -> None:

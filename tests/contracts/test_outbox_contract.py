@@ -279,7 +279,7 @@ async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> No
     stores, endpoint = acme.stores, await added(acme)
     message = await waiting(endpoint, stores)
     (first,) = await taken_at(stores, START)
-    tried = ended(first, MessageStatus.PENDING, status_code=500, error_message="answered 500", reason="attempt 1 of 8")
+    tried = ended(first, MessageStatus.PENDING, status_code=500, reason="answered 500; attempt 1 of 8")
 
     for _ in range(2):
         await stores.outbox.record(tried)

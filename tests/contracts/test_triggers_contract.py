@@ -166,6 +166,7 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     pattern = a_trigger(acme.id, 1, at=later(seconds=1))
     rivals = [evolve(pattern, id=f"trg_{number}", repository_ids=(10 + number,)) for number in range(5)]
     most = len(acme.triggers) + 2
+    assert Trigger.at_most == 200
     before = (await acme.endpoint()).version
 
     answers = await asyncio.gather(*(triggers.add(rival, at_most=most) for rival in rivals))

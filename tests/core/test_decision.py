@@ -40,7 +40,7 @@ from contentsvc_core import (
 from contentsvc_core import strategies as ours
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit
 from contentsvc_core.events.wire import event_data, event_from_json, event_to_json
-from contentsvc_core.received import Match
+from contentsvc_core.received import Match, SignatureHeader
 from contentsvc_core.testing import address, push_body, release_body, signed
 from contentsvc_core.webhooks import decision
 from contentsvc_core.webhooks import delivery as addresses
@@ -203,6 +203,18 @@ def test_headers_are_found_by_their_names_in_lower_case() -> None:
     assert headers.sole == {b"host": b"one", b"accept": b""}
     assert [headers.values(name) for name in (b"host", b"x-kind", b"expect")] == [(b"one",), (b"push", b"ping"), ()]
     assert Headers.of(fields[:2]).sole == {b"host": b"one", b"x-kind": b"push"}
+    assert [headers.value(name) for name in (b"host", b"x-kind", b"accept", b"expect")] == [b"one", None, b"", None]
+
+
+def test_white_space_around_the_value_of_a_header_does_not_belong_to_it() -> None:
+    # RFC 9110, section 5.5: parsers remove it, but not all of them on both sides.
+    spaced = evolve(PUSH, headers=Headers.of((name, b"\t %b \t" % value) for name, value in PUSH.headers))
+    forged = evolve(spaced, body=PUSH.body + b" ")
+
+    assert decided(spaced) == decided(PUSH)
+    assert decided(forged).status == 401
+    facts = examine(forged, ENDPOINT, source=None, is_complete=True)
+    assert (facts.signature, facts.signature_length, facts.match) == (SignatureHeader.PRESENT, 71, Match.CHANGED_BODY)
 
 
 class TestStep6Headers:
@@ -433,6 +445,44 @@ def test_a_prerelease_that_is_published_from_a_draft_is_processed() -> None:
     body = release_body("v1-rc1", action="published", prerelease=True)
 
     assert isinstance(decided(signed(body, at=AT, secret="secret", event="release")), Processed)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
+@pytest.mark.parametrize("name", ["", "lamp", "/lamp", "acme/", " / "])
+def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> None:
+    # The metadata of the context record has it in the form owner/name (specification 2.5).
+    at = address(provider.slug)
+    commit = Commit(id="a" * 40, message="x", author=Author(name="Ada", email=""), timestamp="", url="")
+    push = Push(ref="refs/heads/main", branch="main", commits=(commit,), head_commit=None)
+    release = Release(
+        action="published",
+        tag_name="v1.0.0",
+        name=None,
+        body=None,
+        prerelease=False,
+        draft=False,
+        published_at=None,
+        url="",
+    )
+    for event in (push, release):
+        kind, body = provider.write(
+            Reading(event=event, repository_id=at.repository_id, repository=name, default_branch="main")
+        )
+        delivery = signed(json.dumps(body).encode(), at=at, secret="secret", event=kind)
+        outcome = decided(delivery, evolve(ENDPOINT, address=at))
+
+        assert fault_of(outcome) is Fault.INVALID_PAYLOAD
+        assert answer(outcome)["error"].endswith(" must have the form owner/name")
+
+
+@pytest.mark.parametrize("sent", [" {}", "{}\n", "\x1b{}", "\u202e{}\u2028"])
+@pytest.mark.parametrize("action", ["published", "prereleased"])
+def test_an_action_that_only_looks_like_a_processed_one_is_400(action: str, sent: str) -> None:
+    # As one line for the log, it reads as an action that is processed (specification 6.2).
+    outcome = decided(signed(release_body(action=sent.format(action)), at=AT, secret="secret", event="release"))
+
+    assert fault_of(outcome) is Fault.INVALID_PAYLOAD
+    assert answer(outcome) == {"error": f"Invalid payload: action must be exactly '{action}'"}
 
 
 def test_a_ping_is_answered_even_when_its_body_names_no_repository() -> None:

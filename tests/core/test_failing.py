@@ -56,6 +56,7 @@ def test_five_in_a_row_or_half_of_twenty(outcomes: str, failed: int | None, of: 
 def test_old_and_reported_failures_do_not_count() -> None:
     failed = entries("xxxxx")
 
+    assert timedelta(days=7) == WINDOW
     assert failure_of(failed, now=START + WINDOW - 5 * _MINUTE, after=None) is not None
     assert failure_of(failed, now=START + WINDOW, after=None) is None
     assert failure_of(failed, now=START, after=START - 5 * _MINUTE) is not None

@@ -3,9 +3,7 @@ from datetime import timedelta
 from attrs import evolve
 
 from contentsvc_core.access.keyed_requests import (
-    BUSY,
     OTHER_REQUEST,
-    REMEMBERED,
     STILL_RUNNING,
     KeptAnswer,
     KeyedRequest,
@@ -15,6 +13,8 @@ from contentsvc_core.access.keyed_requests import (
 from contentsvc_core.testing import START
 
 MS = timedelta(milliseconds=1)
+REMEMBERED = timedelta(hours=24)
+BUSY = timedelta(minutes=1)
 ANSWER = KeptAnswer(status=201, headers=(("content-type", "application/json"),), body="{}")
 
 

@@ -12,8 +12,6 @@ from tests.core.test_editing import POST
 
 from contentsvc_core.content.posts import Label, Post, PostText
 from contentsvc_core.content.versions import (
-    MAX_VERSION_BYTES,
-    MAX_VERSIONS,
     PostVersion,
     VersionBody,
     current_first,
@@ -22,6 +20,7 @@ from contentsvc_core.content.versions import (
 )
 from contentsvc_core.testing import START
 
+MIB: Final = 1024 * 1024
 _LINES: Final = st.lists(st.sampled_from(["", "a", "b", "c", "d"]), max_size=12).map("\n".join)
 
 
@@ -61,20 +60,18 @@ def test_a_version_has_its_text_on_the_wire() -> None:
 
 def test_versions_are_bounded_by_number_and_by_bytes() -> None:
     post, kept = POST, list[PostVersion]()
-    for number in range(MAX_VERSIONS + 5):
+    for number in range(55):
         post, kept = edited(kept, post, f"text {number}")
-    assert (len(kept), kept[0].number) == (MAX_VERSIONS, MAX_VERSIONS + 6)
+    assert (len(kept), kept[0].number) == (50, 56)
 
     for letter in "abc":
-        post, kept = edited(kept, post, letter * (MAX_VERSION_BYTES // 2))
+        post, kept = edited(kept, post, letter * (MIB // 2))
     assert [each.text.markdown[0] for each in kept] == ["c"]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "kept"), [((0, 0), 2), ((1, 0), 1), ((0, 1), 1), ((MAX_VERSION_BYTES, 0), 1), ((0, MAX_VERSION_BYTES), 1)]
-)
+@pytest.mark.parametrize(("sizes", "kept"), [((0, 0), 2), ((1, 0), 1), ((0, 1), 1), ((MIB, 0), 1), ((0, MIB), 1)])
 def test_versions_share_the_room_and_the_newest_is_kept_whatever_its_size(sizes: tuple[int, int], kept: int) -> None:
-    half = MAX_VERSION_BYTES // 2
+    half = MIB // 2
     # Each has a title of two bytes.
     before = evolve(POST, title="é", summary=None, markdown="x" * (half - 2 + sizes[1]))
     after = evolve(before, markdown="y" * (half - 2 + sizes[0]))

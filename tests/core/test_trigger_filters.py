@@ -135,6 +135,7 @@ def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
 
     assert all(each.why_left_out(event, effort) is not None for each in triggers)
     assert effort.remaining > MAX_EFFORT / 2
+    assert MAX_EFFORT == 500_000
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_trigger
 
@@ -59,6 +59,23 @@ def started(triggers: list[Trigger], event: str) -> tuple[Trigger, ...]:
     )
 
 
+_ONE: Final = frozenset({1})
+_NO_TYPE: Final = frozenset[str]()
+
+
+# One that matches, and each that misses by one condition alone: chance draws them too rarely.
+@example(
+    [
+        build(1, "org_1", "codehost_webhook", True, _ONE, _NO_TYPE),
+        build(2, "org_2", "codehost_webhook", True, _ONE, _NO_TYPE),
+        build(3, "org_1", "github_webhook", True, _ONE, _NO_TYPE),
+        build(4, "org_1", "codehost_webhook", False, _ONE, _NO_TYPE),
+        build(5, "org_1", "codehost_webhook", True, frozenset({2}), _NO_TYPE),
+        build(6, "org_1", "codehost_webhook", True, _ONE, frozenset({"push"})),
+        build(7, "org_1", "codehost_webhook", True, _ONE, frozenset({"release"})),
+    ],
+    "push",
+)
 @given(st.lists(TRIGGERS), st.sampled_from(EVENT_TYPES))
 def test_a_trigger_matches_when_every_condition_of_the_specification_holds(triggers: list[Trigger], event: str) -> None:
     matched = started(triggers, event)

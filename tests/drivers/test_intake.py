@@ -10,10 +10,11 @@ from tests.drivers.connections import MadeUpTime
 
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import MAX_BODY
-from contentsvc_http.body_budget import Bodies, BodyBudget, Reservation
+from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, Bodies, BodyBudget, Reservation
 from contentsvc_http.errors import Refused
 
 UNIT = 2 * LARGE_BODY
+MIB = 1024 * 1024
 
 
 class Sender:
@@ -66,6 +67,11 @@ async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
 
 
 async def test_one_owner_holds_at_most_half() -> None:
+    for usual, half in ((BodyBudget(), 25), (BodyBudget(CAPACITY_ELSEWHERE), 8)):
+        assert not usual.large.lacks("one", half * MIB)
+        assert usual.large.lacks("one", half * MIB + 1)
+        assert not usual.small.lacks("one", 7 * MIB)
+        assert usual.small.lacks("one", 7 * MIB + 1)
     budget = BodyBudget(4 * UNIT, for_small=100)
     with budget.reserve(owner="one") as large, budget.reserve(owner="one") as small:
         large.grow(2 * UNIT)
@@ -222,6 +228,8 @@ async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
 
         assert ends == [(False,) * 3] + [(True, False, False)] * 2 + [(True, True, False)] * 2 + [(True,) * 3] * 2
         assert (await slow, await silent, await endless) == (408, 408, 408)
+    usual = BodyBudget()
+    assert (usual.step_s, usual.within_s) == (4.0, 27.0)
 
 
 @pytest.mark.parametrize("arrives", ["before", "at once", "later"])

@@ -71,6 +71,16 @@ async def test_trailers_are_not_headers_of_this_or_the_next_request() -> None:
     protocol.connection_lost(None)
 
 
+async def test_white_space_around_a_value_does_not_belong_to_it() -> None:
+    app = Served()
+    protocol, _ = connected(app)
+
+    await served(protocol, b"GET /1 HTTP/1.1\r\nHost:\t test \t\r\nA:\r\nB: \t \r\nC: x  y \r\n\r\n")
+
+    assert app.headers == [{b"host": b"test", b"a": b"", b"b": b"", b"c": b"x  y"}]
+    protocol.connection_lost(None)
+
+
 def endless_fields() -> Generator[bytes]:
     yield CHUNKED + b"1\r\na\r\n0\r\n"
     while True:

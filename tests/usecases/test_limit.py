@@ -243,6 +243,9 @@ async def test_all_keys_of_an_organization_share_ten_times_the_limit_of_one(worl
     # Of the organization's bucket: its limit tells the client that another key does not help.
     refused = await world.limiter.hit_by(key_of("org_1", "csk_0000000099"), RATE)
     assert (refused.admitted, refused.limit, refused.remaining, refused.retry_after_s) == (False, 100, 0, 60)
+    # Refused requests do not count for a key, but for the first one, which found the bucket full.
+    buckets = [Bucket.of_key(RATE, f"csk_{number:010}") for number in (9, 10, 11, 99)]
+    assert list((await world.limiter.used(buckets)).values()) == [10, 1, 0, 0]
     other = await world.limiter.hit_by(key_of("org_2", "csk_other00000"), RATE)
     assert (other.admitted, other.limit, other.remaining) == (True, 10, 9)
 

@@ -237,6 +237,7 @@ async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
     await until(all_gave_up)
     await engine.close(within_s=1)
     assert faults == []
+    assert WorkerConfig().deadline_s == 5 * 60
 
 
 class SlowLedger:

@@ -185,8 +185,9 @@ class Dispatcher:
             disables = "the mail server has refused two mails in a row"
         elif outcome is AttemptResult.RETRY and (again := next_attempt_at(message.id, message.attempts, result, now)):
             status, due_at = MessageStatus.PENDING, whole_ms(again)
-            reason = f"{log.reason}; tried again at {iso_ms(due_at)}"
-            log = evolve(log, status=LogStatus.PENDING, reason=reason)
+            # Only failed entries have an error message (specification 2.3).
+            reason = f"{log.error_message}; {log.reason}; tried again at {iso_ms(due_at)}"
+            log = evolve(log, status=LogStatus.PENDING, error_message=None, reason=reason)
         busy = busy_until(result, now)
         attempted = Attempted(
             at=now,

@@ -26,7 +26,12 @@ class RateLimiter:
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:
             return await self.hit(organization)
-        own = await self.hit(Bucket.of_key(rate, key.prefix))
+        bucket = Bucket.of_key(rate, key.prefix)
+        # A request that the organization's bucket refuses does not use the key's.
+        refused = self._remembered_refusal(bucket) or self._remembered_refusal(organization)
+        if refused is not None:
+            return refused
+        own = await self.hit(bucket)
         if not own.admitted:
             return own
         together = await self.hit(organization)

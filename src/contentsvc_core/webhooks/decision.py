@@ -27,9 +27,6 @@ _ID_LENGTH: Final = 250
 _LARGE_DIGITS: Final = len(str(MAX_BODY))
 _LENGTH_DIGITS: Final = 20
 
-#: Optional white space around a header's value does not belong to the value (RFC 9110, section 5.5).
-_WHITESPACE: Final = " \t"
-
 BODY_TOO_LARGE: Final = Rejected(fault=Fault.BODY_TOO_LARGE, error="Webhook body exceeds 25 MiB")
 _NOT_FOUND: Final = Rejected(fault=Fault.INTEGRATION_NOT_FOUND, error="Integration not found")
 _MISMATCH: Final = "Repository does not belong to this integration"
@@ -88,7 +85,7 @@ def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDeliver
     if len(delivery.body) > MAX_BODY:
         return rejected(delivery, Fault.BODY_TOO_LARGE, BODY_TOO_LARGE.error)
     # Specification 4.1, step 1: over the raw bytes, before anything is parsed.
-    if not hook.verifies(delivery.body, delivery.headers.sole.get(hook.provider.scheme.name)):
+    if not hook.verifies(delivery.body, delivery.headers.value(hook.provider.scheme.name)):
         return rejected(delivery, Fault.INVALID_SIGNATURE, "Invalid webhook signature")
     # Step 5. After the signature, so that an unsigned probe learns nothing.
     return VerifiedDelivery(delivery=delivery, hook=hook) if hook.is_open else _closed(delivery, hook)
@@ -105,15 +102,15 @@ def _closed(delivery: Delivery, hook: HookConfiguration) -> Rejected:
 def decide(verified: VerifiedDelivery) -> Outcome:
     """Return the outcome of a verified delivery (specification 4.1, steps 3 to 6); the store performs step 2."""
     delivery, hook = verified.delivery, verified.hook
-    sole, provider = delivery.headers.sole, hook.provider
-    kind, delivery_id = _text(sole.get(provider.kind_name)), _text(sole.get(provider.id_name))
+    headers, provider = delivery.headers, hook.provider
+    kind, delivery_id = _text(headers.value(provider.kind_name)), _text(headers.value(provider.id_name))
     reader = provider.readers.get(kind)
     # Checked together: nearly all deliveries have a known kind and a valid id.
     if (reader is None or not identifiers.is_delivery_id(delivery_id)) and (
         refused := _header_fault(delivery, provider)
     ):
         return refused
-    if sole.get(b"content-type") != b"application/json" and (fault := _content_type_fault(delivery)):
+    if headers.sole.get(b"content-type") != b"application/json" and (fault := _content_type_fault(delivery)):
         return _invalid_payload(delivery, fault)
     try:
         if reader is None:
@@ -159,7 +156,7 @@ def _first_of_several(reading: Reading, delivery_id: str, hook: HookConfiguratio
 
 def delivery_id(delivery: Delivery) -> str | None:
     """Return the delivery id in the headers, unverified; ``None``: the headers have no delivery id."""
-    text = _text(delivery.headers.sole.get(delivery.address.dialect.id_name))
+    text = _text(delivery.headers.value(delivery.address.dialect.id_name))
     return text if identifiers.is_delivery_id(text) else None
 
 
@@ -171,7 +168,7 @@ def _header_fault(delivery: Delivery, provider: Provider) -> Rejected | None:
         # A value of control characters alone cannot be shown or logged either.
         if not values or not one_line(values[0].decode("latin-1"), _KIND_LENGTH):
             return rejected(delivery, Fault.INVALID_HEADER, f"Missing {header} header")
-    if not identifiers.is_delivery_id(_text(delivery.headers.sole.get(provider.id_name))):
+    if not identifiers.is_delivery_id(_text(delivery.headers.value(provider.id_name))):
         error = f"Invalid {provider.delivery_header} header: 1 to 255 visible ASCII characters are expected"
         return rejected(delivery, Fault.INVALID_HEADER, error)
     return None
@@ -195,7 +192,7 @@ def _content_type_fault(delivery: Delivery) -> str | None:
 
 
 def _text(value: bytes | None) -> str:
-    return value.decode("latin-1").strip(_WHITESPACE) if value else ""
+    return value.decode("latin-1") if value else ""
 
 
 def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: bool = False) -> Rejected:
@@ -203,7 +200,7 @@ def rejected(delivery: Delivery, fault: Fault, error: str, *, unless_duplicate: 
 
     ``error`` is the text for the sender. ``unless_duplicate``: the duplicate check comes first.
     """
-    kind = _text(delivery.headers.sole.get(delivery.address.dialect.kind_name))
+    kind = _text(delivery.headers.value(delivery.address.dialect.kind_name))
     return Rejected(
         fault=fault,
         error=error,

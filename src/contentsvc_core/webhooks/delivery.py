@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Final, Self, final
 
 from attrs import field, frozen
 
@@ -19,6 +19,9 @@ from contentsvc_core.workflows.triggers import Trigger, matching
 
 if TYPE_CHECKING:
     from contentsvc_core.workflows.globs import Globs
+
+#: Optional white space around a header's value does not belong to the value (RFC 9110, section 5.5).
+_WHITESPACE: Final = b" \t"
 
 
 @final
@@ -65,9 +68,16 @@ class Headers(Value, frozen=True, kw_only=False):
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return iter(self.fields)
 
+    def value(self, name: bytes) -> bytes | None:
+        """Return the value of a field that occurs exactly once; ``name`` is in lower case."""
+        value = self.sole.get(name)
+        return value and value.strip(_WHITESPACE)
+
     def values(self, name: bytes) -> tuple[bytes, ...]:
         """Return every value of a field; ``name`` is in lower case."""
-        return tuple(value for each, value in self if each.lower() == name) if name in self.names else ()
+        if name not in self.names:
+            return ()
+        return tuple(value.strip(_WHITESPACE) for each, value in self if each.lower() == name)
 
 
 @final

@@ -14,9 +14,8 @@ import msgspec
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.on_demand import late
-from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
-from contentsvc_core.webhooks.providers.native import BRANCH, NAME_LENGTH, Reading, optional_text, storable_text
+from contentsvc_core.webhooks.providers.native import BRANCH, Reading, optional_text, repository_name, storable_text
 from contentsvc_core.webhooks.providers.provider import Provider, Setup
 from contentsvc_core.webhooks.providers.tags import is_prerelease, is_version, release_action
 from contentsvc_core.webhooks.signature import HmacSha256
@@ -139,7 +138,7 @@ def _read_push(body: bytes) -> Reading:
     if not events:
         message = "push.changes must not be empty"
         raise Malformed(message)
-    name = one_line(native.repository.full_name, NAME_LENGTH)
+    name = repository_name(native.repository.full_name)
     first, *others = (Reading(event=event, repository_id=number, repository=name) for event in events)
     return msgspec.structs.replace(first, also=tuple(others)) if others else first
 

@@ -10,13 +10,14 @@ from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import decode_body
 from contentsvc_core.webhooks.providers.native import (
+    ACTION_LENGTH,
     BRANCH,
-    NAME_LENGTH,
     NativeCommit,
     Paths,
     Reading,
     optional_text,
     read_commit,
+    repository_name,
     storable_text,
     written_commit,
 )
@@ -85,7 +86,7 @@ def _read_push(body: bytes) -> Reading:
             before=storable_text(native.before) if is_cut and not _NONE.fullmatch(native.before) else "",
         ),
         repository_id=native.project.id,
-        repository=one_line(native.project.path_with_namespace, NAME_LENGTH),
+        repository=repository_name(native.project.path_with_namespace, "project.path_with_namespace"),
         default_branch=storable_text(native.project.default_branch or ""),
     )
 
@@ -96,7 +97,7 @@ def _read_release(body: bytes) -> Reading:
     return Reading(
         event=Release(
             # GitLab has neither drafts nor a flag for pre-releases.
-            action=release_action(tag) if native.action == _CREATED else one_line(native.action, NAME_LENGTH),
+            action=release_action(tag) if native.action == _CREATED else one_line(native.action, ACTION_LENGTH),
             tag_name=tag,
             name=optional_text(native.name),
             body=optional_text(native.description),
@@ -107,7 +108,7 @@ def _read_release(body: bytes) -> Reading:
             commit=storable_text(native.commit.id) if native.commit else "",
         ),
         repository_id=native.project.id,
-        repository=one_line(native.project.path_with_namespace, NAME_LENGTH),
+        repository=repository_name(native.project.path_with_namespace, "project.path_with_namespace"),
     )
 
 

@@ -11,6 +11,7 @@ from contentsvc_core.events.normalized import (
     MAX_PATH,
     MAX_PATHS,
     MAX_PUSH_PATHS,
+    RELEASE_ACTIONS,
     Author,
     Commit,
     Event,
@@ -20,13 +21,13 @@ from contentsvc_core.events.normalized import (
 )
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
-from contentsvc_core.webhooks.providers.decoding import decode_body
+from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
 
 BRANCH: Final = "refs/heads/"
 #: The maximum length of a stored repository name, in characters.
-NAME_LENGTH: Final = 255
+_NAME_LENGTH: Final = 255
 #: The maximum length of a stored action, in characters.
-_ACTION_LENGTH: Final = 64
+ACTION_LENGTH: Final = 64
 
 
 @final
@@ -141,7 +142,7 @@ def read_push(body: bytes) -> Reading:
     return Reading(
         event=Push(ref=ref, branch=ref.removeprefix(BRANCH), commits=commits, head_commit=head),
         repository_id=repository.id,
-        repository=one_line(repository.full_name, NAME_LENGTH),
+        repository=repository_name(repository.full_name),
         default_branch=default_branch,
     )
 
@@ -150,10 +151,14 @@ def read_release(body: bytes) -> Reading:
     """Read a release; raise :class:`Malformed` as :func:`read_push`."""
     native = decode_body(body, _RELEASE)
     release = native.release
+    # One line: the action is shown, logged and compared.
+    action = one_line(native.action, ACTION_LENGTH)
+    if action in RELEASE_ACTIONS and action != native.action:
+        message = f"action must be exactly '{action}'"
+        raise Malformed(message)
     return Reading(
         event=Release(
-            # One line: the action is shown, logged and compared.
-            action=one_line(native.action, _ACTION_LENGTH),
+            action=action,
             tag_name=storable_text(release.tag_name),
             name=optional_text(release.name),
             body=optional_text(release.body),
@@ -164,7 +169,7 @@ def read_release(body: bytes) -> Reading:
             commit=_hash(release.target_commitish),
         ),
         repository_id=native.repository.id,
-        repository=one_line(native.repository.full_name, NAME_LENGTH),
+        repository=repository_name(native.repository.full_name),
     )
 
 
@@ -309,6 +314,16 @@ def read_commit(native: NativeCommit, paths: Paths) -> Commit:
         removed=removed,
         paths_cut=cut,
     )
+
+
+def repository_name(text: str, field: str = "repository.full_name") -> str:
+    """Return the name of a repository as one line; raise :class:`Malformed` if it has not the form ``owner/name``."""
+    name = one_line(text, _NAME_LENGTH)
+    owner, _, rest = name.partition("/")
+    if not (owner and rest):
+        message = f"{field} must have the form owner/name"
+        raise Malformed(message)
+    return name
 
 
 def optional_text(text: str | None) -> str | None:
