@@ -63,7 +63,10 @@ async def test_a_form_without_scripts_shows_its_texts_when_the_session_has_ended
 
 @pytest.mark.parametrize(
     "elsewhere",
-    ["https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""],
+    [
+        *("https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""),
+        *("/dashboard/../changelog/acme", "/dashboard/keys/%2E./..", "/dashboard/..?a=b"),
+    ],
 )
 async def test_a_sign_in_leads_to_no_other_site(world: ApiWorld, acme: Caller, elsewhere: str) -> None:
     shown = await world.send("GET", "/dashboard/sign-in", params={"next": elsewhere})
