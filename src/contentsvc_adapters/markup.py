@@ -5,6 +5,8 @@ from html import unescape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, final
 
+from contentsvc_core.text import without_controls
+
 if TYPE_CHECKING:
     from nh3 import Cleaner
 
@@ -105,7 +107,8 @@ class SafeMarkdown:
         html = _web_links(_rendered(markdown, escapes=True))
         if _deepest_quotation(html) > _NESTED_QUOTATIONS:
             html = _QUOTATION.sub("", html)
-        return self._cleaner.clean(html)
+        # Last, because Markdown can write any character by its number.
+        return without_controls(self._cleaner.clean(html))
 
 
 def _deepest_quotation(html: str) -> int:

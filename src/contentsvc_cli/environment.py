@@ -26,8 +26,8 @@ def read_settings_file(path: Path) -> dict[str, str]:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 return {}
-            if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                message = f"{path} may have been written by another user: check its content, then 'chmod 600 {path}'"
+            if fault := _fault(status):
+                message = f"{path} {fault}: check its content, then 'chmod 600 {path}'"
                 raise click.ClickException(message)
             text = file.read(_LONGEST).decode()
     except (FileNotFoundError, IsADirectoryError):
@@ -50,6 +50,16 @@ def read_settings_file(path: Path) -> dict[str, str]:
         if name.startswith(_PREFIX):
             variables[name] = value
     return variables
+
+
+def _fault(status: os.stat_result) -> str:
+    user = os.geteuid()
+    if status.st_uid not in {user, 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "may have been written by another user"
+    # `init` writes a file that others cannot read, and git does not: a checkout of strangers must not choose where
+    # tokens, keys and posts are sent. A file of root for a service has been placed there on purpose.
+    is_placed = status.st_uid == 0 and user != 0
+    return "" if is_placed or not status.st_mode & (stat.S_IRGRP | stat.S_IROTH) else "may come from a checkout"
 
 
 def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:

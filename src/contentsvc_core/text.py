@@ -12,6 +12,8 @@ _UNSTORABLE: Final = late("[\x00\ud800-\udfff]")
 #: Controls and line separators would break a log line or a title; bidirectional controls would reorder one (Unicode
 #: Technical Report 36, section 3.5).
 _CONTROLS: Final = late("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+#: The same in a text of several lines: line ends and tabs stay, and so do the marks that right-to-left texts need.
+_CONTROLS_OF_LINES: Final = late("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Invisible, and would hide a word from a search.
 _SOFT_HYPHEN: Final = "\u00ad"
 #: Characters that match ASCII letters without regard to case.
@@ -72,6 +74,11 @@ def _bounded_marks(match: re.Match[str]) -> str:
 def has_controls(text: str) -> bool:
     """Check for characters that break a line, control a terminal or reorder the displayed text."""
     return _CONTROLS.search(text) is not None
+
+
+def without_controls(text: str) -> str:
+    """Return a text of several lines without characters that control a terminal or reorder the displayed text."""
+    return _CONTROLS_OF_LINES.sub("", text)
 
 
 def one_line(text: str, limit: int) -> str:

@@ -1,3 +1,4 @@
+import re
 from typing import Any, Final
 
 from litestar import Request, Response, post
@@ -13,6 +14,13 @@ from contentsvc_mcp import is_installed
 
 #: In bytes: a Markdown of 100,000 characters, each as two escapes of six bytes, and space for the other fields.
 _MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
+#: The values that a message may have. The protocol's library takes a microsecond for each, on the event loop.
+_MAX_VALUES: Final = 10_000
+#: The quotation marks that a message may have: twice the strings, and those within a long Markdown.
+_MAX_QUOTES: Final = 40_000
+# The end is optional, so that a string without one takes linear time, too.
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_TOO_MANY_VALUES: Final = f"A message must have at most {_MAX_VALUES:,} values"
 
 
 def agent_routes(app: Application) -> list[HTTPRouteHandler]:
@@ -29,6 +37,8 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         if origin is not None and origin.lower() != own_origin:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})
         body = await request.body()
+        if _has_too_many_values(body):
+            raise Refused(400, {"error": _TOO_MANY_VALUES})
         # Imported with the first call, so that services without agents do not pay for it.
         from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
         from contentsvc_mcp.server import agent_server  # noqa: PLC0415
@@ -42,3 +52,11 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)
 
     return [mcp]
+
+
+def _has_too_many_values(message: bytes) -> bool:
+    """Check how many values a JSON text has, before anything builds them."""
+    if message.count(b'"') > _MAX_QUOTES:
+        return True
+    rest = _STRING.sub(b"", message)
+    return sum(map(rest.count, (b",", b"[", b"{"))) > _MAX_VALUES

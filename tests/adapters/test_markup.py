@@ -88,6 +88,18 @@ def test_hostile_markdown_comes_out_inert(markdown: str) -> None:
             assert (attributes.get("href") or "https://").startswith(("https://", "http://"))
 
 
+def test_no_controls_reach_a_reader() -> None:
+    controls = "\x1b\x9b\u202e\u2066"
+    numbers = "".join(f"&#x{ord(control):x};" for control in controls)
+
+    html = RENDERER.html(f"a{controls}b{numbers}c `d{controls}e`\n\n- [f{controls}g](https://h.example '{numbers}')\tx")
+
+    assert not set(controls) & set(html)
+    assert Tags(html).text.split() == ["abc", "de", "fg", "x"]
+    # Right-to-left texts need these marks.
+    assert "\u200f" in RENDERER.html("a\u200fb")
+
+
 def test_text_after_a_script_is_not_lost() -> None:
     assert "after" in Tags(RENDERER.html("<script>alert(1)</script> after")).text
 

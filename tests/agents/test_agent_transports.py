@@ -131,6 +131,22 @@ def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) ->
     assert "Traceback" not in log
 
 
+def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: Place) -> None:
+    headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
+
+    def error_of(value: object) -> Any:
+        content = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "no such", "params": {"a": value}})
+        answer = httpx.post(f"{at.server.url}/mcp", content=content, headers=headers, trust_env=False, verify=PLAIN)
+        return answer.json()["error"]
+
+    refused = "A message must have at most 10,000 values"
+    assert error_of([0] * 10_001) == refused
+    assert error_of({str(n): 1 for n in range(10_001)}) == refused
+    assert error_of([""] * 30_000) == refused
+    # Texts have as many commas and brackets as they like.
+    assert error_of('[{,"' * 10_000)["message"] == "Method not found"
+
+
 _NO_KEY: Final = (
     "CONTENTSVC_API_KEY is not set: it has to hold an API key, which 'contentsvc key issue' makes; the agent may do "
     "what the key may"

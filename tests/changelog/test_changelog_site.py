@@ -113,6 +113,8 @@ async def test_a_search_finds_only_public_posts() -> None:
         found = Seen(await reader.get(f"?q={words}"))
         assert "No post has all of these words" in found.text
         assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in found.links]
+    # A search is no page of its own.
+    assert (await reader.get("/search/light bends")).status_code == 404
     hostile = await reader.get("?q=%3Cscript%3Ealert(1)")
     assert "<script>" not in hostile.text
     assert len((await reader.get(f"?q={'x' * 5_000}")).text) < 20_000

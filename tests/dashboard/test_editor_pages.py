@@ -59,11 +59,12 @@ async def test_a_draft_is_scheduled_in_its_form_and_the_schedule_is_cancelled(ac
 async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
-    await browsing.send((await browsing.open(path)).form(path), title="New", markdown="Other")
+    await browsing.send((await browsing.open(path)).form(path), title="New", markdown="Other \u202e")
 
     page = await browsing.open((await browsing.open(f"{POSTS}/{post.id}")).links["Versions"])
     root = tree(page)
-    assert "+ Other" in root.one("pre").text
+    # An editor sees each hidden character.
+    assert "+ Other \\u202e" in root.one("pre").text
     assert "Title" in page.text
     page = await browsing.open(page.links["Version 1"])
     page = await browsing.send(page.form(f"{POSTS}/{post.id}/versions"))

@@ -6,8 +6,8 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
-from contentsvc_core import Scope
-from contentsvc_core.access.rates import FAILED_SIGN_INS
+from contentsvc_core import IssuedKey, Scope
+from contentsvc_core.access.rates import FAILED_SIGN_INS, SIGN_INS
 from contentsvc_core.access.sessions import SESSION_LIFE
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.sign_in import SignIn
@@ -63,7 +63,10 @@ async def test_a_form_without_scripts_shows_its_texts_when_the_session_has_ended
 
 @pytest.mark.parametrize(
     "elsewhere",
-    ["https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""],
+    [
+        *("https://else.example/", "//else.example", "/changelog/acme", "/dashboardx", "/dashboard/\r\nX: y", ""),
+        *("/dashboard/../changelog/acme", "/dashboard/keys/%2E./..", "/dashboard/..?a=b"),
+    ],
 )
 async def test_a_sign_in_leads_to_no_other_site(world: ApiWorld, acme: Caller, elsewhere: str) -> None:
     shown = await world.send("GET", "/dashboard/sign-in", params={"next": elsewhere})
@@ -326,12 +329,26 @@ async def test_a_script_that_is_signed_out_is_sent_to_the_sign_in(world: ApiWorl
     assert page.response.headers["hx-redirect"] == "/dashboard/sign-in"
 
 
+async def test_a_key_stores_a_bounded_number_of_sessions(world: ApiWorld, acme: Caller) -> None:
+    other = await world.operator.issue_key(acme.organization, scopes=[Scope.READ])
+    assert isinstance(other, IssuedKey)
+    statuses = [
+        (await world.send("POST", f"{ROOT}/sign-in", data={"key": acme.key})).status_code
+        for _ in range(SIGN_INS.limit + 2)
+    ]
+    assert statuses == [303] * SIGN_INS.limit + [429] * 2
+    assert (await world.send("POST", f"{ROOT}/sign-in", data={"key": other.key})).status_code == 303
+
+    world.clock.advance(timedelta(seconds=60))
+    assert (await world.send("POST", f"{ROOT}/sign-in", data={"key": acme.key})).status_code == 303
+
+
 async def test_failed_sign_ins_count_against_the_address_and_not_against_the_key(world: ApiWorld, acme: Caller) -> None:
     async def sign_in(key: str) -> tuple[int, str]:
         answer = await world.send("POST", f"{ROOT}/sign-in", data={"key": key})
         return answer.status_code, answer.headers.get("set-cookie", "")
 
-    # A sign-in that succeeds counts nothing.
+    # A sign-in that succeeds counts nothing against the address.
     for _ in range(FAILED_SIGN_INS.limit + 1):
         assert (await sign_in(acme.key))[0] == 303
     statuses = [(await sign_in(f"csk_{number}"))[0] for number in range(FAILED_SIGN_INS.limit + 5)]

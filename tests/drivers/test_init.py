@@ -168,6 +168,7 @@ def test_a_second_run_leads_to_the_port_of_the_first(folder: Path) -> None:
 def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> None:
     own = "CONTENTSVC_LOG_LEVEL='warning' # quiet\n"
     (folder / "contentsvc.env").write_text(own)
+    (folder / "contentsvc.env").chmod(0o600)
 
     kept = ran(*OPTIONS)
 
@@ -187,6 +188,8 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
     [
         ("CONTENTSVC_LOG_LEVEL=info", 0o620, "may have been written by another user"),
         ("CONTENTSVC_LOG_LEVEL=info", 0o602, "may have been written by another user"),
+        ("CONTENTSVC_GITHUB_API_URL=https://evil.example", 0o644, "may come from a checkout: check its content"),
+        ("CONTENTSVC_GITHUB_API_URL=https://evil.example", 0o604, "may come from a checkout: check its content"),
         ("fine=1\nCONTENTSVC LOG", 0o600, "contentsvc.env, line 2: the form is NAME=value"),
         ("CONTENTSVC_LOG_LEVEL='info", 0o600, "contentsvc.env, line 1: No closing quotation"),
         ("\udcff", 0o600, "contentsvc.env cannot be read"),

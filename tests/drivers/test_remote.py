@@ -430,6 +430,7 @@ def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
     server, run = scripted
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contentsvc.env").write_text("CONTENTSVC_SERVER=http://127.0.0.1:1\nCONTENTSVC_API_KEY=csk_file\n")
+    (tmp_path / "contentsvc.env").chmod(0o600)
     monkeypatch.setenv("CONTENTSVC_API_KEY", "csk_x")
     monkeypatch.delenv("CONTENTSVC_SERVER", raising=False)
 

@@ -250,8 +250,9 @@ async def test_an_address_gets_ten_confirmation_mails_a_day() -> None:
     async with Office.opened() as office:
         answers: list[httpx.Response] = []
         came = 0
-        for _ in range(12):
-            answers.append(await office.enter("ann@example.org"))
+        # Many servers deliver all of these to one mailbox.
+        for address in ["ann@example.org", *(f"a.nn+{n}@example.org" for n in range(6))] * 2:
+            answers.append(await office.enter(address))
             came += len(await office.mails())
             office.wait()
         assert came == 10

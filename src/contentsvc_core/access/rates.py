@@ -103,6 +103,9 @@ CONFIRMING_TOGETHER: Final = Rate(
 #: Failed sign-ins, by address. A person mistypes a key a few times; an office may share one address.
 FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=20)
 
+#: Sign-ins, by key: each stores a session for a day, also with a key that may only read.
+SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=60)
+
 
 def _place(method: str, template: str) -> tuple[str, str]:
     return method, _PARAMETER.sub("{}", template)

@@ -111,5 +111,14 @@ def read_address(text: str) -> str | None:
     return address if usable and len(address) <= ADDRESS_LIMIT else None
 
 
+def mailbox_of(address: str) -> str:
+    """Return an address without dots and without a tag after ``+``, which many servers ignore.
+
+    For limits only: on other servers, such addresses are different mailboxes.
+    """
+    local, _, domain = address.rpartition("@")
+    return f"{local.partition('+')[0].replace('.', '')}@{domain}"
+
+
 def token_digest(token: str) -> str | None:
     return sha256(token.encode()).hexdigest() if _TOKEN.fullmatch(token) else None

@@ -150,7 +150,8 @@ async def _results(view: Shown, words: str) -> Response[Any]:
             more=has_more,
         )
 
-    page = evolve(_page(f"search/{words}"), is_sure=False)
+    # No path of a post begins with a slash, so that none is answered with a search.
+    page = evolve(_page(f"/search/{words}"), is_sure=False)
     return await view.share(view.changelog.organization_id, lambda: answer(view, page, read))
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
-from contentsvc_http.dashboard.payloads import beginning
+from contentsvc_http.dashboard.payloads import beginning, visible
 from contentsvc_http.dashboard.session import ROOT, DashboardSession
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
@@ -91,7 +91,8 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
     filters.update(asset=asset_url, commit=commit)
-    filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line, beginning=beginning)
+    filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line)
+    filters.update(beginning=beginning, visible=visible)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
 

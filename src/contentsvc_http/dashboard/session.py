@@ -28,8 +28,9 @@ _COOKIE: Final = "contentsvc_session"
 _NO_FORM: Final = Form({})
 #: Under this name, the state of a request has its visit.
 _VISIT: Final = "dashboard_visit"
-#: A page of the dashboard, as a request names it; the form of the sign-in carries it.
-_OWN_PAGE: Final = re.compile(rf"{ROOT}(/[!-~]{{1,1000}})")
+#: A page of the dashboard, as a request names it; the form of the sign-in carries it. Browsers follow a dot segment to
+#: another part of the host (RFC 3986, section 5.2.4).
+_OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(/[!-~]{{1,1000}})")
 _MAY_NOT: Final = {
     Scope.READ: "This key may not read: sign in with one that has the scope read.",
     Scope.WRITE: "This key may only read: sign in with one that has the scope write.",

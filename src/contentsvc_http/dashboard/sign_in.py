@@ -5,7 +5,7 @@ from typing import Any, Final
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from contentsvc_core.access.rates import FAILED_SIGN_INS, WINDOW_MS
+from contentsvc_core.access.rates import FAILED_SIGN_INS, SIGN_INS, WINDOW_MS, Bucket
 from contentsvc_core.access.sessions import LINK_LIFE
 from contentsvc_http.client_address import is_for_this_machine, is_local
 from contentsvc_http.dashboard.context import Dashboard
@@ -19,6 +19,7 @@ from contentsvc_http.same_origin import is_in_clear
 _MAX_FORM: Final = 4 * 1024
 _REFUSED = "That API key is not valid. It may have expired or been revoked: ask for a new one."
 _TOO_OFTEN = f"Too many wrong keys came from your address. Try again in {WINDOW_MS // 1000} s."
+_KEY_TOO_OFTEN = f"This key has signed in too often. Try again in {WINDOW_MS // 1000} s."
 _NOT_HERE: Final = "Sign-in links work only in a browser on the machine that runs contentsvc. Sign in with an API key."
 _USED_UP: Final = (
     f"This sign-in link was used, or is older than {LINK_LIFE // timedelta(minutes=1)} minutes. "
@@ -49,7 +50,11 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         failures = dashboard.limits.of_address(FAILED_SIGN_INS, request.scope)
         if (await limiter.used([failures]))[failures] >= FAILED_SIGN_INS.limit:
             return sign_in_page(error=_TOO_OFTEN, leads_to=leads_to, status=429)
-        signed_in = await dashboard.app.sign_in.sign_in(form.text("key"))
+        presented = form.text("key")
+        key = await dashboard.app.authenticator.authenticate(presented)
+        if key is not None and not (await limiter.hit(Bucket.of_key(SIGN_INS, key.prefix))).admitted:
+            return sign_in_page(error=_KEY_TOO_OFTEN, leads_to=leads_to, status=429)
+        signed_in = None if key is None else await dashboard.app.sign_in.sign_in(presented)
         if signed_in is None:
             await limiter.hit(failures)
             return sign_in_page(error=_REFUSED, leads_to=leads_to, status=401)
@@ -59,16 +64,20 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         keep(response, signed_in, secure=secure)
         return response
 
+    return [show, sign_in, _sign_out_route(dashboard), _link_route(dashboard)]
+
+
+def _sign_out_route(dashboard: Dashboard) -> HTTPRouteHandler:
     @post("/dashboard/sign-out", request_max_body_size=_MAX_FORM)
     async def sign_out(request: Request[Any, Any, Any]) -> Response[Any]:
         refuse_foreign(dashboard, request)
         if (token := token_of(request)) is not None:
             await dashboard.app.sign_in.sign_out(token)
         response = go("/sign-in", notice="signed-out")
-        forget(response, secure=secure)
+        forget(response, secure=dashboard.app.base_url.startswith("https:"))
         return response
 
-    return [show, sign_in, sign_out, _link_route(dashboard)]
+    return sign_out
 
 
 def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
