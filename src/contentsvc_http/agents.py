@@ -1,4 +1,6 @@
+import asyncio
 import re
+from importlib import import_module
 from typing import Any, Final
 
 from litestar import Request, Response, post
@@ -39,7 +41,9 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         body = await request.body()
         if _has_too_many_values(body):
             raise Refused(400, {"error": _TOO_MANY_VALUES})
-        # Imported with the first call, so that services without agents do not pay for it.
+        # Imported with the first call, so that services without agents do not pay for it. In a thread: it takes seconds.
+        await asyncio.to_thread(import_module, "contentsvc_mcp.exchange")
+        await asyncio.to_thread(import_module, "contentsvc_mcp.server")
         from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
         from contentsvc_mcp.server import agent_server  # noqa: PLC0415
 
