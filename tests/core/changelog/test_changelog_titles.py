@@ -123,7 +123,7 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: ring at noon"
     # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
-    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid, louder"
+    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"
 
 

@@ -285,7 +285,7 @@ def _place(change: Change, text: str) -> str:
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     """Return a change as titles name it among others: plain, without the capital.
 
-    ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
+    ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
     small = _unreferred(plain(continued(change.continuation)))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
@@ -293,17 +293,23 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     if change.section in GRAVE:
         marked = marked and not _SAYS[change.section].match(small)
     else:
-        marked = marked and change.section is Section.FIXED and _states_fault(small)
+        marked = marked and _needs_mark(change.section, small)
     if len(small.split()) <= _FEW_WORDS:
         # "Add Lean" says nothing without its part: a file type.
         small += _place(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 
-def _states_fault(text: str) -> bool:
-    """Check that a fix only names its fault, which a title would announce."""
+def _needs_mark(section: Section, text: str) -> bool:
+    """Check that a text only names a fault, or a thing that is gone: a title would announce it."""
     first = text.partition(" ")[0].casefold()
-    return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
+    if section is Section.FIXED:
+        does = first in VERBS or first in INTERNAL_VERBS or first in _DOES
+    elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
+        does = VERBS.get(first) is section or re.search(WORDS_WITHOUT_SPACES.get(section, "$^"), text) is not None
+    else:
+        return False
+    return not (does or _SAYS[section].search(text))
 
 
 def plain(text: str) -> str:

@@ -85,7 +85,7 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
-        unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
+        unmarked = change.section not in GRAVE and text == lead(change, phrases, marked=False)
         size = len(text) + len(phrases.semicolon) * bool(leads)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         fits = size <= room and len(text) <= limit
