@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.words import (
     continued,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
-from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
+from contentsvc_core.content.phrases import PHRASEBOOKS, Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
@@ -42,7 +42,7 @@ _DEEDS: Final = """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
     accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
-    emit enforce ensure evaluate exclude forbid generate hide honor identify ignore include infer inform inherit
+    emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer inform inherit
     inject interpret invoke mention notify obey omit perform permit persist populate prepend preserve prevent
     propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
     specify suppress tolerate truncate unwrap validate verify warn
@@ -70,9 +70,9 @@ _TOLD_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    append cache check clear close color compute copy delete discard display escape exit fetch find highlight load log
-    merge open parse pass prefer prefix print read register remember render report reset return reuse run send set sort
-    start store strip swap throw treat trigger turn wrap write
+    append cache check clear close color compute copy delete discard display escape exit export fetch filter find
+    highlight load log merge open parse pass prefer prefix print read register remember render report reset return
+    reuse run send set sort start store strip swap throw treat trigger turn wrap write
 """
 _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: "Updating all images" is a deed, too.
@@ -83,7 +83,7 @@ _GERUNDS: Final = {
     "updating": "updated", "upgrading": "upgraded",
 }  # fmt: skip
 _ARTICLE: Final = late(
-    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple"
+    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
     r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
     re.IGNORECASE,
 )
@@ -104,6 +104,8 @@ _AFTER_NOUN: Final = late(
 _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: A deed, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
+#: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
+_OBJECT: Final = late(r" (?:to|from|the|an?|all|its|their|more) | [`A-Z0-9]")
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: What the software no longer does.
 _DO_NOT: Final = late(
@@ -130,6 +132,13 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
+#: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
+_REST: Final = late(
+    r"(?:,| and| &|, and|;) (?P<verb>[A-Za-z]+)\b"
+    r"| (?:because|so that|since|in order to|while|without|rather than|instead of)\b",
+    re.IGNORECASE,
+)
+_GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
 _LAY: Final = late(
@@ -243,13 +252,19 @@ def _is_verb(word: str) -> bool:
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
     """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
-        all(found[3].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
+        all(_is_imperative(found, text) and (not found.start() or not _is_verb(found[1])) for found in further)
         and SUBORDINATE.search(text, 0, further[-1].start(3)) is None
     )
 
 
+def _is_imperative(found: "re.Match[str]", text: str) -> bool:
+    verb = found[3].casefold()
+    return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+
+
 def _retold(found: "re.Match[str]") -> str:
-    told = _TOLD.get(found[3].casefold(), found[3])
+    verb = found[3].casefold()
+    told = _TOLD.get(verb) or _TOLD_OR_NOUN.get(verb, found[3])
     return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
 
 
@@ -263,7 +278,9 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     if change.section is Section.FIXED and (is_narrated or first in _DOES):
         return text
     # A narrated text begins with its verb, which is no name.
-    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(plain(change.continuation))
+    said = plain(change.continuation)
+    if phrases is not _GERMAN:
+        said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
     return phrases.title_leads[change.section].format(text=said)
 
 
@@ -287,7 +304,9 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    small = _unreferred(plain(continued(change.continuation)))
+    # In German, nouns have capitals.
+    said = change.continuation if phrases is _GERMAN else continued(change.continuation)
+    small = _unreferred(plain(said))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in GRAVE:
@@ -298,6 +317,15 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
         # "Add Lean" says nothing without its part: a file type.
         small += _place(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
+
+
+def shortened(text: str) -> str:
+    """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
+    for found in _REST.finditer(text):
+        verb = found["verb"]
+        if text.count(" ", 0, found.start()) >= _FEW_WORDS and (verb is None or verb.casefold() in VERBS):
+            return text[: found.start()]
+    return text
 
 
 def _needs_mark(section: Section, text: str) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Final
 
-from contentsvc_core.content.changelog.lines import headline, lead, plain
+from contentsvc_core.content.changelog.lines import headline, lead, plain, shortened
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
 from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_minor, is_news, most_important
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.writing import PackageRelease
@@ -85,9 +86,10 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
+        limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
+        text = shortened(text) if len(text) > limit else text
         unmarked = change.section not in GRAVE and text == lead(change, phrases, marked=False)
         size = len(text) + len(phrases.semicolon) * bool(leads)
-        limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         fits = size <= room and len(text) <= limit
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
@@ -120,9 +122,9 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
     titled = _adds(name, tag, project)
     if not titled:
-        title = _placed(tag, project) if tag else phrases.new_release_of.format(project=project)
+        title = _placed(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{_placed(tag, project)}: {name}"
+        title = f"{_placed(_named(tag), project)}: {name}"
     else:
         title = _placed(name, project)
     mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
@@ -182,13 +184,22 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
     """Return the names of a repository's releases, oldest first; of more than ``most`` the first and the last one."""
     limit = _TAG_LIMIT if len(releases) == 1 else _TAG_LIMIT // 2
-    named = [(plain(masked_line(each.tag_name, limit)), mark_of(each, phrases)) for each in releases]
+    named = [(plain(_named(masked_line(each.tag_name, limit))), mark_of(each, phrases)) for each in releases]
     tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
     if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_ROOM):
         tags = [phrases.say(phrases.release_range, first=tags[0], last=tags[-1])]
     return _placed(phrases.enumerated(tags), project)
+
+
+def _named(tag: str) -> str:
+    """Return a tag as readers name the release: ``kettle v1.2.0`` for ``kettle-v1.2.0`` or ``kettle/v1.2.0``."""
+    of = package_tag(tag)
+    if of is None:
+        return tag
+    sign = "v" if tag[len(of.package) :].removesuffix(of.version).endswith("v") else ""
+    return f"{of.package} {sign}{of.version}"
 
 
 def _placed(named: str, project: str) -> str:
