@@ -246,7 +246,9 @@ def _worded(seen: Evidence) -> Kind | None:
 def _without_verb(seen: Evidence) -> Kind | None:
     if seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
-    return _WORDED[Section.FIXED] if seen.says(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)) else None
+    if seen.says(patterns.STATED_FAULT) and seen.says(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)):
+        return _WORDED[Section.FIXED]
+    return None
 
 
 def _without_spaces(seen: Evidence) -> Kind | None:

@@ -89,13 +89,7 @@ def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= (
-        ANY
-        | _OF_FIRST_WORDS.get(first, 0)
-        | VERB * (_last(text) in words.LAST_WORDS)
-        | DOT * ("." in text)
-        | PRIVATE * ("_" in text)
-    )
+    bits |= ANY | (_OF_FIRST_WORDS.get(first) or _of_last(text)) | DOT * ("." in text) | PRIVATE * ("_" in text)
     bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
     bits |= FOREIGN * (not text.isascii())
     scope = message.scope.casefold() if message.scope else ""
@@ -103,7 +97,11 @@ def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
 
 
 def _last(text: str) -> str:
-    return text.rpartition(" ")[2].rstrip(".!").lower()
+    return text[text.rfind(" ") + 1 :].rstrip(".!").lower()
+
+
+def _of_last(text: str) -> int:
+    return VERB if _last(text) in words.LAST_WORDS else 0
 
 
 def _first(text: str) -> str:
