@@ -100,6 +100,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
         ("Behebe den Absturz", "Behebe den Absturz"),
         ("fix: Absturz der Lampe behoben", "Absturz der Lampe behoben"),
         ("Supprime la prise", "Supprime la prise"),
+        ("Steckdose der Kanne entfernt", "Steckdose der Kanne entfernt"),
     ],
 )
 def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:

@@ -10,6 +10,7 @@ from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
+    LAST_WORDS,
     VERBS,
     VERBS_ABROAD,
     WORDS_WITHOUT_SPACES,
@@ -272,7 +273,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
     first = text.partition(" ")[0].casefold()
-    if pattern is None or pattern.search(text) or VERBS_ABROAD.get(first) is change.section:
+    if pattern is None or pattern.search(text) or _says_abroad(change.section, text):
         return text
     is_narrated = text != plain(change.text)
     if change.section is Section.FIXED and (is_narrated or first in _DOES):
@@ -282,6 +283,15 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     if phrases is not _GERMAN:
         said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
     return phrases.title_leads[change.section].format(text=said)
+
+
+def _says_abroad(section: Section, text: str) -> bool:
+    """Check that a text names its section in another language: by its first or last word, or without spaces."""
+    first, last = text.partition(" ")[0], text.rpartition(" ")[2]
+    if VERBS_ABROAD.get(first.casefold()) is section or LAST_WORDS.get(last.rstrip(".!").casefold()) is section:
+        return True
+    row = None if text.isascii() else WORDS_WITHOUT_SPACES.get(section)
+    return row is not None and re.search(row, text) is not None
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
@@ -334,7 +344,7 @@ def _needs_mark(section: Section, text: str) -> bool:
     if section is Section.FIXED:
         does = first in VERBS or first in INTERNAL_VERBS or first in _DOES
     elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
-        does = VERBS.get(first) is section or re.search(WORDS_WITHOUT_SPACES.get(section, "$^"), text) is not None
+        does = VERBS.get(first) is section or _says_abroad(section, text)
     else:
         return False
     return not (does or _SAYS[section].search(text))
