@@ -331,9 +331,9 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
 def shortened(text: str) -> str:
     """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
-    for found in _REST.finditer(text):
-        verb = found["verb"]
-        if text.count(" ", 0, found.start()) >= _FEW_WORDS and (verb is None or verb.casefold() in VERBS):
+    first = " ".join(text.split(" ", _FEW_WORDS + 1)[: _FEW_WORDS + 1])
+    for found in _REST.finditer(text, len(first.rstrip(",;"))):
+        if found["verb"] is None or found["verb"].casefold() in VERBS:
             return text[: found.start()]
     return text
 

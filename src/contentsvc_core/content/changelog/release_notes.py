@@ -162,8 +162,9 @@ _BY: Final = late(r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]
 _THANKS: Final = late(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
 _REFERENCE: Final = late(r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+")
 _TAIL: Final = late(
-    r"(?:[ ,]*\((?=[^()]*(?:#[0-9]|[0-9][a-f]|[a-f][0-9]))(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)"
-    r"|[ ,]+(?:(?:close|fixe|resolve|ref)s )?#[0-9]++)+[.]?\Z"
+    r"(?:(?<![ ,])[ ,]*+\((?=[^()]*(?:#[0-9]|[0-9][a-f]|[a-f][0-9]))"
+    r"(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)"
+    r"|(?<![ ,])[ ,]++(?:(?:close|fixe|resolve|ref)s )?#[0-9]++)+[.]?\Z"
 )
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
