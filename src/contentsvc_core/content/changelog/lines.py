@@ -10,11 +10,10 @@ from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
-    LAST_WORDS,
     VERBS,
-    VERBS_ABROAD,
     WORDS_WITHOUT_SPACES,
     continued,
+    says_abroad,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import PHRASEBOOKS, Phrasebook, Toned, phrases_in
@@ -133,12 +132,6 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
-#: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
-_REST: Final = late(
-    r"(?:,| and| &|, and|;) (?P<verb>[A-Za-z]+)\b"
-    r"| (?:because|so that|since|in order to|while|without|rather than|instead of)\b",
-    re.IGNORECASE,
-)
 _GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
@@ -273,7 +266,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
     first = text.partition(" ")[0].casefold()
-    if pattern is None or pattern.search(text) or _says_abroad(change.section, text):
+    if pattern is None or pattern.search(text) or says_abroad(change.section, text):
         return text
     is_narrated = text != plain(change.text)
     if change.section is Section.FIXED and (is_narrated or first in _DOES):
@@ -283,15 +276,6 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     if phrases is not _GERMAN:
         said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
     return phrases.title_leads[change.section].format(text=said)
-
-
-def _says_abroad(section: Section, text: str) -> bool:
-    """Check that a text names its section in another language: by its first or last word, or without spaces."""
-    first, last = text.partition(" ")[0], text.rpartition(" ")[2]
-    if VERBS_ABROAD.get(first.casefold()) is section or LAST_WORDS.get(last.rstrip(".!").casefold()) is section:
-        return True
-    row = None if text.isascii() else WORDS_WITHOUT_SPACES.get(section)
-    return row is not None and re.search(row, text) is not None
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
@@ -329,22 +313,13 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 
-def shortened(text: str) -> str:
-    """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
-    first = " ".join(text.split(" ", _FEW_WORDS + 1)[: _FEW_WORDS + 1])
-    for found in _REST.finditer(text, len(first.rstrip(",;"))):
-        if found["verb"] is None or found["verb"].casefold() in VERBS:
-            return text[: found.start()]
-    return text
-
-
 def _needs_mark(section: Section, text: str) -> bool:
     """Check that a text only names a fault, or a thing that is gone: a title would announce it."""
     first = text.partition(" ")[0].casefold()
     if section is Section.FIXED:
         does = first in VERBS or first in INTERNAL_VERBS or first in _DOES
     elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
-        does = VERBS.get(first) is section or _says_abroad(section, text)
+        does = VERBS.get(first) is section or says_abroad(section, text)
     else:
         return False
     return not (does or _SAYS[section].search(text))

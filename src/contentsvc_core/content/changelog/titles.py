@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Final
 
-from contentsvc_core.content.changelog.lines import headline, lead, plain, shortened
+from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
 from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
@@ -29,6 +30,14 @@ _NAMED: Final = 3
 #: Limits of a title in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
+#: So many words begin a shortened change.
+_FEW_WORDS: Final = 4
+#: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
+_REST: Final = late(
+    r"(?:,| and| &|, and|;) (?P<verb>[A-Za-z]+)\b"
+    r"| (?:because|so that|since|in order to|while|without|rather than|instead of)\b",
+    re.IGNORECASE,
+)
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
 _SAYS_PRE: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
@@ -86,9 +95,9 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
-        limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
-        text = shortened(text) if len(text) > limit else text
         unmarked = change.section not in GRAVE and text == lead(change, phrases, marked=False)
+        limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
+        text = _shortened(text) if len(text) > limit else text
         size = len(text) + len(phrases.semicolon) * bool(leads)
         fits = size <= room and len(text) <= limit
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
@@ -98,6 +107,15 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
         if len(leads) == _LEADS:
             break
     return leads or {cut_at_word(lead(change, phrases), room): change.section for change in leading[:1]}
+
+
+def _shortened(text: str) -> str:
+    """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
+    first = " ".join(text.split(" ", _FEW_WORDS)[:_FEW_WORDS])
+    for found in _REST.finditer(text, len(first.rstrip(",;"))):
+        if found["verb"] is None or found["verb"].casefold() in VERBS:
+            return text[: found.start()]
+    return text
 
 
 def _joined(leads: Mapping[str, Section], semicolon: str) -> str:

@@ -340,3 +340,12 @@ def _like(written: str, verb: str | None) -> str:
     if verb is None:
         return written
     return verb.capitalize() if written[0].isupper() else verb
+
+
+def says_abroad(section: Section, text: str) -> bool:
+    """Check that a text names its section in another language: by its first or last word, or without spaces."""
+    first, last = text.partition(" ")[0], text.rpartition(" ")[2]
+    if VERBS_ABROAD.get(first.casefold()) is section or LAST_WORDS.get(last.rstrip(".!").casefold()) is section:
+        return True
+    row = None if text.isascii() else WORDS_WITHOUT_SPACES.get(section)
+    return row is not None and re.search(row, text) is not None
