@@ -169,7 +169,7 @@ class TestTitles:
         tags = ["v1.0.0-with-a-long-tag", "v1.0.1-with-a-long-tag"]
         draft_title = plain_title(f"{project}: ", "Ring at noon and at midnight", ", plus 1 fix", ENGLISH)
         assert draft_title == f"{project}: Ring at noon and at midnight, plus 1 fix"
-        assert releases_named([release("@acme/kettle@2.27.8")], "", ENGLISH) == "@acme/kettle@2.27.8"
+        assert releases_named([release("@acme/kettle@2.27.8")], "", ENGLISH) == "@acme/kettle 2.27.8"
         assert releases_named([release(tags[0])], project, ENGLISH) == f"{project} {tags[0]}"
         assert releases_named([release(tag) for tag in tags], project, ENGLISH) == (
             f"{project} v1.0.0-with-a-long… and v1.0.1-with-a-long…"
@@ -201,8 +201,8 @@ class TestTitles:
             ([], ""),
             ([""], "New release of kettle"),
             (["v1"], "kettle v1"),
-            (["kettle-v1"], "kettle-v1"),
-            (["kettles-v1"], "kettle kettles-v1"),
+            (["kettle-v1"], "kettle v1"),
+            (["kettles-v1"], "kettle kettles v1"),
             (["v1", ""], "kettle v1"),
             (["v1", "v2", "v3"], "kettle v1, v2 and v3"),
             (["v1", "v2", "v3", "v4"], "kettle v1 to v4"),

@@ -125,6 +125,11 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("feat: Eine Option für Nebel", "Eine Option für Nebel"),
         ("imp: Improvements for lenses in fog", "Improve lenses in fog"),
         ("fix: Crash in der Laterne", "Crash in der Laterne"),
+        ("fix: battery drain in fog", "Fix battery drain in fog"),
+        ("XSS in the notes of the lamp", "Fix XSS in the notes of the lamp"),
+        ("Prevent XSS in the notes", "Prevent XSS in the notes"),
+        ("hotfix the lamp", "Fix the lamp"),
+        ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],
 )
 def test_what_only_names_a_fault_or_a_new_thing_is_a_deed(subject: str, entry: str) -> None:

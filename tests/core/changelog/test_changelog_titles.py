@@ -71,6 +71,14 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
             " \u2013 Fix: lid is stuck in winter, spout leaks in winter",
         ),
         (["fix: stop the drip at noon", "fix: lid is stuck"], ": stop the drip at noon; Fix: lid is stuck"),
+        (
+            ["feat: add a lid to the kettle of the old kitchen and close it at noon because of the cats in the house"],
+            ": add a lid to the kettle of the old kitchen",
+        ),
+        (
+            ["feat: show the lids and cups of the kettle in the old kitchen, which is rather dark since it is winter"],
+            ": show the lids and cups of the kettle in the old kitchen, which is rather dark",
+        ),
         (["docs: spell", "ci: x", "ci: y"], ": 1 documentation change and 2 internal changes"),
         (["zinc", "copper"], ": 2 other changes"),
         (["feat(types): add Lean", "feat(pot): hum"], ": add Lean (types), hum (pot)"),
@@ -123,7 +131,7 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: ring at noon"
     # The first section is new: the title need not say so.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
-    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid, louder"
+    assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"
 
 
@@ -139,8 +147,9 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
         ("v1.2.0", "Faster boiling", "kettle v1.2.0: Faster boiling"),
         ("v1.2.0", "v1.2.0: Faster boiling", "kettle v1.2.0: Faster boiling"),
         ("v1.2.0", "Kettle 1.2.0 - Faster `boiling`", "Kettle 1.2.0 - Faster boiling"),
-        ("kettle-v1.2.0", None, "kettle-v1.2.0"),
-        ("lid/v1.2.0", None, "kettle lid/v1.2.0"),
+        ("kettle-v1.2.0", None, "kettle v1.2.0"),
+        ("lid/v1.2.0", None, "kettle lid v1.2.0"),
+        ("@acme/kettle@1.2.0", None, "@acme/kettle 1.2.0"),
         ("1.2", "31.25 liters", "kettle 1.2: 31.25 liters"),
         ("", None, "New release of kettle"),
         ("v1.2.0", "ada@mail.example", "kettle v1.2.0: (email-hidden)"),

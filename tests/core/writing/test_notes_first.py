@@ -118,6 +118,58 @@ def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentT
     assert draft.title == f"{title}{more}" or content_type is ContentType.INVESTOR_UPDATE
 
 
+_PROSE: Final = """\
+Kettle 5 is the quietest one yet.
+
+## Highlights
+
+### Two lids at once
+Every kettle closes two lids. They close
+in turn.
+
+### Faster boiling
+One litre boils in a minute.
+
+## Upgrading
+Turn the old lid by hand once.
+
+## Fixes
+- The spout drips no more (#12)
+"""
+
+
+def test_headings_of_highlights_are_entries_and_a_blog_post_shows_prose_as_it_is() -> None:
+    notes = notes_of(release(body=_PROSE))
+    assert [(change.section, change.text) for change in notes.changes] == [
+        (Section.ADDED, "Two lids at once"),
+        (Section.ADDED, "Faster boiling"),
+        (Section.FIXED, "The spout drips no more"),
+    ]
+    blog = written(ContentType.BLOG_POST, release=release(body=_PROSE), window=None)
+    assert blog.title == "kettle v1.2.0: two lids at once, faster boiling; Fix: the spout drips no more"
+    assert _PROSE in blog.markdown
+    assert blog.markdown.count("drips no more") == 1
+    post = written(ContentType.TWITTER_POST, release=release(body=_PROSE), window=None)
+    assert "quietest one yet.\n\nTwo lids at once. Faster boiling." in post.markdown
+
+
+def test_entries_that_tools_repeat_and_refer_with_are_read_once_and_without_references() -> None:
+    body = (
+        "### \u26a0 BREAKING CHANGES\n\n* **lid:** it rings\n\n### Features\n\n"
+        "* **lid:** it rings ([#12](https://x.example/12)) ([1bc1236](https://x.example/1))\n"
+        "* **cup:** it rings ([1bc1237](https://x.example/2)), closes [#9](https://x.example/9)\n\n"
+        "### Removed\n\n- Support for gas. ([#8])\n\n[#8]: https://x.example/8\n"
+    )
+    announced = release(body=body)
+    assert [(change.section, change.text, change.numbers) for change in notes_of(announced).changes] == [
+        (Section.BREAKING, "It rings", ("12",)),
+        (Section.ADDED, "It rings", ("9",)),
+        (Section.REMOVED, "Support for gas", ("8",)),
+    ]
+    title = written(ContentType.BLOG_POST, release=announced, window=None).title
+    assert title == "kettle v1.2.0 \u2013 Breaking: it rings (lid); it rings (cup); Removed: support for gas"
+
+
 def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_their_own() -> None:
     noted = release("v1", body="- Add a lid"), release("v2", body="- Add a whistle")
     markdown = written(ContentType.LINKEDIN_POST, *noted, push("feat: ring at noon")).markdown

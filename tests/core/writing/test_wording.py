@@ -55,6 +55,11 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Formalize and refine the lid", "Formalize and refine the lid"),
         ("Allow to add and remove lids", "Allow to add and remove lids"),
         ("Fix sorting and update order", "Fix sorting and update order"),
+        ("Deprecate gas and upgrade Oil", "Deprecated gas and upgraded Oil"),
+        ("Drop gas & switch to oil", "Dropped gas & switched to oil"),
+        ("Return 503 for open lids", "Returns 503 for open lids"),
+        ("Return type of lids", "Return type of lids"),
+        ("Honour the lid", "Honours the lid"),
         ("Fix the add and remove buttons", "Fix the add and remove buttons"),
         ("Escalate false alarms", "Escalated false alarms"),
         ("Verify the lid", "Verifies the lid"),
@@ -95,6 +100,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
         ("Behebe den Absturz", "Behebe den Absturz"),
         ("fix: Absturz der Lampe behoben", "Absturz der Lampe behoben"),
         ("Supprime la prise", "Supprime la prise"),
+        ("Steckdose der Kanne entfernt", "Steckdose der Kanne entfernt"),
     ],
 )
 def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:

@@ -240,13 +240,30 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[Section.FIXED]
     if section is Section.CHANGED and patterns.FAULT_BELOW.search(seen.message.body):
         return _WORDED[Section.FIXED]
-    if section is None and seen.says(patterns.NOVELTY):
+    return _WORDED[section] if section else _without_verb(seen)
+
+
+def _without_verb(seen: Evidence) -> Kind | None:
+    if seen.says(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
-    return _WORDED[section] if section else None
+    if seen.says(patterns.STATED_FAULT) and seen.says(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)):
+        return _WORDED[Section.FIXED]
+    return None
 
 
 def _without_spaces(seen: Evidence) -> Kind | None:
-    return next((_WORDED[of] for of, row in words.WORDS_WITHOUT_SPACES.items() if re.search(row, seen.text)), None)
+    deeds: list[tuple[int, Section]] = []
+    for section, row in words.WORDS_WITHOUT_SPACES.items():
+        places = [found.start() for found in re.finditer(row, seen.text)]
+        if places and section in UPKEEP:
+            return _WORDED[section]
+        deeds += [(place, section) for place in places]
+    last = words.VERBS_LAST.search(seen.text) is not None
+    return _WORDED[(max if last else min)(deeds, key=_place)[1]] if deeds else None
+
+
+def _place(deed: tuple[int, Section]) -> int:
+    return deed[0]
 
 
 _Rule = Callable[[Evidence], Kind | None]
@@ -256,7 +273,9 @@ _IN_BREAKS: Final = TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
 _IN_UPKEEP: Final = (
     TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
 )
-_IN_WORDS: Final = VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit
+_IN_WORDS: Final = (
+    VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit | patterns.STATED_FAULT.bit
+)
 
 
 def _of_scope(scope: str, kind: str) -> Kind | None:

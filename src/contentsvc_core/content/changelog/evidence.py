@@ -51,7 +51,7 @@ class Evidence(Struct, gc=False):
 
     @property
     def verb(self) -> Section | None:
-        return words.VERBS.get(self.first)
+        return words.VERBS.get(self.first) or words.LAST_WORDS.get(_last(self.text))
 
     def says(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
@@ -89,11 +89,19 @@ def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= ANY | _OF_FIRST_WORDS.get(first, 0) | DOT * ("." in text) | PRIVATE * ("_" in text)
+    bits |= ANY | (_OF_FIRST_WORDS.get(first) or _of_last(text)) | DOT * ("." in text) | PRIVATE * ("_" in text)
     bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
     bits |= FOREIGN * (not text.isascii())
     scope = message.scope.casefold() if message.scope else ""
     return Evidence(message, touched, text, scope, first, bits, found)
+
+
+def _last(text: str) -> str:
+    return text[text.rfind(" ") + 1 :].rstrip(".!").lower()
+
+
+def _of_last(text: str) -> int:
+    return VERB if _last(text) in words.LAST_WORDS else 0
 
 
 def _first(text: str) -> str:

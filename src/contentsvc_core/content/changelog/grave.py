@@ -113,7 +113,8 @@ REMOVED: Final = late(
     r"|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"
     r"|format|type|operator|backend|driver|provider|extension|keyword|kwarg|constant|trait|interface"
     r"|middleware|macro|mixin"
-    r"|directive|helper|rule|preset|config)(?:s|es)?\b)"
+    r"|directive|helper|rule|preset|config)(?:s|es)?\b"
+    r"(?! (?:button|dialog|form|icon|link|menu|modal|page|panel|screen|section|sidebar|tab|view|widget|window)s?\b))"
 )
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: Breaking only in a release whose number promises breaking changes.

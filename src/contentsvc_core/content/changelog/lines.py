@@ -11,12 +11,12 @@ from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
     VERBS,
-    VERBS_ABROAD,
     WORDS_WITHOUT_SPACES,
     continued,
+    says_abroad,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
-from contentsvc_core.content.phrases import Phrasebook, Toned, phrases_in
+from contentsvc_core.content.phrases import PHRASEBOOKS, Phrasebook, Toned, phrases_in
 from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
@@ -42,7 +42,7 @@ _DEEDS: Final = """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
     accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
-    emit enforce ensure evaluate exclude forbid generate hide honor identify ignore include infer inform inherit
+    emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer inform inherit
     inject interpret invoke mention notify obey omit perform permit persist populate prepend preserve prevent
     propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
     specify suppress tolerate truncate unwrap validate verify warn
@@ -70,9 +70,9 @@ _TOLD_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    append cache check clear close color compute copy delete discard display escape exit fetch find highlight load log
-    merge open parse pass prefer prefix print read register remember render report reset return reuse run send set sort
-    start store strip swap throw treat trigger turn wrap write
+    append cache check clear close color compute copy delete discard display escape exit export fetch filter find
+    highlight load log merge open parse pass prefer prefix print read register remember render report reset return
+    reuse run send set sort start store strip swap throw treat trigger turn wrap write
 """
 _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: "Updating all images" is a deed, too.
@@ -83,7 +83,7 @@ _GERUNDS: Final = {
     "updating": "updated", "upgrading": "upgraded",
 }  # fmt: skip
 _ARTICLE: Final = late(
-    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple"
+    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
     r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
     re.IGNORECASE,
 )
@@ -104,6 +104,8 @@ _AFTER_NOUN: Final = late(
 _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: A deed, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
+#: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
+_OBJECT: Final = late(r" (?:to|from|the|an?|all|its|their|more) | [`A-Z0-9]")
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: What the software no longer does.
 _DO_NOT: Final = late(
@@ -130,6 +132,7 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
+_GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
 _LAY: Final = late(
@@ -243,13 +246,19 @@ def _is_verb(word: str) -> bool:
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
     """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
-        all(found[3].casefold() in _TOLD and (not found.start() or not _is_verb(found[1])) for found in further)
+        all(_is_imperative(found, text) and (not found.start() or not _is_verb(found[1])) for found in further)
         and SUBORDINATE.search(text, 0, further[-1].start(3)) is None
     )
 
 
+def _is_imperative(found: "re.Match[str]", text: str) -> bool:
+    verb = found[3].casefold()
+    return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+
+
 def _retold(found: "re.Match[str]") -> str:
-    told = _TOLD.get(found[3].casefold(), found[3])
+    verb = found[3].casefold()
+    told = _TOLD.get(verb) or _TOLD_OR_NOUN.get(verb, found[3])
     return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
 
 
@@ -257,13 +266,15 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
     first = text.partition(" ")[0].casefold()
-    if pattern is None or pattern.search(text) or VERBS_ABROAD.get(first) is change.section:
+    if pattern is None or pattern.search(text) or says_abroad(change.section, text):
         return text
     is_narrated = text != plain(change.text)
     if change.section is Section.FIXED and (is_narrated or first in _DOES):
         return text
     # A narrated text begins with its verb, which is no name.
-    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(plain(change.continuation))
+    said = plain(change.continuation)
+    if phrases is not _GERMAN:
+        said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
     return phrases.title_leads[change.section].format(text=said)
 
 
@@ -285,25 +296,33 @@ def _place(change: Change, text: str) -> str:
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     """Return a change as titles name it among others: plain, without the capital.
 
-    ``marked``: with the label of a breaking or security change, or of a fault that was fixed.
+    ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    small = _unreferred(plain(continued(change.continuation)))
+    # In German, nouns have capitals.
+    said = change.continuation if phrases is _GERMAN else continued(change.continuation)
+    small = _unreferred(plain(said))
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in GRAVE:
         marked = marked and not _SAYS[change.section].match(small)
     else:
-        marked = marked and change.section is Section.FIXED and _states_fault(small)
+        marked = marked and _needs_mark(change.section, small)
     if len(small.split()) <= _FEW_WORDS:
         # "Add Lean" says nothing without its part: a file type.
         small += _place(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 
-def _states_fault(text: str) -> bool:
-    """Check that a fix only names its fault, which a title would announce."""
+def _needs_mark(section: Section, text: str) -> bool:
+    """Check that a text only names a fault, or a thing that is gone: a title would announce it."""
     first = text.partition(" ")[0].casefold()
-    return not (first in VERBS or first in INTERNAL_VERBS or first in _DOES or _SAYS[Section.FIXED].search(text))
+    if section is Section.FIXED:
+        does = first in VERBS or first in INTERNAL_VERBS or first in _DOES
+    elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
+        does = VERBS.get(first) is section or says_abroad(section, text)
+    else:
+        return False
+    return not (does or _SAYS[section].search(text))
 
 
 def plain(text: str) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.read import CommitMessage, parse
+from contentsvc_core.content.changelog.words import TYPES
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
 
@@ -24,9 +25,13 @@ _MERGES: Final = tuple(
         r"(?:Auto merge|Rollup merge|Unrolled build|Merge) (?:of |for )?#(?P<number>\d{1,10})\b.*",
         r"Merge branch '[^']*'(?: of \S+)? into '?[^']*'?",
         r"Merge [\w.-]+/[\w./-]+ into \S+",
+        r"Pull request #(?P<number>\d{1,10}): (?P<title>\S.*)",
     )
 )
-MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build")
+MERGE_BEGINNINGS: Final = ("Merge", "merge", "Auto merge", "Rollup merge", "Unrolled build", "Pull request #")
+#: The branch of a merged pull request.
+_BRANCH: Final = late(r"Merge pull request \S+ from [^\s/]+/(?P<branch>\S+)")
+_BETWEEN_WORDS: Final = late(r"[\s_-]+")
 _GITLAB_NUMBER: Final = late(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re.MULTILINE)
 #: A merge, whether it names a pull request or not.
 MERGE: Final = late(
@@ -52,8 +57,18 @@ def merge_of(message: CommitMessage) -> tuple[str, str] | None:
     lines = (line.strip() for line in message.body.split("\n", 8)[:8])
     title = said.get("title") or next(filter(None, lines), "")
     title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
+    if "/" in title and (branch := _BRANCH.match(message.subject)):
+        title = _without_owner(title, branch["branch"])
     trailer = _GITLAB_NUMBER.match(title) or title.startswith(("Co-authored-by", "Signed-off-by"))
     return "" if trailer else title, number
+
+
+def _without_owner(title: str, branch: str) -> str:
+    """Return the title that a code host makes of a branch's name, without its folder: ``Ada/horn twice``."""
+    as_branch = _BETWEEN_WORDS.sub("-", title).casefold()
+    owner, _, rest = title.partition("/")
+    made = as_branch == _BETWEEN_WORDS.sub("-", branch).casefold() and owner.casefold() not in TYPES
+    return f"{rest[:1].upper()}{rest[1:]}" if made and rest else title
 
 
 @final

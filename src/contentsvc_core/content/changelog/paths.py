@@ -72,7 +72,7 @@ PATHS: Final = {
     """),
     PathClass.TOOL: _found(folders=r"""
     ci | scripts? | tools? | tasks | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance
-    fuzz | gallery | etc/ci | infra
+    fuzz | gallery | etc/ci | infra | fastlane
     """, begun=r"""
     azure-pipelines | appveyor | jenkinsfile | \.?codecov | \.?goreleaser | renovate | \.?dependabot | tox | noxfile
     \.?pylintrc | mypy | pyrightconfig | pytest | \.?eslintrc | eslint\.config | \.?prettierrc | \.?stylelintrc
@@ -82,8 +82,8 @@ PATHS: Final = {
     \.?babelrc | \.?swcrc | \.?flake8 | \.git-blame-ignore-revs | codeowners | phpunit | phpstan | psalm | \.?mailmap
     \.?editorconfig | \.?gitignore | \.?gitattributes | \.?git_archival | \.?dockerignore | \.?npmrc | \.?nvmrc
     \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc | \.?markdownlint | \.?cspell | typos
-    _typos | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs
-    book | cloudbuild
+    _typos | \.tflint | \.?swiftlint | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it
+    \.all-contributorsrc | \.?readthedocs | book | cloudbuild
     """, patterns=r"""
     ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
         |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton|changeset)\b

@@ -53,7 +53,7 @@ INTERNAL: Final = Table(r"""
     trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
     biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
     (?:cargo|go|run|deno) fmt | tool ?chain | test(?:s|es|ing)? coverage | package-lock(?:\.json)?
-    (?:cleaner|duplicated?|simpler) code
+    (?:cleaner|duplicated?|simpler) code | (?:terraform|tofu|mix|dart|nix|elm|zig) (?:fmt|format) | tflint | tfsec
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
@@ -80,7 +80,8 @@ MISTYPED: Final = words_of(r"""
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    usages? | useless
+    usages? | useless | console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
+    (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
@@ -90,6 +91,15 @@ FAULT: Final = words_of(r"""
     no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | misdetection | not working
     mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
+""")
+#: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
+STATED_FAULT: Final = words_of(r"""
+    fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
+    n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain | timeouts? | time outs?
+    (?:login|redirect|reload|render(?:ing)?|restart|update) loops?
+    (?:did|does|do|is|was|were|are)(?:n't| not) (?:appear|appearing|clickable|close|closing|displayed|found|load
+        |loaded|loading|open|opening|play|playing|render|rendered|rendering|respond|responding|save|saved|saving|scroll
+        |show|showing|shown|start|starting|sync|syncing|update|updated|updating|visible|work|working)
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
 FAULT_BELOW: Final = late(
@@ -104,7 +114,7 @@ NOVELTY: Final = words_of(r"""
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
     support for | compatib(?:le|ility) with
-    (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility)
+    (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
 """)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
@@ -197,7 +207,8 @@ RELEASE: Final = lines_of(r"""
     (?:bump|update) (?:the )?\S*version\S*\.\w+ | updates? for \S+ v?\d+\.\d\S*
     (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new|next
         |package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code
-        |and))* (?:versions?|soname|version number|version constant)\b(?: (?:to|for|of|in|number).*| v?\d\S*)?
+        |and))* (?:versions?|soname|version number|version constant|build numbers?|version ?codes?)\b(?: (?:to|for|of|in
+        |number).*| v?\d\S*)?
     (?:bump|update) to v?\d\S*(?: release)?
     (?:release|releases|released|releasing|cut|tag|publish|ship|ready)(?: (?:release|new|version|of|for|the
         |\S+))?(?: \S+)?(?: version| release)? v?\d[\w.+-]*(?: .{0,20})?
@@ -208,7 +219,7 @@ RELEASE: Final = lines_of(r"""
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
     (?:post|pre)[- ]?release(?: .*)? | (?:new|next) changelog template | release(?: commit)? | bump version.*
-    various updates | start next section | add next section
+    various updates | start next section | add next section | (?:version ?(?:code|name)|build(?: number)?) v?\d\S*
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
@@ -217,8 +228,8 @@ RELEASE_WORDS: Final = lines_of(r"""
     prepare (?:for )?(?:the )?next (?:development iteration|release|version)
 """)
 _FILE: Final = (
-    "(?:c|cc|cfg|cpp|cs|css|go|gradle|h|hpp|html|ini|java|js|json|jsx|kt|lua|php|py|pyi|rb|rs|scss|sh|sql|swift|toml|ts"
-    "|tsx|vue|xml|ya?ml)"
+    "(?:c|cc|cfg|cpp|cs|css|dart|env|ex|exs|go|gradle|h|hcl|hpp|html|ini|java|js|json|jsx|kt|kts|lua|m|php|plist"
+    "|properties|proto|py|pyi|rb|rs|scss|sh|sql|swift|tf|toml|ts|tsx|vue|xml|ya?ml)"
 )
 #: Subjects that tell a reader nothing, whatever they touch.
 EMPTY: Final = Table(r"""
@@ -237,10 +248,13 @@ EMPTY: Final = Table(r"""
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes|rename (?:files?|icons?|images?|things?)
-        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files))\W*
+        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
+        |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
+        |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
+        |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.*
-    (?:create|update|delete|rename) [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
+    (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
 #: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
 REFERENCE_ALONE: Final = late(
@@ -253,6 +267,7 @@ ROBOT: Final = lines_of(r"""
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
-    compile assets | add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
+    compile assets | (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
+    add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)

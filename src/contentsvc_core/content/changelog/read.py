@@ -46,36 +46,50 @@ _LEADING_NUMBER: Final = late(
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``Bug 1234567 - Part 2: x``.
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``, ``Bug 1234567 - Part 2: x``.
 _TICKET: Final = late(
     r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)"
-    r"|[a-z]{2,6}#[0-9]{3,7}[:, -]+(?=\S)"
+    r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
 )
 #: ``Issue #12 by ada, bob: x``.
 _ISSUE: Final = late(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
-#: ``; x`` (a small change) and ``* lisp/lamp.el (light): x``.
-_ITEM_OF_LOG: Final = late(r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)")
+#: ``; x`` (a small change), ``* lisp/lamp.el (light): x``, and items of lists: ``* x``, ``+ x``.
+_ITEM_OF_LOG: Final = late(
+    r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
+)
 #: ``name - text``: a scope if a known verb follows.
 _DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
 _BREAKING_MARK: Final = late(
     r"\[!!!\] *(?=\S)|"
-    r"(?:[*_]{2}|[\[(])?(?:breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
+    r"(?:[*_]{2}|[\[(])?(?:(?:bc-)?breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
     r"(?:[*_]{2}|[\])])?(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
     re.IGNORECASE,
 )
-#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`; a type as in `feat - add a horn`; and
-#: the stage of a pull request.
+#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn` or `Ada/fix the horn`; a type as in
+#: `feat - add a horn`; and the stage of a pull request.
 _BRANCH: Final = late(
     r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
     r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
-    r"|(?:draft|rfc)(?::| -) *(?=\S)",
+    r"|(?:draft|rfc)(?::| -) *(?=\S)"
+    r"|(?-i:[A-Z])[a-z0-9]{1,15}/(?=(?:add|bugfix|change|chore|feat|feature|fix|improve|refactor|remove|update)[ /])",
     re.IGNORECASE,
 )
+#: A type of two words, and one with its part in other signs: ``Bug fix: x``, ``feat[horn]: x``, ``fix/horn: x``.
+_UNUSUAL_TYPE: Final = late(
+    r"(?P<type>(?:bug|hot)[ -]fix(?:es)?|new[ -]features?|neue funktion|nouvelle fonctionnalité|nueva funcionalidad"
+    r"|nouveauté|corrección): +(?=\S)"
+    r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)[\[/](?P<part>[\w.-]{1,40})\]?: +(?=\S)",
+    re.IGNORECASE,
+)
+#: The title that a code host gives to the merge request of an issue: ``Resolve "The horn is silent"``.
+_RESOLVES: Final = late(r"Resolve \"(?P<rest>\S.*)\"")
 #: ``ENH add a horn``.
 _CAPITALS: Final = late(r"(?P<type>CI|CLN|DEP|DOC|EFF|ENH|FEA|FEAT|FIX|MAINT|MNT|PERF|TST) (?=\S)")
 _SYMFONY: Final = late(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
-_MARKS: Final = (_BREAKING_MARK, _SYMFONY, _BRANCH, _CAPITALS, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG)
+_MARKS: Final = (
+    _BREAKING_MARK, _SYMFONY, _BRANCH, _UNUSUAL_TYPE, _CAPITALS, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG,
+)  # fmt: skip
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
 _NO_PREFIX: Final = late(r"[A-Za-z](?![A-Z])[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
@@ -189,6 +203,8 @@ def parse(message: str) -> CommitMessage:
                 may_undo=kind == "revert",
             )
     subject, numbers = _subject(first_line, body)
+    if subject.startswith("Resolve ") and (issue := _RESOLVES.fullmatch(subject)):
+        subject = issue["rest"]
     read = _prefixes(subject)
     kind = (read.kind or "").casefold()
     return CommitMessage(
@@ -294,7 +310,9 @@ def _read_mark(head: _Head) -> bool:
     for pattern in _MARKS:
         if match := pattern.match(head.rest):
             said = match.groupdict()
-            head.kind, head.scope = head.kind or said.get("type"), head.scope or said.get("file")
+            kind = said.get("type") or said.get("kind")
+            head.kind = head.kind or (kind and kind.replace(" ", "-"))
+            head.scope = head.scope or said.get("file") or said.get("part")
             head.breaking = head.breaking or pattern is _BREAKING_MARK
             head.numbers += filter(None, [said.get("number")])
             head.rest = head.rest[match.end() :]
@@ -307,7 +325,8 @@ def _read_tag(head: _Head) -> bool:
     if match is None:
         return False
     word = (match["b"] or match["p"] or match["c"]).strip()
-    if word.casefold() in TYPES:
+    if word.casefold().replace(" ", "-") in TYPES:
+        word = word.replace(" ", "-")
         head.kind = word if word.casefold() == "security" else head.kind or word
     elif not _EMPTY_TAG.fullmatch(word):
         head.scope = head.scope or word

@@ -123,6 +123,12 @@ _ENTRY_LIMIT: Final = 400
 #: More entries are not read: no post has room for them.
 _ENTRIES_READ: Final = 200
 _PARAGRAPHS_READ: Final = 5
+#: Notes with so many paragraphs below headings are prose for readers.
+_PARAGRAPHS_OF_PROSE: Final = 2
+#: The level of a heading in bold type, below those with marks.
+_LOWEST: Final = 7
+#: Headings below which each lower heading with a paragraph is an entry.
+_NEWS: Final = late(r"highlight|what.{0,2}s new|new features?\b|\Anew\b|\Afeatures?\b", re.IGNORECASE)
 
 #: The section of entries by their heading; the first match counts. ``None``: the entries are no changes.
 _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
@@ -146,7 +152,9 @@ _NESTED: Final = 2
 _CODE_INDENT: Final = 4
 
 _IMAGE: Final = late(r"!\[[^\]\n]*\]\([^)\s]*\)")
-_LINK: Final = late(r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])")
+_LINK: Final = late(
+    r"\[([^\[\]\n]{1,300})\](?:\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)|\[[^\[\]\n]*\])|\[(?=[#!][0-9])([^\[\]\n]{2,11})\]"
+)
 _EMPHASIS: Final = late(r"(?<![\w*_\\])(\*\*|__|\*|_)(?=\S)([^*_\n]+?)(?<=[^\s\\])\1(?![\w*_])")
 _ESCAPED: Final = late(r"\\([!-/:-@\[-`{-~])")
 _PULL: Final = late(r"https?://\S+?/(?:pull|pulls|issues|merge_requests)/([0-9]{1,10})(?![\w/])")
@@ -154,7 +162,9 @@ _BY: Final = late(r"[ ,]*\(?\bby @[\w.-]+(?:\[bot\])?(?:(?:,| and|, and) @[\w.-]
 _THANKS: Final = late(r"[ ,.!]*\(?[Tt]hanks?(?: you)?,?(?: to)? @[\w-]+!?\)?")
 _REFERENCE: Final = late(r"\A(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?)(?:[ ,]+(?:\(?#[0-9]+\)?|`?[0-9a-f]{7,40}`?))*:?[ -]+")
 _TAIL: Final = late(
-    r"(?:[ ,]*\((?=[^()]*#[0-9])(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)|[ ,]+(#[0-9]+))+[.]?\Z"
+    r"(?:(?<![ ,])[ ,]*+\((?=[^()]*(?:#[0-9]|[0-9][a-f]|[a-f][0-9]))"
+    r"(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)"
+    r"|(?<![ ,])[ ,]++(?:(?:close|fixe|resolve|ref)s )?#[0-9]++)+[.]?\Z"
 )
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
@@ -184,19 +194,33 @@ class Notes(Value, frozen=True, kw_only=True):
     lead: str
     #: In the author's order.
     changes: tuple[Change, ...]
+    #: Whether the notes are prose for readers: paragraphs below headings, not lists alone.
+    tells: bool = False
 
 
 def notes_of(release: Release) -> Notes:
     """Return the lead and the changes of a release's notes. The headings decide the sections."""
     text, _ = clean(release.body or "", _READ)
-    lead, groups = _read(text)
+    lead, groups, tells = _read(text)
     changes = chain.from_iterable(_changes(entries, section) for section, entries in groups)
-    return Notes(lead=lead, changes=tuple(changes))
+    return Notes(lead=lead, changes=tuple(_once(changes)), tells=tells)
+
+
+def _once(changes: Iterable[Change]) -> list[Change]:
+    """Return the changes without repetitions: tools list a breaking feature among the features, too."""
+    once: dict[tuple[str, str], Change] = {}
+    for change in changes:
+        said = (change.scope, change.text.casefold())
+        first = once.setdefault(said, change)
+        if first is not change:
+            best = change if change.section in GRAVE and first.section not in GRAVE else first
+            once[said] = replace(best, numbers=tuple(dict.fromkeys((*first.numbers, *change.numbers))))
+    return [*once.values()]
 
 
 def plain_line(markdown: str, limit: int) -> str:
     """Return one line of Markdown as plain text; code keeps its backticks."""
-    text = _LINK.sub(r"\1", _IMAGE.sub("", markdown[: 4 * limit]))
+    text = _LINK.sub(r"\1\2", _IMAGE.sub("", markdown[: 4 * limit]))
     for _ in range(2):
         text = _EMPHASIS.sub(r"\2", text)
     return masked_line(_ESCAPED.sub(r"\1", text), limit)
@@ -210,21 +234,27 @@ def first_sentence(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
+def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
     paragraphs: list[str] = []
     groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
     is_reported, left, margin = True, _ENTRIES_READ, 0
     open_: list[str] | None = None
+    # The heading of news, its level, and a lower heading, which is an entry if a paragraph follows.
+    news, level, own, below, told = Section.OTHER, 0, 0, "", 0
     for line, code, _ in _lines(text):
+        heading = None if code else _HEADING.fullmatch(line)
+        item = None if heading else _ITEM.match(line)
         if code or not line.strip() or line.lstrip().startswith((">", "|", "<")) or _OPEN in line:
             open_ = None
-        elif heading := _HEADING.fullmatch(line):
-            words = heading[1] or heading[2] or ""
-            sections = (of for pattern, of in _HEADINGS if re.search(pattern, words, re.IGNORECASE))
-            section = next(sections, Section.OTHER)
+        elif heading:
+            words, own = heading[1] or heading[2] or "", _level(line)
+            section = _section_of(words)
             is_reported, open_ = section is not None, None
             groups.append((section or Section.OTHER, []))
-        elif item := _ITEM.match(line):
+            below = words if level and own > level else ""
+            if not below:
+                news, level = section or Section.OTHER, own if _NEWS.search(words) and is_reported else 0
+        elif item:
             open_, indented = None, len(item[1])
             margin = indented if not groups[-1][1] and indented < _CODE_INDENT else margin
             if is_reported and left and indented - margin < _NESTED and not _FIRST_CONTRIBUTION.search(line):
@@ -233,10 +263,29 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]]]:
                 left -= 1
         elif open_ is not None:
             open_[-1] = f"{open_[-1]} {line.strip()}"
-        elif is_reported and left == _ENTRIES_READ and len(paragraphs) < _PARAGRAPHS_READ:
-            open_ = paragraphs
-            paragraphs.append(line.strip())
-    return next((lead for lead in map(_lead, paragraphs) if lead), ""), groups
+        else:
+            # The first level is the title of the notes.
+            told += own > 1 and (is_reported or bool(below)) and _NO_LEAD.search(line) is None
+            open_ = [line.strip()]
+            if below and left:
+                groups.append((news, [f"{below.rstrip(' #.!?:')}. {line.strip()}"]))
+                open_, left = groups[-1][1], left - 1
+            elif is_reported and left == _ENTRIES_READ and len(paragraphs) < _PARAGRAPHS_READ:
+                open_ = paragraphs
+                paragraphs.append(line.strip())
+        below = below if heading or not line.strip() else ""
+    lead = next((lead for lead in map(_lead, paragraphs) if lead), "")
+    return lead, groups, told >= _PARAGRAPHS_OF_PROSE
+
+
+def _level(heading: str) -> int:
+    marks = len(heading.lstrip()) - len(heading.lstrip(" #"))
+    return marks or _LOWEST
+
+
+def _section_of(words: str) -> Section | None:
+    sections = (of for pattern, of in _HEADINGS if re.search(pattern, words, re.IGNORECASE))
+    return next(sections, Section.OTHER)
 
 
 def _lead(paragraph: str) -> str:

@@ -333,7 +333,9 @@ def is_minor(change: Change) -> bool:
         words.SCOPES.get(change.scope.casefold()) in UPKEEP or DEPENDENCY.search(change.text)
     ):
         return True
-    return len(change.text.split()) <= _FEW_WORDS or _MINOR.search(lowered(change.text)) is not None
+    # Authors of notes choose short headings for what matters.
+    few = 1 if change.noted else _FEW_WORDS
+    return len(change.text.split()) <= few or _MINOR.search(lowered(change.text)) is not None
 
 
 def importance(change: Change) -> tuple[int, bool, int]:

@@ -10,6 +10,8 @@ from contentsvc_core.content.changelog.lines import headline, lead, plain
 from contentsvc_core.content.changelog.markdown import compare_url, cut_at_word, inline, link, masked_line, safe_url
 from contentsvc_core.content.changelog.report import Item, Part
 from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_minor, is_news, most_important
+from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import Phrasebook
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.writing import PackageRelease
@@ -28,6 +30,14 @@ _NAMED: Final = 3
 #: Limits of a title in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
+#: So many words begin a shortened change.
+_FEW_WORDS: Final = 4
+#: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
+_REST: Final = late(
+    r"(?:,| and| &|, and|;) (?P<verb>[A-Za-z]+)\b"
+    r"| (?:because|so that|since|in order to|while|without|rather than|instead of)\b",
+    re.IGNORECASE,
+)
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
 _SAYS_PRE: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
@@ -85,9 +95,10 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
-        unmarked = change.section is Section.FIXED and text == lead(change, phrases, marked=False)
-        size = len(text) + len(phrases.semicolon) * bool(leads)
+        unmarked = change.section not in GRAVE and text == lead(change, phrases, marked=False)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
+        text = _shortened(text) if len(text) > limit else text
+        size = len(text) + len(phrases.semicolon) * bool(leads)
         fits = size <= room and len(text) <= limit
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
@@ -96,6 +107,15 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
         if len(leads) == _LEADS:
             break
     return leads or {cut_at_word(lead(change, phrases), room): change.section for change in leading[:1]}
+
+
+def _shortened(text: str) -> str:
+    """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
+    first = " ".join(text.split(" ", _FEW_WORDS)[:_FEW_WORDS])
+    for found in _REST.finditer(text, len(first.rstrip(",;"))):
+        if found["verb"] is None or found["verb"].casefold() in VERBS:
+            return text[: found.start()]
+    return text
 
 
 def _joined(leads: Mapping[str, Section], semicolon: str) -> str:
@@ -120,9 +140,9 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
     titled = _adds(name, tag, project)
     if not titled:
-        title = _placed(tag, project) if tag else phrases.new_release_of.format(project=project)
+        title = _placed(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{_placed(tag, project)}: {name}"
+        title = f"{_placed(_named(tag), project)}: {name}"
     else:
         title = _placed(name, project)
     mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
@@ -182,13 +202,22 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
     """Return the names of a repository's releases, oldest first; of more than ``most`` the first and the last one."""
     limit = _TAG_LIMIT if len(releases) == 1 else _TAG_LIMIT // 2
-    named = [(plain(masked_line(each.tag_name, limit)), mark_of(each, phrases)) for each in releases]
+    named = [(plain(_named(masked_line(each.tag_name, limit))), mark_of(each, phrases)) for each in releases]
     tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
     if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_ROOM):
         tags = [phrases.say(phrases.release_range, first=tags[0], last=tags[-1])]
     return _placed(phrases.enumerated(tags), project)
+
+
+def _named(tag: str) -> str:
+    """Return a tag as readers name the release: ``kettle v1.2.0`` for ``kettle-v1.2.0`` or ``kettle/v1.2.0``."""
+    of = package_tag(tag)
+    if of is None:
+        return tag
+    sign = "v" if tag[len(of.package) :].removesuffix(of.version).endswith("v") else ""
+    return f"{of.package} {sign}{of.version}"
 
 
 def _placed(named: str, project: str) -> str:

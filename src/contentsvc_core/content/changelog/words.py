@@ -19,11 +19,13 @@ def _table(words: "Mapping[_Of, str]") -> "dict[str, _Of]":
 TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.BREAKING: "breaking break bc",
     Section.SECURITY: "security sec vuln",
-    Section.ADDED: "feat feature features fea enh new added add",
+    Section.ADDED: """feat feature features fea enh new added add new-feature new-features neue-funktion
+        nouvelle-fonctionnalité nueva-funcionalidad nouveauté""",
     Section.CHANGED: "imp improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
     Section.DEPRECATED: "deprecate deprecation deprecated depr",
     Section.REMOVED: "rem remove removed removal",
-    Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix regression regr",
+    Section.FIXED: """fix fixes fixed bug bugfix bugfixes hotfix bug-fix bug-fixes hot-fix hot-fixes regression regr
+        corrección""",
     Section.PERFORMANCE: "eff perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
@@ -106,23 +108,36 @@ VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
-#: Words of languages without spaces between words, and of Korean. The first row that is found counts.
+#: Words of languages without spaces between words, and of Korean. Of upkeep the first row that is found counts; of
+#: deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
 WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
     Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
     Section.INTERNAL: "重构|重構|リファクタ|리팩토링|测试|測試|テスト|테스트",
     Section.FIXED: "修复|修復|修正|解决|解決|不具合|バグ|수정|버그",
     Section.ADDED: "新增|添加|增加|支持|支援|追加|対応|추가|지원",
-    Section.REMOVED: "删除|刪除|移除|削除|삭제|제거",
+    Section.REMOVED: """删除|刪除|移除|不再支持|停止支持|削除|廃止|サポートを?終了|삭제|제거|지원 (?:종료|중단)""",
     Section.CHANGED: "更新|优化|優化|改进|改善|调整|調整|変更|修改|변경|개선",
 }
+VERBS_LAST: Final = late("[\u3040-\u30ff\uac00-\ud7af]")
+#: Last words of subjects whose verb comes last: "Ton hinzugefügt", "Dark mode added".
+LAST_WORDS: Final[Mapping[str, Section]] = _table({
+    Section.ADDED: """added hinzugefügt ergänzt eingebaut eingeführt implementiert ajouté ajoutée añadido añadida
+        aggiunto aggiunta""",
+    Section.CHANGED: """changed improved updated verbessert geändert aktualisiert angepasst überarbeitet erweitert
+        umbenannt amélioré améliorée modifié modifiée mejorado mejorada migliorato migliorata""",
+    Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa""",
+    Section.FIXED: """fixed resolved behoben korrigiert repariert gefixt verhindert corrigé corrigée corregido corregida
+        corretto corretta""",
+    Section.PERFORMANCE: "optimiert beschleunigt optimisé optimisée",
+})  # fmt: skip
 #: The first word of a subject, in the forms that are written.
 VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
     Section.ADDED: """add adds added adding introduce introduces introduced implement implements implemented
         implementing support supports supported supporting allow allows allowed allowing enable enables enabled
         expose exposes exposed provide provides provided accept accepts accepted offer permit permits create creates
         created new initial teach teaches export exports exported register ship publish announce predefine predefined
-        gain include includes recognize recognise let lets opt-in""",
+        gain include includes recognize recognise let lets opt-in impl""",
     Section.CHANGED: """change changes changed changing rename renames renamed switch switches switched switching
         migrate migrated update updates updated updating use uses used using improve improves improved improving
         improvements enhance enhances enhanced make makes made making replace replaces replaced set sets increase
@@ -161,7 +176,7 @@ IMPERATIVES: Final[Mapping[str, str]] = _table({
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
     "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
     "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
-    "expose": "exposes", "fix": "fixed fixes", "implement": "implemented implements",
+    "expose": "exposes", "fix": "fixed fixes hotfix", "implement": "impl implemented implements",
     "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
     "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes", "prevent": "prevented prevents",
     "port": "ported", "refactor": "refactored", "remove": "removed removes removing", "rename": "renamed renames",
@@ -225,7 +240,8 @@ _NEW_THING: Final = late(
 )
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|exception|failure|leak|mismatch|overflow|panic|race condition|regression"
+    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|leak|loop|mismatch|overflow"
+    r"|panic|n\+1 quer(?:y|ies)|race condition|regression|timeout"
     r"|detection|handling|parsing|rendering|resolution|validation|\w*error|\w+Exception)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
@@ -233,8 +249,18 @@ _FAULTY: Final = late(
     r"|styles?|tests?|tooltips?|typings?|ui|workflow)",
     re.IGNORECASE,
 )
+#: A vulnerability without a verb: "XSS in notes".
+_VULNERABILITY: Final = late(
+    r"(?:[^ ,;]+ ){0,4}?(?:csrf|injection|open redirect|path traversal|rce|redos|ssrf|vulnerabilit(?:y|ies)|xss)"
+    r"(?:\Z| (?:at|by|for|from|in|of|on|through|via|when|while|with) .*)",
+    re.IGNORECASE,
+)
 _WORD: Final = late(r"[^\W_]+")
-_DEEDS: Final = {Section.FIXED: ("Fix", _FAULTY), Section.ADDED: ("Add", _NEW_THING)}
+_DEEDS: Final = {
+    Section.FIXED: ("Fix", _FAULTY),
+    Section.ADDED: ("Add", _NEW_THING),
+    Section.SECURITY: ("Fix", _VULNERABILITY),
+}
 #: Words that may be verbs or adverbs: "Turning the lens", unlike "Turning error".
 _MAY_DO: Final = late(
     r"(?!\w+ing (?:crash|error|exception|failure|leak|panic)\b)\w{2,}(?:i[sz]e|ify|ing|ly)\b", re.IGNORECASE
@@ -314,3 +340,12 @@ def _like(written: str, verb: str | None) -> str:
     if verb is None:
         return written
     return verb.capitalize() if written[0].isupper() else verb
+
+
+def says_abroad(section: Section, text: str) -> bool:
+    """Check that a text names its section in another language: by its first or last word, or without spaces."""
+    first, last = text.partition(" ")[0], text.rpartition(" ")[2]
+    if VERBS_ABROAD.get(first.casefold()) is section or LAST_WORDS.get(last.rstrip(".!").casefold()) is section:
+        return True
+    row = None if text.isascii() else WORDS_WITHOUT_SPACES.get(section)
+    return row is not None and re.search(row, text) is not None

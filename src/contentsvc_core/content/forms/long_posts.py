@@ -38,10 +38,12 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     themes = wording.THEMES if len(news.items) > 1 or lead is None else ()
     gaps = [*news.gaps, *wording.as_written(news)]
     notes = _notes(news, brief.release)
+    # What the author tells readers in prose is no list of entries.
+    listed = not (notes and news.tells)
     blocks = [
-        _introduction(news, lead, "" if notes else news.lead),
-        *_upgrade(news, lead),
-        *(block for section in themes for block in _section(news, section, lead)),
+        _introduction(news, lead, "" if notes else news.lead, counts=listed),
+        *(_upgrade(news, lead) if listed else []),
+        *(block for section in themes if listed for block in _section(news, section, lead)),
         *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
@@ -51,7 +53,7 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     return Draft(title=wording.post_title(news), markdown=joined(blocks))
 
 
-def _introduction(news: News, lead: Item | None, author_said: str) -> str:
+def _introduction(news: News, lead: Item | None, author_said: str, *, counts: bool) -> str:
     said = [wording.opening(news)]
     if lead is None:
         said.append(author_said)
@@ -60,7 +62,7 @@ def _introduction(news: News, lead: Item | None, author_said: str) -> str:
             with_period(wording.line_of(lead, news)),
             "" if quoted_notes(lead.change) else _explanation(lead, news),
         ]
-    if len(news.announced) >= _COUNTED_FROM:
+    if counts and len(news.announced) >= _COUNTED_FROM:
         said.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
     return " ".join(map(inline, filter(None, [*said, *wording.besides(news)])))
 
@@ -110,7 +112,8 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
 
 
 def _notes(news: News, release: Release | None) -> list[str]:
-    if release is None or any(item.change.noted for item in news.items) or not news.lead:
+    entries = any(item.change.noted for item in news.items)
+    if release is None or not (news.tells if entries else news.lead):
         return []
     notes, cut = clean(release.body or "", _NOTES_LIMIT)
     return [notes, *([titles.cut_notes(release, news.phrases)] if cut else [])] if "\n\n" in notes else []

@@ -57,6 +57,8 @@ class News:
     items: tuple[Item, ...] = field(converter=tuple[Item, ...])
     #: The first paragraph of the only release's notes: plain, whole sentences; may be empty.
     lead: str
+    #: Whether the only release's notes are prose for readers.
+    tells: bool = False
     #: The numbers of changes that are only counted.
     upkeep: Mapping[Section, int]
     left_out: int
@@ -104,10 +106,12 @@ def news_of(brief: Brief) -> News:
     items: list[Item] = []
     upkeep: Counter[Section] = Counter()
     leads: list[str] = []
+    tells = False
     for part in parts:
         for stage in part.stages:
             notes = stage.told
             leads += [notes.lead] if stage.release else []
+            tells = tells or notes.tells
             upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
                 Item(change=_whole(change), part=part, released=stage.is_released)
@@ -121,6 +125,7 @@ def news_of(brief: Brief) -> News:
         parts=parts,
         items=sorted(items, key=lambda item: importance(item.change)),
         lead=leads[0] if len(leads) == 1 else "",
+        tells=tells and len(leads) == 1,
         upkeep=upkeep,
         left_out=brief.left_out,
         people=contributors(authors),

@@ -152,7 +152,7 @@ def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
     The text has the first changes, and the numbers of the rest.
     """
     others = [item for item in news.announced if item not in told]
-    named = [item for item in others if not is_minor(item.change)]
+    named = [item for item in others if not is_minor(item.change) or item.change.noted]
     if any(item.change.section is Section.BREAKING for item in told):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
     for count in range(min(_OTHERS, len(named)), -1, -1):
