@@ -166,12 +166,13 @@ async def shown_picture(session: Visitor, kind: FromPath[str]) -> Response[Any]:
 @get(_paths("/preview"))
 async def preview(session: Visitor) -> Response[Any]:
     stored = await _which(session)
-    posts, months = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
+    posts, months, labels = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
     links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
     body = front(
         _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
         ListPart(posts=posts, next=None, before=None),
         months,
+        labels,
         is_preview=True,
     )
     return Response(body, media_type=HTML, headers=_PRIVATE)
