@@ -1,7 +1,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
 import click
 
@@ -10,6 +10,7 @@ from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.application import Application
+from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.settings import Settings, load_settings
 
@@ -24,6 +25,8 @@ else:
     Api = object
 
 _T = TypeVar("_T")
+#: The field at the beginning of a refusal, such as ``targets.repositoryIds[0]``.
+_FIELD: Final = late(r"(?:Invalid request: )?(?:[A-Za-z]+\.)*([A-Za-z]+)(?:\[\d+\])?(?=[: ])")
 
 
 async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
@@ -113,7 +116,17 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
         slug = ctx.params.get("organization") if ctx is not None else None
         if slug:
             check_organization(api, slug)
-        return work(api)
+        try:
+            return work(api)
+        except click.UsageError as exc:
+            raise click.UsageError(_with_option(exc.message, ctx)) from exc
+
+
+def _with_option(refusal: str, ctx: click.Context | None) -> str:
+    """Return a refusal of ``/v1`` with the command's option for the field at its beginning."""
+    at_fault = _FIELD.match(refusal)
+    option = None if ctx is None or at_fault is None else option_of(ctx.command, at_fault[1])
+    return refusal if option is None or at_fault is None else f"{option}{refusal[at_fault.end() :]}"
 
 
 def check_organization(api: Api, slug: str) -> None:

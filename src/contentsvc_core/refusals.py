@@ -36,11 +36,24 @@ _BOUNDS: Final = {
     "<": "must be less than",
     "of length >=": "must have at least",
     "of length <=": "must have at most",
-    "matching regex": "must match",
+}
+#: The patterns of request fields.
+NAME_FORM: Final = "^[A-Za-z0-9_.-]{1,100}$"
+NESTED_NAME_FORM: Final = "^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$"
+REPOSITORY_ID_FORM: Final = "^[1-9][0-9]{0,18}$"
+REQUEST_ID_FORM: Final = "^[!-~]{1,64}$"
+_FORMS: Final = {
+    NAME_FORM: "must have 1 to 100 of the characters A-Z, a-z, 0-9, '_', '.' and '-', such as 'acme'",
+    NESTED_NAME_FORM: "must be names of the characters A-Z, a-z, 0-9, '_', '.' and '-' with '/' in between, such as "
+    "'acme/tools'",
+    REPOSITORY_ID_FORM: "must be a positive integer, such as 4242",
+    REQUEST_ID_FORM: "must have 1 to 64 visible ASCII characters, such as 'replay-1'",
 }
 
 _EXPECTED: Final = late(
-    rf"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>{'|'.join(map(re.escape, _BOUNDS))}) (?P<bound>.*))", re.DOTALL
+    rf"Expected `(?P<types>[^`]*)`(?:, got .*| (?P<how>{'|'.join(map(re.escape, _BOUNDS))}) (?P<bound>.*)"
+    r"| matching regex '(?P<pattern>.*)')",
+    re.DOTALL,
 )
 _TIME: Final = "must be a time with an offset, such as 2026-11-22T08:30:00Z"
 
@@ -110,7 +123,9 @@ def validation_fault(message: str) -> tuple[str, str]:
     expected = _EXPECTED.fullmatch(text)
     if expected is None:
         return place, "is out of range" if "out of range" in text else f"is invalid: {text}"
-    types, how, bound = expected.groups()
+    types, how, bound, pattern = expected.groups()
+    if pattern is not None:
+        return place, _FORMS.get(pattern, f"must match '{pattern}'")
     if how is None:
         return place, f"must be {' or '.join(_TYPES.get(name, name) for name in types.split(' | '))}"
     unit = f" {_UNITS.get(types, 'item')}{'' if bound == '1' else 's'}" if how.startswith("of length") else ""

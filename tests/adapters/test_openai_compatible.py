@@ -1,5 +1,6 @@
 """The writer that asks a model, against a server that speaks the protocol over real sockets, well and badly."""
 
+import asyncio
 import json
 import socket
 from typing import Final
@@ -206,19 +207,25 @@ async def test_a_busy_server_is_retried(status: int) -> None:
         assert len(server.requests) == 3
 
 
-async def test_a_wish_for_a_pause_is_the_least_pause() -> None:
-    async with model_server(refused(429, Retry_After="15"), streamed(ANSWER)) as server:
-        with pytest.raises(WriterUnavailable, match="has not finished"):
-            await written(server.url, timeout_s=0.8)
-        assert len(server.requests) == 1
-    async with model_server(refused(429, Retry_After="0.01"), streamed(ANSWER)) as server:
-        assert await written(server.url) == DRAFT
+async def test_a_wish_for_a_pause_is_the_least_pause_within_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    async with model_server(refused(429, Retry_After="60"), streamed(ANSWER)) as server:
+        assert await written(server.url, timeout_s=120) == DRAFT
+    assert pauses == [60]
 
 
-async def test_a_wish_for_a_long_pause_is_left_to_the_runs_next_attempt() -> None:
-    message = await fault_of(refused(429, {"code": "rate_limit_exceeded"}, Retry_After="3600"))
+@pytest.mark.parametrize(("after", "timeout_s"), [("3600", 120), ("15", 10)])
+async def test_a_wish_for_a_longer_pause_is_left_to_the_runs_next_attempt(after: str, timeout_s: float) -> None:
+    async with model_server(refused(429, {"code": "rate_limit_exceeded"}, Retry_After=after)) as server:
+        with pytest.raises(WriterUnavailable) as unavailable:
+            await written(server.url, timeout_s=timeout_s)
 
-    assert "answers 429 (rate_limit_exceeded), and wants to be asked again in 3600 s" in message
+    assert f"answers 429 (rate_limit_exceeded), and wants to be asked again in {after} s" in str(unavailable.value)
 
 
 async def test_a_server_that_stays_busy_is_given_up_after_some_tries() -> None:

@@ -8,6 +8,7 @@ from tests.api.described import subject, try_operation
 from tests.api.furnished import furnish, operations
 from tests.api.world import ApiWorld
 
+from contentsvc_core.refusals import validation_fault
 from contentsvc_core.usecases.reconcile import BY_HAND
 from contentsvc_http.field_descriptions import FIELDS
 
@@ -151,6 +152,15 @@ async def test_every_body_and_field_has_a_true_description_and_no_description_is
     assert not [name for name in counts if fields[name].get("type") == "array"]
     names = {*fields, *(name.partition(".")[2] for name in fields)}
     assert not FIELDS.keys() - names
+
+
+async def test_a_text_that_does_not_match_a_pattern_is_refused_with_an_example(world: ApiWorld) -> None:
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    patterns = set(re.findall("'pattern': '([^']*)'", str(document["components"]["schemas"])))
+
+    assert len(patterns) >= 4
+    faults = {each: validation_fault(f"Expected `str` matching regex '{each}'")[1] for each in patterns}
+    assert not [each for each, fault in faults.items() if "such as" not in fault or each in fault]
 
 
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:

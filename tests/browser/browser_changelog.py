@@ -86,6 +86,23 @@ def test_a_time_has_its_hour_in_the_title_and_a_script_adds_the_local_one(
         assert re.fullmatch(r".* [AP]M \(.*, \d\d:\d\d UTC\)" if scripts else r"[^(]*, \d\d:\d\d UTC", title)
 
 
+@pytest.mark.parametrize(("where", "one"), [("", "article"), ("/releases", "li.post"), ("/embed", "li.entry")])
+def test_a_post_that_reads_from_right_to_left_has_its_date_on_the_right(
+    story: Story, browser: Browser, where: str, one: str
+) -> None:
+    with Looking.at(story, browser, signed_in=False) as looking:
+        looking.page.goto(f"{_HOME}{where}")
+        post = looking.page.locator(one).first
+        right = "getBoundingClientRect().right"
+        to_the_right = f"post => post.{right} - post.querySelector('time').{right}"
+        assert post.evaluate(to_the_right) > 1
+
+        # "Light" in Arabic.
+        post.locator(".title a").first.evaluate("link => { link.textContent = '\\u0636\\u0648\\u0621' }")
+
+        assert post.evaluate(to_the_right) < 1
+
+
 def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -> None:
     with Looking.at(story, browser, signed_in=False) as looking:
         looking.page.goto(_HOME)

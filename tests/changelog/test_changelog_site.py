@@ -80,6 +80,9 @@ async def test_labels_lead_to_the_posts_that_have_them_on_pages_and_in_feeds() -
     fix = write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A fix", markdown="## Fixed\n\n- x")
     page = Seen(await reader.get())
     assert page.links["Fixed"] == f"http://test{HOME}?label=fixed"
+    # No post has this label.
+    for where in ("", "?label=fixed", "?q=fix"):
+        assert "Breaking" not in Seen(await reader.get(where)).links
 
     filtered = await reader.get("?label=fixed")
 

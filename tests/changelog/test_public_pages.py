@@ -116,7 +116,7 @@ async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reade
     assert fragment.headers["Access-Control-Allow-Origin"] == "*"
     assert all(link.startswith("http://test/") for link in Seen(fragment).links.values())
     # Without a stylesheet, too, the version is a word of its own.
-    assert '</time> <span class="badge release">' in fragment.text
+    assert '</time></bdi> <bdi class="badge release">' in fragment.text
 
 
 @pytest.mark.parametrize("pattern", _PATHS)

@@ -50,8 +50,10 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
 
 
 async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tenant) -> None:
-    """The delivery id is the event's: each hook claims it for itself, and they share one context record."""
-    settling = [await acme.processed("d") for _ in range(12)]
+    """The delivery id is the event's: each hook claims it for itself, and the record has id and time of the first."""
+    # After a crowd, a queue makes one batch of the next one.
+    await asyncio.gather(*[acme.stores.deliveries.settle(await acme.processed(f"d-{number}")) for number in range(8)])
+    settling = [await acme.processed("d", push(f"feat: {n} lamps"), at=later(seconds=n)) for n in range(12)]
     hooks = [
         evolve(each.hook, address=evolve(each.hook.address, integration_id=f"int_{number}"))
         for number, each in enumerate(settling)
@@ -59,7 +61,11 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
     told = [evolve(each, hook=hook, key=hook.claim_key("d")) for each, hook in zip(settling, hooks, strict=True)]
 
     assert await asyncio.gather(*map(acme.stores.deliveries.settle, told)) == [Settled.AS_DECIDED] * 12
-    assert (await acme.left()).counts == (1, 24, 12)
+    assert (await acme.left()).counts == (1 + 8, 24 + 16, 12 + 8)
+    first = settling[0].context
+    assert first is not None
+    record = await acme.stores.contexts.record(acme.id, first.custom_id)
+    assert record == evolve(first, event=push("feat: 11 lamps"))
 
 
 async def test_deliveries_that_are_nearly_alike_keep_the_values_in_which_they_differ(acme: Tenant) -> None:

@@ -296,7 +296,7 @@ async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> No
         integration_id=endpoint.id,
         repository_id=0,
         reference_id=message.id,
-        title="Sent endpoint.test webhook",
+        title="Outgoing endpoint.test message",
         integration_type="webhook",
         direction=Direction.OUTGOING,
         status=LogStatus.SUCCESS,

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from attrs import evolve
 from contract_lanes import on_lanes, until_they_wait
-from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, push, tenant
+from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -109,19 +109,6 @@ async def test_values_shared_by_a_batch_are_sent_once(acme: Tenant, postgresql: 
     assert shared.count('"place"') == 3
     assert len(columns) <= 17
     assert {len(column) for column in columns} == {19, 2 * 17}
-
-
-async def test_of_the_events_of_one_context_record_in_a_batch_the_last_one_is_kept(
-    acme: Tenant, postgresql: Database
-) -> None:
-    first, last = [await acme.processed("d", push(message)) for message in ("old", "new")]
-    hook = evolve(last.hook, address=evolve(last.hook.address, integration_id="int_other"))
-    batch = _items([first, evolve(last, hook=hook, key=hook.claim_key("d"))])
-
-    assert await PostgresqlBatchWriter(postgresql).write(batch) == [Settled.AS_DECIDED] * 2
-
-    (record,) = await acme.stores.contexts.records(acme.id)
-    assert record.event == push("new")
 
 
 async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(

@@ -165,6 +165,16 @@ async def test_a_further_changelog_is_added_furnished_previewed_published_and_de
     assert (await browsing.open(at)).status == 404
 
 
+async def test_all_faults_of_the_settings_are_shown_at_once(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(PAGE)).form(PAGE)
+    page = await browsing.send(form, title="", accent="teal", headerLinks="Docs", contentTypes=[])
+
+    assert page.status == 422
+    faults = [attrs["id"] for tag, attrs in page.elements if tag == "p" and attrs.get("class") == "fault"]
+    assert faults == ["title-fault", "accent-fault", "headerLinks-fault", "contentTypes-fault"]
+    assert await standing(acme) is None
+
+
 async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsing) -> None:
     csrf = (await browsing.open(PAGE)).form(PAGE).fields["csrf"][0]
     where = f"{PAGE}/images"

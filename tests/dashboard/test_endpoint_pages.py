@@ -97,7 +97,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     assert "The last attempt failed" in listed.response.text
     assert re.search(r'class="state bad">.*failing</span>', listed.response.text)
     log = await browsing.open("/dashboard/integrations/logs")
-    assert "Sent endpoint.test webhook" in log.response.text
+    assert "Outgoing endpoint.test message" in log.response.text
     assert f'href="{own}">Deploys' in log.response.text
     shown = await browsing.open(f"/dashboard/integrations/logs/{entry.id}")
     assert "we called the endpoint" in shown.response.text

@@ -682,13 +682,16 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         assert found.one("engine")[1].startswith("dbos: the database answers; its tables have version ")
         assert found.exit_code == 0
         # As after a restore by another role.
-        postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO pg_read_all_data')
-        state, output = told().one("schema")
+        postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO pg_monitor')
+        found = told()
+        state, output = found.one("schema")
         tables = f"{len(metadata.tables)} tables"
         assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {tables}")
+        assert found.all("schema")[0]["advice"].startswith("let the role of CONTENTSVC_DATABASE_URL own all tables")
+        assert found.one("runs") == ("skipped", "the database role lacks permissions")
         refused = invoke("organization", "create", "Acme")
         assert refused.stderr == (
-            "Error: the database role lacks a permission: permission denied for table organizations; "
+            "Error: the database role lacks a permission: permission denied for table alembic_version; "
             "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n"
         )
 

@@ -65,7 +65,7 @@ def test_a_message_is_sent_again_by_the_id_of_its_entry(database: str) -> None:
     receiver = Receiver()
     dispatched(database, receiver)
     (entry,) = json.loads(invoke("log", "list", "--organization", "acme", "--json").stdout)
-    assert (entry["title"], entry["referenceId"]) == ("Sent endpoint.test webhook", message_id)
+    assert (entry["title"], entry["referenceId"]) == ("Outgoing endpoint.test message", message_id)
 
     assert command("log", "replay", entry["id"]) == {"logId": entry["id"], "deliveryId": message_id, "runs": 0}
     dispatched(database, receiver)

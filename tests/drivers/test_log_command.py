@@ -58,7 +58,7 @@ def test_a_message_that_could_not_be_sent_is_shown_with_its_error(hook: dict[str
         integration_id="whe_1",
         repository_id=0,
         reference_id="msg_1",
-        title="Sent endpoint.test webhook",
+        title="Outgoing endpoint.test message",
         integration_type="webhook",
         status=LogStatus.FAILED,
         status_code=None,

@@ -371,6 +371,25 @@ def test_a_refusal_has_its_advice(
     assert "csk_x" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ("Invalid request: autoPublish must be a boolean", "--auto-publish must be a boolean"),
+        ("targets.repositoryIds[0]: 'x' is no id", "--repository-id: 'x' is no id"),
+        ("paths has an empty pattern", "--path has an empty pattern"),
+        ("Unknown brand identity: 'x'", "Unknown brand identity: 'x'"),
+        ("Invalid request: more is an unknown field", "Invalid request: more is an unknown field"),
+    ],
+)
+def test_a_refusal_names_the_option_of_a_field(scripted: tuple[type[Scripted], Any], error: str, message: str) -> None:
+    server, run = scripted
+    server.script = [(400, {}, json.dumps({"error": error}))]
+
+    done = run("trigger", "edit", "trg_x", "--auto-publish")
+
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
+
+
 @pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
 def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[type[Scripted], Any], wrong: str) -> None:
     server, run = scripted

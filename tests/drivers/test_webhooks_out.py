@@ -206,7 +206,7 @@ def test_a_published_post_arrives_after_two_failures_once_verified_and_logged(sc
     assert came[0].body["type"] == "post.published"
     assert came[0].body["data"]["id"] == post["id"]
     assert came[0].body["data"]["links"] == {"self": f"/v1/posts/{post['id']}"}
-    assert (entry["title"], entry["referenceId"]) == ("Sent post.published webhook", came[0].headers["webhook-id"])
+    assert (entry["title"], entry["referenceId"]) == ("Outgoing post.published message", came[0].headers["webhook-id"])
     assert (entry["direction"], entry["statusCode"], entry["errorMessage"]) == ("outgoing", 204, None)
     assert len(scene.log(endpoint)) == 1
     # Resent by its log entry.

@@ -111,7 +111,7 @@ async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: 
     assert headers["webhook-timestamp"] == str(to_ms(now) // 1000)
     assert headers["webhook-signature"] == Webhook(office.secret).sign(message_id, now, body.decode())
     (entry,) = await office.log()
-    assert (entry.title, entry.status.value, entry.status_code) == ("Sent endpoint.test webhook", "success", 200)
+    assert (entry.title, entry.status.value, entry.status_code) == ("Outgoing endpoint.test message", "success", 200)
     assert (entry.reference_id, entry.integration_id, entry.direction.value) == (
         message_id,
         office.endpoint.id,

@@ -15,6 +15,7 @@ from contentsvc_core.content.editing import CreatePost
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import SLUG_TAKEN, SLUG_USED, PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
+from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
@@ -99,9 +100,9 @@ async def test_a_picture_is_stored_with_its_changelog_and_removed(world: World, 
 async def test_a_preview_and_a_page_show_the_newest_posts(world: World, editor: ChangelogEditor) -> None:
     changelog = await editor.change(world.organization, ChangeChangelog(is_public=True))
     assert isinstance(changelog, PublicChangelog)
-    for number in range(PREVIEW_LENGTH + 1):
+    for number, text in enumerate(["## Breaking changes\n\nIt.", *["## Fixed\n\nIt."] * PREVIEW_LENGTH]):
         post = await PostEditor(world.stores.posts, SafeMarkdown(), world.clock, world.ids).create(
-            world.organization.id, CreatePost(title=f"Lamp {number}", markdown="It.", status=PostStatus.PUBLISHED)
+            world.organization.id, CreatePost(title=f"Lamp {number}", markdown=text, status=PostStatus.PUBLISHED)
         )
         assert isinstance(post, Post)
         world.clock.advance(timedelta(days=1))
@@ -112,6 +113,6 @@ async def test_a_preview_and_a_page_show_the_newest_posts(world: World, editor: 
     assert isinstance(other, PublicChangelog)
     chosen, none = await editor.preview(world.organization, other)
     assert (chosen.posts, none) == (0, [])
-    page, months = await editor.page(changelog, 2, ZoneInfo("UTC"))
-    assert [each.title for each in page] == ["Lamp 10", "Lamp 9"]
+    page, months, labels = await editor.page(changelog, 2, ZoneInfo("UTC"))
+    assert ([each.title for each in page], labels) == (["Lamp 10", "Lamp 9"], [Label.FIXED, Label.BREAKING])
     assert [each.written for each in months] == ["2026-01"]

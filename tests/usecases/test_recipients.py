@@ -72,7 +72,7 @@ async def test_an_address_is_asked_and_gets_nothing_before_its_owner_confirms() 
         assert first.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         token, leave = token_of(first, "confirm"), token_of(first, "leave")
         assert f"/alerts/leave?token={leave}>" in first.message["List-Unsubscribe"]
-        assert (entry.title, entry.status) == ("Sent endpoint.confirmation webhook", LogStatus.SUCCESS)
+        assert (entry.title, entry.status) == ("Outgoing endpoint.confirmation message", LogStatus.SUCCESS)
         # The log has the address, but no token.
         assert token not in str(entry)
 

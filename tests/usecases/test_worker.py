@@ -19,10 +19,10 @@ from contentsvc_core.ports import RunLedger, Steps, Workflow
 from contentsvc_core.usecases.perform import Performer
 
 
-async def until(condition: Callable[[], Awaitable[bool]], *, within_s: float = 10.0) -> None:
-    async with asyncio.timeout(within_s):
-        while not await condition():
-            await asyncio.sleep(0.01)  # the engine sends no event: poll the rows
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    # No time limit but that of pytest: a busy machine is not a fault.
+    while not await condition():
+        await asyncio.sleep(0.01)  # the engine sends no event: poll the rows
 
 
 async def statuses(world: World) -> set[RunStatus]:
@@ -178,7 +178,7 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     engine = engines(performer_with(world, writer))
     await pushed(world, "d-1", "feat: lamp")
     await engine.launch()
-    await asyncio.wait_for(writer.writing.wait(), 10)
+    await writer.writing.wait()
 
     await engine.close(within_s=0)
     # Given back, as if it had not been taken.
@@ -265,7 +265,7 @@ async def test_runs_taken_during_a_stop_are_given_back(world: World) -> None:
     engine = worker_of(world, world.performer, faults.append, ledger)
     await pushed(world, "d-1", "feat: lamp")
     await engine.launch()
-    await asyncio.wait_for(ledger.taking.wait(), 10)
+    await ledger.taking.wait()
 
     closing = asyncio.create_task(engine.close(within_s=0))
     asyncio.get_running_loop().call_later(0.1, ledger.may_take.set)
@@ -285,7 +285,7 @@ async def test_nothing_is_begun_after_a_stop_has_begun(world: World) -> None:
     for number in range(40):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await engine.launch()
-    await asyncio.wait_for(writer.writing.wait(), 10)
+    await writer.writing.wait()
     begun = ledger.calls
 
     closing = asyncio.create_task(engine.close(within_s=10))

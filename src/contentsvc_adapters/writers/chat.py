@@ -64,9 +64,8 @@ class ModelEndpoint:
 @frozen(kw_only=True)
 class Patience:
     tries: int = 4
+    #: The pause doubles with each try. If the server asks for a longer one, it is kept as far as the time limit allows.
     first_pause_s: float = 0.5
-    #: The longest pause, in seconds. If the server asks for a longer one, the run's next attempt tries again.
-    longest_pause_s: float = 20.0
     connect_s: float = 5.0
     #: How long a server may be silent during its answer, in seconds.
     silence_s: float = 30.0
@@ -113,12 +112,13 @@ class Chat:
     async def request(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
         """Send a prompt, with retries, until an answer or a permanent fault, within the endpoint's time limit."""
         try:
-            async with asyncio.timeout(self._endpoint.timeout_s):
-                return await self._request(prompt)
+            async with asyncio.timeout(self._endpoint.timeout_s) as limit:
+                return await self._request(prompt, limit)
         except TimeoutError:
             return InvalidCompletion(reason=f"the model has not finished within {self._endpoint.timeout_s:g} s")
 
-    async def _request(self, prompt: Prompt) -> ModelAnswer | InvalidCompletion:
+    async def _request(self, prompt: Prompt, limit: asyncio.Timeout) -> ModelAnswer | InvalidCompletion:
+        now, ends_at = asyncio.get_running_loop().time, limit.when() or 0.0
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
@@ -131,11 +131,11 @@ class Chat:
             tried += 1
             if tried == self._patience.tries:
                 return InvalidCompletion(reason=f"{answer.reason}, {tried} times")
-            if answer.after_s > self._patience.longest_pause_s:
+            if now() + answer.after_s >= ends_at:
                 return InvalidCompletion(reason=f"{answer.reason}, and wants to be asked again in {answer.after_s:g} s")
             # At least as long as the server asks, and jittered, so that runs do not retry all at once.
             await asyncio.sleep(max(answer.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
-            pause_s = min(2 * pause_s, self._patience.longest_pause_s)
+            pause_s *= 2
 
     def _question(self, prompt: Prompt) -> dict[str, Any]:
         question: dict[str, Any] = {

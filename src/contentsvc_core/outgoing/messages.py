@@ -193,7 +193,7 @@ def begun_log(taken: LeasedMessage, *, log_id: str, at: datetime) -> LogEntry:
         integration_id=message.endpoint_id,
         repository_id=_NO_REPOSITORY,
         reference_id=message.id,
-        title=f"Sent {message.type} webhook",
+        title=f"Outgoing {message.type} message",
         integration_type=INTEGRATION_TYPE,
         direction=Direction.OUTGOING,
         status=LogStatus.PENDING,

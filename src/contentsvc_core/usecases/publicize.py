@@ -7,6 +7,7 @@ from msgspec import Struct
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
 from contentsvc_core.content.public.changes import CreateChangelog, changed_changelog
+from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
@@ -16,6 +17,13 @@ from contentsvc_core.usecases.edit import unshared
 
 #: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
 PREVIEW_LENGTH: Final = 10
+#: In the order in which readers choose.
+_LABELS: Final = (Label.NEW, Label.IMPROVED, Label.FIXED, Label.SECURITY, Label.BREAKING)
+
+
+async def labels_in(changelogs: Changelogs, changelog: PublicChangelog) -> Sequence[Label]:
+    """Return the labels that listed posts have."""
+    return [label for label in _LABELS if await changelogs.posts(changelog, limit=1, label=label)]
 
 
 @final
@@ -83,8 +91,12 @@ class ChangelogEditor:
 
     async def page(
         self, changelog: PublicChangelog, length: int, zone: ZoneInfo
-    ) -> tuple[Sequence[Post], Sequence[Month]]:
-        return await self._changelogs.posts(changelog, limit=length), await self._changelogs.months(changelog, zone)
+    ) -> tuple[Sequence[Post], Sequence[Month], Sequence[Label]]:
+        posts, months = (
+            await self._changelogs.posts(changelog, limit=length),
+            await self._changelogs.months(changelog, zone),
+        )
+        return posts, months, await labels_in(self._changelogs, changelog)
 
     async def remove(self, changelog: PublicChangelog) -> Refusal | None:
         if changelog.is_first:

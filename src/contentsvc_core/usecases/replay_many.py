@@ -16,7 +16,7 @@ from contentsvc_core.lists.parameters import choices, read_time
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
-from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.refusals import REQUEST_ID_FORM, Refusal, invalid
 from contentsvc_core.usecases.edit import unshared
 from contentsvc_core.usecases.replay import NOT_KEPT, Replayed, Replayer, is_replay
 
@@ -35,7 +35,7 @@ class ReplayDeliveries(Command, frozen=True):
             title="Request id",
             description="An id of your choice, 1 to 64 visible characters. A repeated request with the same id replays "
             "no delivery twice.",
-            pattern="^[!-~]{1,64}$",
+            pattern=REQUEST_ID_FORM,
         ),
     ]
     integration_id: Annotated[

@@ -1,18 +1,27 @@
-from collections.abc import Callable
-from typing import Final, TypeAlias, TypeVar, final
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Final, Protocol, TypeVar, final
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Automations, Clock, Directory, IdSource, Schedules, Triggers
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing
 from contentsvc_core.workflows.batches import batch_firing
-from contentsvc_core.workflows.causes import sources_of
+from contentsvc_core.workflows.causes import Source, sources_of
 from contentsvc_core.workflows.schedules import firing
 
 BATCH_SIZE: Final = 100
 _Automation = TypeVar("_Automation", bound=Automation)
-#: Returns the firing of an automation; ``None``: it is not due.
-_FiringOf: TypeAlias = Callable[..., Firing | None]
+_Automation_contra = TypeVar("_Automation_contra", bound=Automation, contravariant=True)
+
+
+class _FiringOf(Protocol[_Automation_contra]):
+    def __call__(
+        self, found: _Automation_contra, now: datetime, zone: ZoneInfo, /, *, sources: Iterable[Source], run_id: str
+    ) -> Firing | None:
+        """Return the firing of an automation at ``now``; ``None``: it is not due."""
+        ...
 
 
 @final
@@ -42,7 +51,7 @@ class Scheduler:
     async def turn(self) -> int:
         return await self._all(self._schedules, firing) + await self._all(self._triggers, batch_firing)
 
-    async def _all(self, automations: Automations[_Automation], firing_of: _FiringOf) -> int:
+    async def _all(self, automations: Automations[_Automation], firing_of: _FiringOf[_Automation]) -> int:
         started = 0
         last: DueAutomation | None = None
         while True:
@@ -59,7 +68,9 @@ class Scheduler:
                 return started
             last = due[-1]
 
-    async def _fire(self, automations: Automations[_Automation], firing_of: _FiringOf, due: DueAutomation) -> bool:
+    async def _fire(
+        self, automations: Automations[_Automation], firing_of: _FiringOf[_Automation], due: DueAutomation
+    ) -> bool:
         found = await automations.find(due.organization_id, due.id)
         if found is None:
             return False

@@ -66,7 +66,13 @@ def render(template: str, shown: Shows, *, title: str, here: str, **told: object
 
 
 def front(
-    shown: Shows, part: ListPart, months: Sequence[Month], *, label: Label | None = None, is_preview: bool = False
+    shown: Shows,
+    part: ListPart,
+    months: Sequence[Month],
+    labels: Sequence[Label],
+    *,
+    label: Label | None = None,
+    is_preview: bool = False,
 ) -> bytes:
     here = shown.links.labelled(shown.links.home, label)
     return render(
@@ -75,6 +81,7 @@ def front(
         title=(label.shown if label else "") if part.before is None else "Older posts",
         here=own_address(here, part),
         label=label,
+        offered=labels,
         preview=is_preview,
         months=by_month(part.posts, shown.zone),
         in_full=shown_in_full(part.posts),
@@ -150,7 +157,6 @@ _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")
 _globals: dict[str, Any] = _ENVIRONMENT.globals
 _globals["excerpt_length"] = EXCERPT
 _filters: dict[str, Any] = _ENVIRONMENT.filters
-_globals["labels"] = (Label.NEW, Label.IMPROVED, Label.FIXED, Label.SECURITY, Label.BREAKING)
 _filters.update(
     day=_day,
     within=_within,

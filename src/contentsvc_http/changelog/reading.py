@@ -28,6 +28,7 @@ from contentsvc_core.ports import Changelogs, Search, Share
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
+from contentsvc_core.usecases.publicize import labels_in
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.errors import Refused
@@ -163,6 +164,9 @@ class Shown:
         if post.release_tag is None:
             return ()
         return await self.changelogs.contained(self.changelog, post.id, limit=limit)
+
+    async def labels(self) -> Sequence[Label]:
+        return await labels_in(self.changelogs, self.changelog)
 
     async def months(self) -> Sequence[Month]:
         return await self.changelogs.months(self.changelog, self.zone)

@@ -80,7 +80,8 @@ def _pages(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         async def read() -> Callable[[], bytes]:
             part, months = await view.part(PAGE_LENGTH, before, label=label), await view.months()
-            return lambda: front(view, part, months, label=label)
+            labels = await view.labels()
+            return lambda: front(view, part, months, labels, label=label)
 
         return await answer(view, _from(named, before), read)
 
@@ -140,12 +141,14 @@ async def _of_post(view: Shown, part: str, find: Callable[[], Awaitable[Post]]) 
 async def _results(view: Shown, words: str) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         posts, has_more = await view.having(words, PAGE_LENGTH)
+        labels = await view.labels()
         return lambda: render(
             "search.html",
             view,
             title=f"Search: {words}",
             here=view.links.having(words),
             words=words,
+            offered=labels,
             posts=posts,
             more=has_more,
         )

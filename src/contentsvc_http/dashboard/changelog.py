@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
-from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, faults_of
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
@@ -81,12 +82,12 @@ async def _page(
     session: DashboardSession,
     stored: PublicChangelog,
     form: Form | None = None,
-    refused: Refusal | None = None,
+    refused: Sequence[Refusal] = (),
     *,
     added: Form | None = None,
 ) -> Response[Any]:
     links = ChangelogLinks(base_url=session.app.base_url, slug=stored.slug)
-    faults = by_field(None if refused is None else _REFUSALS.faults(refused))
+    faults = by_field({name: text for each in refused for name, text in _REFUSALS.faults(each).items()})
     several = await session.app.changelog_editor.all_of(session.organization)
     integrations = await session.app.stores.directory.integrations(session.organization_id)
     connected = (repository.full_name for integration in integrations for repository in integration.repositories)
@@ -112,9 +113,7 @@ async def _page(
         "badge": _BADGE.format(links.badge, links.home),
     }
     title = _TITLE if stored.is_first else stored.title
-    return pages.page(
-        session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
-    )
+    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=422 if refused else 200)
 
 
 @get(_paths())
@@ -125,9 +124,10 @@ async def shown(session: Visitor) -> Response[Any]:
 @post(_paths())
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
-    done = await session.app.changelog_editor.change(session.organization, _command_of(form), stored)
+    command = _command_of(form)
+    done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
-        return await _page(session, stored, form, done)
+        return await _page(session, stored, form, faults_of(command) or [done])
     return go(_at(stored), notice="saved")
 
 
@@ -136,7 +136,7 @@ async def add(session: Visitor, form: SentForm) -> Response[Any]:
     command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
     done = await session.app.changelog_editor.create(session.organization, command)
     if isinstance(done, Refusal):
-        return await _page(session, await _which(session), refused=done, added=form)
+        return await _page(session, await _which(session), refused=faults_of(command) or [done], added=form)
     return go(_at(done), notice="saved")
 
 
@@ -147,10 +147,10 @@ async def picture(upload: Upload) -> Response[Any]:
     kind = named(ImageKind, form.text("kind"))
     if not content and not form.is_on("delete"):
         empty = invalid(kind.value, "must be a file: choose one")
-        return await _page(session, stored, refused=empty)
+        return await _page(session, stored, refused=[empty])
     done = await session.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
     if isinstance(done, Refusal):
-        return await _page(session, stored, refused=done)
+        return await _page(session, stored, refused=[done])
     return go(_at(stored), notice="saved")
 
 
@@ -166,12 +166,13 @@ async def shown_picture(session: Visitor, kind: FromPath[str]) -> Response[Any]:
 @get(_paths("/preview"))
 async def preview(session: Visitor) -> Response[Any]:
     stored = await _which(session)
-    posts, months = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
+    posts, months, labels = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
     links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
     body = front(
         _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
         ListPart(posts=posts, next=None, before=None),
         months,
+        labels,
         is_preview=True,
     )
     return Response(body, media_type=HTML, headers=_PRIVATE)
@@ -212,7 +213,7 @@ async def switch(session: Visitor, form: SentForm) -> Response[Any]:
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
         # Another organization has taken the slug meanwhile.
-        return await _page(session, stored, refused=done)
+        return await _page(session, stored, refused=[done])
     return go(_at(stored), notice="enabled" if is_public else "disabled")
 
 
@@ -220,7 +221,7 @@ async def switch(session: Visitor, form: SentForm) -> Response[Any]:
 async def delete(session: Visitor) -> Response[Any]:
     stored = await _which(session)
     refused = await session.app.changelog_editor.remove(stored)
-    return go("/changelog", notice="deleted") if refused is None else await _page(session, stored, refused=refused)
+    return go("/changelog", notice="deleted") if refused is None else await _page(session, stored, refused=[refused])
 
 
 def _at(changelog: PublicChangelog) -> str:

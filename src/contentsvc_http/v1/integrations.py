@@ -13,6 +13,7 @@ from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Directory
+from contentsvc_core.refusals import NAME_FORM, NESTED_NAME_FORM
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
 from contentsvc_core.usecases.reconcile import Reconciler
@@ -35,7 +36,7 @@ from contentsvc_http.v1.schemas_integrations import (
 
 #: The paths of providers do not support the methods of an integration.
 _NOT_OF_PROVIDERS: Final = [405]
-_Part = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+_Part = Annotated[str, Meta(pattern=NAME_FORM)]
 _Handler = TypeVar("_Handler", bound=Callable[..., Any])
 _Id = Annotated[str, Parameter(description="Id of the integration.")]
 
@@ -53,7 +54,7 @@ class NewIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
 class NewNestedIntegration(NewIntegration, forbid_unknown_fields=True, rename="camel"):
     """The repository to connect. If you send a token, contentsvc creates the webhook at the code host."""
 
-    owner: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100}){0,20}$")]
+    owner: Annotated[str, Meta(pattern=NESTED_NAME_FORM)]
 
 
 class Reconciliation(Struct, forbid_unknown_fields=True, rename="camel"):

@@ -11,12 +11,13 @@ from contentsvc_core.identifiers import MAX_REPOSITORY_ID, repository_id
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory
+from contentsvc_core.refusals import REPOSITORY_ID_FORM
 from contentsvc_core.text import one_line
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.pages import read_parameters
 
 RepositoryId: TypeAlias = (
-    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
+    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern=REPOSITORY_ID_FORM)]
 )
 ConnectedRepository: TypeAlias = (
     Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]

@@ -417,6 +417,10 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Fix the lamp and add tests", _CODE, _S.FIXED),
         ("Correct copyright of the lamp", _CODE, _S.FIXED),
         ("Lens support", _CODE, _S.ADDED),
+        ("Auto-generate slugs from titles", _CODE, _S.CHANGED),
+        ("Auto-generated files", _CODE, _S.INTERNAL),
+        ("Release candidates can be promoted to stable", _CODE, _S.CHANGED),
+        ("Merge version filters into one menu", _CODE, _S.CHANGED),
     ),
     "news fragments": (
         ("Tests do not fail without a package", f"{_CODE} +changelog.d/71.changed.rst", _S.CHANGED),

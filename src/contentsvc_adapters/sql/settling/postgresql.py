@@ -88,8 +88,8 @@ def _statement() -> str:
     Claims and organizations are looked up one by one, which leaves the planner no join: it would read the whole table
     for each batch, for as long as its plan is from a time when the table was small.
 
-    Several hooks of one repository may deliver the same event at once. They share one context record, and the last one
-    is kept: a statement cannot write a row twice.
+    Several hooks of one repository may deliver the same event at once. They share one context record, with the id and
+    the time of the first one and the event of the last one: a statement cannot write a row twice.
     """
     parameters = count(2)
 
@@ -145,9 +145,11 @@ def _statement() -> str:
             INSERT INTO context_records
                 (organization_id, custom_id, id, provider, repository_id, event_id, created_at)
             SELECT DISTINCT ON (organization_id, custom_id)
-                organization_id, custom_id, context_id, provider, origin_id, id, context_at
+                organization_id, custom_id, first_value(context_id) OVER hooks, provider, origin_id, id,
+                first_value(context_at) OVER hooks
             FROM won, concat(provider, ':', origin_id, ':', delivery_id) AS custom_id
             WHERE context_id IS NOT NULL AND (SELECT count(*) FROM events_added) >= 0
+            WINDOW hooks AS (PARTITION BY organization_id, custom_id ORDER BY number)
             ORDER BY organization_id, custom_id, number DESC
             ON CONFLICT (organization_id, custom_id) DO UPDATE SET event_id = excluded.event_id
             RETURNING 1

@@ -94,10 +94,12 @@ def _durable(server: DatabaseServer) -> str:
 
 async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
     name = "schema"
+    if (forbidden := await database.forbidden()) is not None:
+        advice = f"{OWN_TABLES}; after a restore, docs/operations.md, Backup, has the command"
+        found = fault(name, f"{forbidden}: deliveries are answered with 500", advice)
+        return [found], "the database role lacks permissions"
     current = await database.revision()
     if current == HEAD:
-        if (forbidden := await database.forbidden()) is not None:
-            return [fault(name, f"{forbidden}: deliveries are answered with 500", OWN_TABLES)], None
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
         backup = "" if current is None else "make a backup, then "

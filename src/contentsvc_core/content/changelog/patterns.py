@@ -199,8 +199,9 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
-    mark release v?\d\S* | new release template | update release (?:date|version).* | release candidate.*
-    dev version.* | merge (?:release|version) .* | add unreleased section.* | add release date.*
+    mark release v?\d\S* | new release template | update release (?:date|version)(?: .*\d.*)?
+    release candidate(?: v?\d.*)? | dev version(?: v?\d.*)? | merge (?:release|version) v?\d.*
+    add unreleased section.* | add release date(?: .*\d.*)?
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
@@ -261,7 +262,7 @@ REFERENCE_ALONE: Final = late(
     r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
 )
 ROBOT: Final = lines_of(r"""
-    cherry[ -]picked from .* | i18n: translations?.* | auto-?generate.* | automated? (?:cherry|back).*
+    cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*

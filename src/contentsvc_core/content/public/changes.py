@@ -69,14 +69,20 @@ ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("produc
 
 
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
-    values = values_of(command)
-    for name, value in values.items():
-        read = _READERS[name](value) if name in _READERS else value
-        if isinstance(read, Refusal):
-            return read
-        values[name] = read
+    if faults := faults_of(command):
+        return faults[0]
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
-    return evolve(current, **values, updated_at=max(at, current.updated_at))
+    return evolve(current, **_read(command), updated_at=max(at, current.updated_at))
+
+
+def faults_of(command: Struct) -> list[Refusal]:
+    """Return the refusals of all fields of a command, in their order."""
+    return [value for value in _read(command).values() if isinstance(value, Refusal)]
+
+
+def _read(command: Struct) -> dict[str, Any]:
+    values = values_of(command)
+    return {name: _READERS[name](value) if name in _READERS else value for name, value in values.items()}
 
 
 def _slug(text: str) -> str | Refusal:
