@@ -7,7 +7,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
@@ -168,7 +167,7 @@ def _is_over(job: Job) -> bool:
 
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
-    job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
+    job = await app.stores.jobs.job(key.organization_id, job_id)
     if job is None or not isinstance(job.request, Generation):
         message = "Job not found. generate_post returns the id of a job"
         raise ToolRefused(message)

@@ -9,7 +9,6 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, PaginationBody
 from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
@@ -190,7 +189,7 @@ async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnsw
 
 
 async def _read(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswer:
-    post = await app.stores.posts.post(key.organization_id, arguments.post_id) if is_own_id(arguments.post_id) else None
+    post = await app.stores.posts.post(key.organization_id, arguments.post_id)
     if post is None:
         raise ToolRefused(NO_SUCH_POST)
     markdown, where = part_of(post.markdown, arguments.offset)

@@ -11,6 +11,7 @@ from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import SqlStore
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, Scope, refuse_key
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
@@ -42,7 +43,7 @@ class SqlApiKeys(SqlStore):
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        row = await self._database.first(query)
+        row = await self._database.first(query) if is_own_id(prefix) else None
         return None if row is None else _key_of(row)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:

@@ -19,7 +19,7 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.paths import is_post_path
 from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.content.public.trimming import shown_content
-from contentsvc_core.identifiers import is_own_id, is_slug
+from contentsvc_core.identifiers import is_slug
 from contentsvc_core.lists.cursors import Cursor, read_cursor
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.lists.words import words_of
@@ -136,7 +136,7 @@ class Shown:
 
     async def post(self, post_id: str) -> Post:
         """Return a post; unknown and hidden posts have the same 404."""
-        own_post = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
+        own_post = await self.changelogs.post(self.changelog, post_id)
         if own_post is None:
             raise not_here()
         return own_post

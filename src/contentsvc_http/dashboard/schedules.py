@@ -9,7 +9,6 @@ from msgspec import Struct
 from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.plan import NO_REPOSITORY
 from contentsvc_core.workflows.schedules import (
@@ -156,7 +155,7 @@ class Schedules(FormSection[Schedule, _Typed]):
         return await session.app.stores.schedules.all_of(session.organization_id)
 
     async def find(self, session: DashboardSession, id_: str) -> Schedule | None:
-        return await session.app.stores.schedules.find(session.organization_id, id_) if is_own_id(id_) else None
+        return await session.app.stores.schedules.find(session.organization_id, id_)
 
     async def remove(self, session: DashboardSession, id_: str) -> object:
         return await session.app.stores.schedules.remove(session.organization_id, id_)

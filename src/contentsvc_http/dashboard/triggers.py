@@ -7,7 +7,6 @@ from msgspec import Struct
 from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Release
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.causes import source_type
@@ -161,7 +160,7 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
         return await session.app.stores.triggers.all_of(session.organization_id)
 
     async def find(self, session: DashboardSession, id_: str) -> Trigger | None:
-        return await session.app.stores.triggers.find(session.organization_id, id_) if is_own_id(id_) else None
+        return await session.app.stores.triggers.find(session.organization_id, id_)
 
     async def remove(self, session: DashboardSession, id_: str) -> object:
         return await session.app.stores.triggers.remove(session.organization_id, id_)
