@@ -25,7 +25,7 @@ class Unstorable(ContentServiceError):
         return cls(f"'{id_}' is the id of another one")
 
     @classmethod
-    def of_no_one(cls, organization_id: str) -> Self:
+    def of_no_organization(cls, organization_id: str) -> Self:
         """Create the error for a value of an organization that does not exist."""
         return cls(f"there is no organization '{organization_id}'")
 

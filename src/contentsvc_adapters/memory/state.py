@@ -182,7 +182,7 @@ class State:
 
     def refuse_stranger(self, organization_id: str) -> None:
         if organization_id not in self.organizations:
-            raise Unstorable.of_no_one(organization_id)
+            raise Unstorable.of_no_organization(organization_id)
 
 
 class MemoryStore:
