@@ -1,6 +1,6 @@
 """Exceptions: faults that the developers or the operator must fix. An expected refusal is a value."""
 
-from typing import final
+from typing import Self, final
 
 
 class ContentServiceError(Exception): ...
@@ -18,6 +18,16 @@ class Overloaded(ContentServiceError):
 @final
 class Unstorable(ContentServiceError):
     """The store refuses this value, and would refuse it again; nothing of it was written."""
+
+    @classmethod
+    def of_another(cls, id_: str) -> Self:
+        """Create the error for a value with the id of another one."""
+        return cls(f"'{id_}' is the id of another one")
+
+    @classmethod
+    def of_no_organization(cls, organization_id: str) -> Self:
+        """Create the error for a value of an organization that does not exist."""
+        return cls(f"there is no organization '{organization_id}'")
 
 
 @final

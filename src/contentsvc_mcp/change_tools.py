@@ -6,12 +6,11 @@ from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import CREATING_POSTS, rate_of
 from contentsvc_core.application import Application
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, SUMMARY_LIMIT, TITLE_LIMIT, ChangePost, CreatePost
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.refusals import RefusalKind
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.context_tools import Notice
 from contentsvc_mcp.post_tools import NO_SUCH_POST, PostId, Version, version_of
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted, chosen
 
 _RATE: Final = rate_of("PATCH", "/v1/posts/{postId}")
 _CHANGED: Final = "The post has changed since you read it. Call read_post for its current text and version"
@@ -103,12 +102,7 @@ async def _changed(app: Application, key: ApiKey, post_id: str, change: Struct, 
 
 
 def _answer(post: Post) -> ToolAnswer:
-    facts = {
-        "id": post.id,
-        "status": post.status.value,
-        "version": version_of(post),
-        "updatedAt": iso_ms(post.updated_at),
-    }
+    facts = {**chosen(post_body(post), ChangedPost), "version": version_of(post)}
     return ToolAnswer(facts=facts, untrusted={"title": post.title})
 
 

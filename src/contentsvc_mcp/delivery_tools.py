@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
-from contentsvc_core.content.posts import Post
+from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.journal import Direction, ListedEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.read_model import LogSearch
@@ -16,7 +16,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, chosen
 
 _MOST: Final = 50
 #: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
@@ -179,14 +179,6 @@ def _entry_body(entry: ListedEntry) -> dict[str, Any]:
 
 
 def _run_body(run: ListedRun, trigger: str, post: Post | None) -> dict[str, Any]:
-    written = None
-    if post is not None:
-        written = {
-            "id": post.id,
-            "title": post.title,
-            "contentType": post.content_type.value,
-            "status": post.status.value,
-        }
     return {
         "id": run.id,
         "status": run.status.value,
@@ -194,7 +186,7 @@ def _run_body(run: ListedRun, trigger: str, post: Post | None) -> dict[str, Any]
         "attempts": run.attempts,
         "error": _short(run.error),
         "createdAt": iso_ms(run.created_at),
-        "post": written,
+        "post": None if post is None else chosen(post_body(post), WrittenBody),
     }
 
 

@@ -7,14 +7,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.access.rates import rate_of
 from contentsvc_core.application import Application
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
-from contentsvc_core.workflows.jobs import GenerationJobBody, Job, job_events, job_status
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, JobEventBody, job_events, job_status
 from contentsvc_mcp.context_tools import Notice
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted, chosen
 
 #: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
@@ -168,7 +166,7 @@ def _is_over(job: Job) -> bool:
 
 
 async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
-    job = await app.stores.jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
+    job = await app.stores.jobs.job(key.organization_id, job_id)
     if job is None or not isinstance(job.request, Generation):
         message = "Job not found. generate_post returns the id of a job"
         raise ToolRefused(message)
@@ -177,13 +175,9 @@ async def _job(app: Application, key: ApiKey, job_id: str) -> Job:
 
 def _answer(job: Job) -> ToolAnswer:
     body: dict[str, Any] = to_builtins(GenerationJobBody.of(job))
-    events = [
-        {"type": event.type.value, "message": event.message, "createdAt": iso_ms(event.created_at)}
-        for event in job_events(job)
-    ]
-    kept = ("status", "contentType", "lookbackWindow", "postId", "createdAt")
+    events = [chosen(to_builtins(JobEventBody.of(event)), EventBody) for event in job_events(job)]
     return ToolAnswer(
-        facts={"jobId": job.id, **{name: body[name] for name in kept}},
+        facts={"jobId": job.id, **chosen(body, JobState)},
         untrusted={"error": body["error"], "events": events},
     )
 

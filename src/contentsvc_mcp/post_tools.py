@@ -9,12 +9,10 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
 from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, PaginationBody
 from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.context_tools import (
     Before,
     Behind,
@@ -27,7 +25,7 @@ from contentsvc_mcp.context_tools import (
     Since,
     read_before,
 )
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
+from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted, chosen
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
 NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
@@ -175,33 +173,19 @@ async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnsw
     posts, pagination = accepted(
         await app.shares.lists(organization_id, lambda: app.stores.posts.page(organization_id, query, page_request))
     )
-    lines = [
-        {
-            "id": post.id,
-            "title": post.title,
-            "contentType": post.content_type.value,
-            "status": post.status.value,
-            "createdAt": iso_ms(post.created_at),
-            "updatedAt": iso_ms(post.updated_at),
-        }
-        for post in posts
-    ]
+    lines = [chosen(post_body(post), PostLineBody) for post in posts]
     return ToolAnswer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
 
 
 async def _read(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswer:
-    post = await app.stores.posts.post(key.organization_id, arguments.post_id) if is_own_id(arguments.post_id) else None
+    post = await app.stores.posts.post(key.organization_id, arguments.post_id)
     if post is None:
         raise ToolRefused(NO_SUCH_POST)
     markdown, where = part_of(post.markdown, arguments.offset)
     metadata, is_cut = bounded(post.source_metadata)
     facts = {
-        "id": post.id,
-        "contentType": post.content_type.value,
-        "status": post.status.value,
+        **chosen(post_body(post), PostPart),
         "version": version_of(post),
-        "createdAt": iso_ms(post.created_at),
-        "updatedAt": iso_ms(post.updated_at),
         **where,
         "sourceMetadataCut": is_cut,
     }

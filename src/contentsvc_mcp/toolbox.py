@@ -1,4 +1,5 @@
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import get_annotations
 from typing import Any, TypeVar, final
 
 import msgspec
@@ -32,6 +33,11 @@ def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = 
         message = (words or {}).get(value.kind) or value.details.get("message") or value.message()
         raise ToolRefused(message)
     return value
+
+
+def chosen(body: Mapping[str, Any], shape: type) -> dict[str, Any]:
+    """Return the fields of a body of ``/v1`` that the shape of an answer has, in its order."""
+    return {name: body[name] for name in get_annotations(shape) if name in body}
 
 
 @final

@@ -1,13 +1,10 @@
 """``/v1/house-style``, and the house style in the bodies of triggers and schedules."""
 
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import pytest
 from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
-
-from contentsvc_core.content.style_bodies import HeadingsBody, HouseStyleBody
-from contentsvc_core.content.style_kinds import FOLDABLE, SECTIONS
 
 PATH = "/v1/house-style"
 SCHEDULE = {
@@ -83,11 +80,3 @@ async def test_a_trigger_and_a_schedule_may_differ(acme: Caller, path: str, name
         400,
         {"error": "Invalid request: outputConfig.houseStyle.hide must be a list of texts"},
     )
-
-
-def test_the_document_describes_every_field() -> None:
-    fields = get_type_hints(HouseStyleBody)
-    assert fields.keys() == WHOLE.keys()
-    assert get_type_hints(HeadingsBody).keys() == SECTIONS.keys()
-    (folded,) = get_args(fields["foldSections"])
-    assert get_args(folded) == FOLDABLE

@@ -137,7 +137,7 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
 
     assert read == [listed_entry(entry) for entry in log if search.finds(entry)]
     # A cursor need not point to an entry.
-    nowhere = Cursor(created_at=later(days=98), id="")
+    nowhere = Cursor(at=later(days=98), id="")
     assert len(await acme.stores.read_model.log(acme.id, search, limit=99, after=nowhere)) > 0
     assert list(await acme.stores.read_model.log(acme.id, search, limit=99, before=nowhere)) == read
 

@@ -35,7 +35,6 @@ from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import hit
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import Image, ImageKind, ImageMark
 from contentsvc_core.content.public.months import Month
@@ -241,7 +240,7 @@ async def _related(shelf: Shelf) -> None:
 
 
 async def _found(shelf: Shelf) -> None:
-    search, before = shelf.stores.search, Cursor(created_at=later(days=9), id="ctx_1")
+    search, before = shelf.stores.search, Cursor(at=later(days=9), id="ctx_1")
     terms = read_terms("feat lam* -door")
     assert not isinstance(terms, Refusal)
     for query in (ContextSearch(terms=terms), ContextSearch()):
@@ -264,7 +263,7 @@ async def _showing(shelf: Shelf) -> None:
     assert await changelogs.of(shelf.acme.id) == await changelogs.named(shown.slug) == shown
     newest = await changelogs.posts(shown, limit=20)
     assert len(newest) == 20
-    place = PublishedCursor.of(newest[-1])
+    place = newest[-1].place
     (month, *_) = await changelogs.months(shown)
     assert await changelogs.posts(shown, limit=20, month=month, before=place)
     await changelogs.posts(shown, limit=20, released=True, before=place)
@@ -286,7 +285,7 @@ async def _finding(shelf: Shelf) -> None:
     (newest, *_) = await changelogs.posts(shown, limit=2)
     assert newest.path is not None
     assert await changelogs.at_path(shown, newest.path) == newest
-    place = PublishedCursor.of(newest)
+    place = newest.place
     await changelogs.posts(shown, limit=20, label=Label.FIXED, before=place)
     await changelogs.posts(some, limit=20, label=Label.FIXED, month=Month.of(newest.occurred_at))
     await changelogs.posts(some, limit=20, released=True)
@@ -363,13 +362,13 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "public changelog by label, repository and path": _finding,
     "newest part of the log": lambda shelf: shelf.stores.read_model.log(shelf.acme.id, LogSearch(), limit=50),
     "older part of the log": lambda shelf: shelf.stores.read_model.log(
-        shelf.acme.id, LogSearch(), limit=50, before=Cursor(created_at=later(days=9), id="log_1")
+        shelf.acme.id, LogSearch(), limit=50, before=Cursor(at=later(days=9), id="log_1")
     ),
     "what came to the log since": lambda shelf: shelf.stores.read_model.log(
-        shelf.acme.id, LogSearch(), limit=50, after=Cursor(created_at=later(days=20), id="log_1")
+        shelf.acme.id, LogSearch(), limit=50, after=Cursor(at=later(days=20), id="log_1")
     ),
     "part of the log by all that can be asked for": lambda shelf: shelf.stores.read_model.log(
-        shelf.acme.id, _searching(shelf), limit=50, before=Cursor(created_at=later(days=9), id="log_1")
+        shelf.acme.id, _searching(shelf), limit=50, before=Cursor(at=later(days=9), id="log_1")
     ),
     "newest entries": lambda shelf: shelf.stores.read_model.newest_entries(shelf.acme.id),
     "counts of the log": lambda shelf: shelf.stores.read_model.log_counts(
@@ -381,7 +380,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
         shelf.acme.id,
         statuses=[RunStatus.FAILED, RunStatus.PENDING],
         limit=9,
-        before=Cursor(created_at=later(days=9), id="run_1"),
+        before=Cursor(at=later(days=9), id="run_1"),
     ),
     "a run, its entry, and all that came with that": _related,
     "search": _found,

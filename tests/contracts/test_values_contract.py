@@ -4,10 +4,12 @@ from datetime import datetime
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, Tenant, a_post, push, release, take, tenant
+from contract_values import IDS, Tenant, a_post, later, push, release, take, tenant
 from hypothesis import HealthCheck, given, settings
 from tests.golden import delivered
 
+from contentsvc_core.content.brand_changes import UNKNOWN_BRAND
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.strategies import delivery_ids, events, instants
 from contentsvc_core.webhooks.settlement import Settled
@@ -39,6 +41,33 @@ async def test_hostile_text_reads_back_as_it_was(acme: Tenant, text: str) -> Non
     assert [record.event for record in reversed(records)] == [event, evolve(release(text), body=text, name=text)]
     assert records[1] == settling.context
     assert settling.log in await acme.stores.journal.entries(acme.id)
+
+
+@pytest.mark.parametrize("text", ["", "\0", "\ud800", "a b", "é", "a" * 65], ids=ascii)
+async def test_text_that_is_no_id_is_the_id_of_nothing(acme: Tenant, text: str) -> None:
+    stores = acme.stores
+
+    assert await stores.posts.post(acme.id, text) is None
+    assert await stores.jobs.job(acme.id, text) is None
+    assert await stores.run_lists.run(acme.id, text) is None
+    assert await stores.journal.entry(acme.id, text) is None
+    assert await stores.read_model.entry(acme.id, text) is None
+    assert await stores.triggers.find(acme.id, text) is None
+    assert await stores.schedules.find(acme.id, text) is None
+    assert await stores.brands.identity(acme.id, text) is None
+    assert await stores.endpoints.endpoint(acme.id, text) is None
+    assert await stores.directory.integration(acme.id, text) is None
+    assert await stores.keys.key(text) is None
+    assert await stores.changelogs.post(PublicChangelog.first(acme.organization, later()), text) is None
+    for removed in (
+        await stores.triggers.remove(acme.id, text),
+        await stores.schedules.remove(acme.id, text),
+        await stores.endpoints.remove(acme.id, text),
+        await stores.directory.enable_integration(acme.id, text, enabled=False),
+    ):
+        assert removed is False
+    assert await stores.brands.remove(acme.id, text) == UNKNOWN_BRAND
+    assert await stores.directory.remove_integration(acme.id, text) is None
 
 
 async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:

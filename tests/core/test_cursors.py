@@ -9,7 +9,7 @@ from contentsvc_core.testing import START
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
-    cursor = Cursor(created_at=START + timedelta(milliseconds=7), id="log_1")
+    cursor = Cursor(at=START + timedelta(milliseconds=7), id="log_1")
 
     assert written_cursor(cursor) == "1767225600007_log_1"
     assert read_cursor("1767225600007_log_1") == cursor

@@ -24,13 +24,13 @@ from contentsvc_core.content.public.changelogs import (
     too_many_slugs,
 )
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.html import excerpt, nested
 from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.content.public.widget import badge_svg, badge_value, widget_data
+from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
@@ -309,13 +309,13 @@ def test_posts_about_one_release_are_grouped() -> None:
 
 
 def test_a_place_is_read_as_it_was_written() -> None:
-    place = PublishedCursor.of(POST)
+    place = POST.place
 
-    assert PublishedCursor.read(place.written) == place
+    assert read_cursor(written_cursor(place)) == place
     for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
-        assert PublishedCursor.read(text) is None
+        assert read_cursor(text) is None
     early = evolve(POST, occurred_at=at("2025-12-01"))
-    assert PublishedCursor.of(early) == PublishedCursor(occurred_at=at("2025-12-01"), id="post_1")
+    assert early.place == Cursor(at=at("2025-12-01"), id="post_1")
 
 
 def test_addresses() -> None:

@@ -589,22 +589,25 @@ def test_a_clock_that_is_off_is_named(ahead_s: float, state: FindingState, outpu
 async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     over = threading.Event()
 
-    async def hangs() -> list[Finding]:
+    async def hangs() -> Finding:
         await in_thread(over.wait)
-        return []
+        return ok("a", "b")
 
-    async def breaks() -> list[Finding]:
+    async def breaks() -> Finding:
         message = "x"
         raise RuntimeError(message)
 
-    async def away() -> list[Finding]:
+    async def away() -> Finding:
         message = "the database is away"
         raise StoreUnavailable(message)
 
-    async def well() -> list[Finding]:
-        return [ok("a", "b")]
+    async def well() -> Finding:
+        return ok("a", "b")
 
-    found = [*await within("a", hangs, limit_s=0.1), *await within("a", breaks), *await within("a", away)]
+    def itself(fault: Finding) -> Finding:
+        return fault
+
+    found = [await within("a", check, itself, limit_s=0.1) for check in (hangs, breaks, away)]
     over.set()
     assert [each.found for each in found] == [
         "there was no answer within 0.1 s",
@@ -612,7 +615,7 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
         "the database is away",
     ]
     assert {each.state for each in found} == {FindingState.FAULT}
-    assert await within("a", well) == [ok("a", "b")]
+    assert await within("a", well, itself) == ok("a", "b")
 
 
 async def test_what_is_done_aside_gives_its_result_or_raises() -> None:

@@ -6,13 +6,13 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.access.keyed_requests import KeyedRequest
-from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, is_active
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey, is_active, refuse_key
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports.access import RequestTransition, Transition
-from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
 
@@ -28,12 +28,10 @@ class MemoryApiKeys(MemoryStore):
                 raise Unstorable(message)
             return None
         active = {each.prefix for each in await self.keys(key.organization_id) if is_active(each, key.created_at)}
-        if key.issued_by is not None and key.issued_by not in active:
-            return ISSUER_ENDED
-        if len(active) >= at_most:
-            return too_many("active API keys", at_most)
-        self._state.keys[key.prefix] = key
-        return None
+        refused = refuse_key(key, active, at_most=at_most)
+        if refused is None:
+            self._state.keys[key.prefix] = key
+        return refused
 
     async def key(self, prefix: str) -> ApiKey | None:
         return self._state.keys.get(prefix)

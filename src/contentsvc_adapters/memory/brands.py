@@ -20,8 +20,7 @@ class MemoryBrandIdentities(MemoryStore):
         stored = self._state.brands.get(brand.id)
         if stored is not None:
             if stored.organization_id != brand.organization_id:
-                message = f"'{brand.id}' is the id of another one"
-                raise Unstorable(message)
+                raise Unstorable.of_another(brand.id)
             return stored
         added = add_brand(await self.identities(brand.organization_id), brand)
         if isinstance(added, BrandIdentity):

@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import final
 from zoneinfo import ZoneInfo
 
@@ -16,11 +17,11 @@ from contentsvc_core.content.public.changelogs import (
     public_slugs,
     refuse_changelog,
 )
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine, repositories_in
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -92,18 +93,17 @@ class MemoryChangelogs(MemoryStore):
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedCursor | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[Post]:
         listed = [
-            (place, post)
-            for post, place in self._listed(changelog)
-            if (month is None or month.since <= place.occurred_at < month.until)
+            post
+            for post in self._listed(changelog)
+            if (month is None or month.since <= post.occurred_at < month.until)
             and (label is None or label in labels_of(post))
             and (not released or post.release_tag is not None)
-            and (before is None or _order(place) < _order(before))
+            and (before is None or post.place < before)
         ]
-        listed.sort(key=lambda each: _order(each[0]), reverse=True)
-        return [post for _, post in listed[:limit]]
+        return sorted(listed, key=attrgetter("place"), reverse=True)[:limit]
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         post = self._state.posts.get(post_id)
@@ -113,12 +113,9 @@ class MemoryChangelogs(MemoryStore):
         return await self.post(changelog, self._state.paths.get((changelog.organization_id, path), ""))
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        here = _order(PublishedCursor.of(post))
-        placed = sorted(
-            ((_order(place), each) for each, place in self._listed(changelog)), key=lambda placed: placed[0]
-        )
-        older = [PostLine.of(each) for at, each in placed if at < here]
-        newer = [PostLine.of(each) for at, each in placed if at > here]
+        listed = sorted(self._listed(changelog), key=attrgetter("place"))
+        older = [PostLine.of(each) for each in listed if each.place < post.place]
+        newer = [PostLine.of(each) for each in listed if each.place > post.place]
         return (older[-1] if older else None), (newer[0] if newer else None)
 
     async def address(self, *, limit: int) -> int:
@@ -127,11 +124,11 @@ class MemoryChangelogs(MemoryStore):
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         posts = [post for post in self._shown(changelog) if post.contained_in == post_id]
-        posts.sort(key=lambda post: _order(PublishedCursor.of(post)), reverse=True)
+        posts.sort(key=attrgetter("place"), reverse=True)
         return [PostLine.of(post) for post in posts[:limit]]
 
     async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
-        return sorted({Month.of(place.occurred_at, zone) for _, place in self._listed(changelog)}, reverse=True)
+        return sorted({Month.of(post.occurred_at, zone) for post in self._listed(changelog)}, reverse=True)
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
         repository_names = [repositories_in(post.source_metadata) for post in self._shown(changelog)]
@@ -150,9 +147,5 @@ class MemoryChangelogs(MemoryStore):
     def _shown(self, changelog: PublicChangelog) -> list[Post]:
         return [post for post in self._state.posts.values() if changelog.shows(post)]
 
-    def _listed(self, changelog: PublicChangelog) -> list[tuple[Post, PublishedCursor]]:
-        return [(post, PublishedCursor.of(post)) for post in self._shown(changelog) if changelog.lists(post)]
-
-
-def _order(place: PublishedCursor) -> tuple[datetime, str]:
-    return place.occurred_at, place.id
+    def _listed(self, changelog: PublicChangelog) -> list[Post]:
+        return [post for post in self._shown(changelog) if changelog.lists(post)]

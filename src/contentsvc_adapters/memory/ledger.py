@@ -7,9 +7,10 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.containment import note_pushes
 from contentsvc_adapters.memory.outgoing import enqueue, enqueue_of_run
-from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_unstorable
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Release
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.context import push_id
@@ -41,7 +42,7 @@ class MemoryRunLedger(MemoryStore):
 
         def order(run: WorkflowRun) -> tuple[object, ...]:
             waited = run.kills >= SUSPECT_KILLS and run.created_at <= patience
-            return (not waited, run.kills, *place(run))
+            return (not waited, run.kills, run.created_at, run.id)
 
         due: list[Due] = []
         counted: Counter[str] = Counter()
@@ -122,7 +123,7 @@ class MemoryRunLedger(MemoryStore):
             and not other.cause.replayed
             and _place(other.cause) == _place(run.cause)
         ]
-        return [listed_run(other) for other in sorted(runs, key=place)[:limit]]
+        return [listed_run(other) for other in sorted(runs, key=Cursor.of)[:limit]]
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         refuse_unstorable(reason)

@@ -1,18 +1,20 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, final
 
 from attrs import evolve
 
 from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import enqueue
-from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_unstorable
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.wire import event_to_json
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.lists.pagination import PageRequest, Pagination, how_many_fit, paginate
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.outgoing.events import post_published, post_written
@@ -35,7 +37,7 @@ class MemoryContextLibrary(MemoryStore):
             other
             for other in of_organization(self._state.contexts.values(), record.organization_id)
             if (other.provider, other.repository_id) == (record.provider, record.repository_id)
-            and place(other) < place(record)
+            and Cursor.of(other) < Cursor.of(record)
         ]
         return _bounded(older, limit, max_bytes)
 
@@ -81,8 +83,8 @@ class MemoryPostLibrary(MemoryStore):
             if (not query.statuses or post.status in query.statuses)
             and (not query.content_types or post.content_type in query.content_types)
             and (not query.brand_identity_ids or _brand(post) in query.brand_identity_ids)
-            and (query.since is None or at(post)[0] >= query.since)
-            and (query.until is None or at(post)[0] < query.until)
+            and (query.since is None or at(post).at >= query.since)
+            and (query.until is None or at(post).at < query.until)
             and _has_facet(post, [f"label:{label.value}" for label in query.labels])
             and _has_facet(post, [f"repository:{folded(name)}" for name in query.repositories])
             and (not query.terms or _has_words(post, query.terms))
@@ -175,9 +177,9 @@ class MemoryPostLibrary(MemoryStore):
         return True
 
 
-_ORDERS: Final[dict[PostOrder, Callable[[Post], tuple[datetime, str]]]] = {
-    PostOrder.CREATED_AT: place,
-    PostOrder.OCCURRED_AT: lambda post: (post.occurred_at, post.id),
+_ORDERS: Final[dict[PostOrder, Callable[[Post], Cursor]]] = {
+    PostOrder.CREATED_AT: Cursor.of,
+    PostOrder.OCCURRED_AT: attrgetter("place"),
 }
 
 

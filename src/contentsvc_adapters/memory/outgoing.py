@@ -71,8 +71,7 @@ class MemoryWebhookEndpoints(SealedMemoryStore):
         current = self._state.endpoints.get(endpoint.id)
         if current is not None:
             if current.organization_id != endpoint.organization_id:
-                message = f"'{endpoint.id}' is the id of another one"
-                raise Unstorable(message)
+                raise Unstorable.of_another(endpoint.id)
             return current
         if len(await self.endpoints(endpoint.organization_id)) >= MAX_ENDPOINTS:
             return TOO_MANY_ENDPOINTS

@@ -3,7 +3,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar, final
 
-from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, place
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, own
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Event
 from contentsvc_core.events.wire import event_to_json
@@ -35,8 +35,8 @@ class MemoryReadModel(MemoryStore):
         entries = [
             entry
             for entry in of_organization(self._state.log.values(), organization_id)
-            if (before is None or place(entry) < place(before))
-            and (after is None or place(entry) > place(after))
+            if (before is None or Cursor.of(entry) < before)
+            and (after is None or Cursor.of(entry) > after)
             and search.finds(entry)
         ]
         return [self._listed(entry) for entry in entries[:limit]]
@@ -82,7 +82,7 @@ class MemoryRunLists(MemoryStore):
         runs = [
             run
             for run in of_organization(self._state.runs.values(), organization_id)
-            if (not statuses or run.status in statuses) and (before is None or place(run) < place(before))
+            if (not statuses or run.status in statuses) and (before is None or Cursor.of(run) < before)
         ]
         return [listed_run(run) for run in runs[:limit]]
 
@@ -170,7 +170,7 @@ class MemorySearch(MemoryStore):
 
 
 def _older(items: Sequence[_Item], before: Cursor | None) -> list[_Item]:
-    return [item for item in items if before is None or place(item) < place(before)]
+    return [item for item in items if before is None or Cursor.of(item) < before]
 
 
 def _matches(terms: Sequence[Term], words: Sequence[str]) -> bool:

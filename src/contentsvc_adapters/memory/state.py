@@ -17,6 +17,7 @@ from contentsvc_core.content.public.paths import post_paths
 from contentsvc_core.content.versions import PostVersion
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogEntry
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.failing import IntegrationAlert
@@ -181,8 +182,7 @@ class State:
 
     def refuse_stranger(self, organization_id: str) -> None:
         if organization_id not in self.organizations:
-            message = f"there is no organization '{organization_id}'"
-            raise Unstorable(message)
+            raise Unstorable.of_no_organization(organization_id)
 
 
 class MemoryStore:
@@ -220,7 +220,7 @@ def of_organization(
     values: Iterable[_Value], organization_id: str, *, newest_first: bool = True, limit: int | None = None
 ) -> list[_Value]:
     found = [value for value in values if value.organization_id == organization_id]
-    found.sort(key=place, reverse=newest_first)
+    found.sort(key=Cursor.of, reverse=newest_first)
     return found[:limit]
 
 
@@ -233,18 +233,8 @@ def refuse_another(values: Mapping[str, _Identified], value: _Identified) -> boo
     """Raise ``Unstorable`` if the value's id is that of another one; return whether the value itself is stored."""
     stored = values.get(value.id)
     if stored is not None and stored != value:
-        message = f"'{value.id}' is the id of another one"
-        raise Unstorable(message)
+        raise Unstorable.of_another(value.id)
     return stored is not None
-
-
-class _Placed(_Identified, Protocol):
-    @property
-    def created_at(self) -> datetime: ...
-
-
-def place(value: _Placed) -> tuple[datetime, str]:
-    return value.created_at, value.id
 
 
 def refuse_unstorable(*values: object) -> None:

@@ -62,8 +62,7 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
             stored = connection.execute(select(self._table).where(self._table.c.id == automation.id)).first()
             if stored is not None:
                 if read_row(self._kind, stored) != automation:
-                    message = f"'{automation.id}' is the id of another one"
-                    raise Unstorable(message)
+                    raise Unstorable.of_another(automation.id)
                 return automation
             refused = refuse_addition(_all_of(connection, self._kind, owner), automation, at_most=at_most)
             if refused is None and checks_brand:

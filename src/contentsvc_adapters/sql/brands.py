@@ -123,8 +123,7 @@ class _Undone(Exception): ...
 def _add(connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusal:
     owner = connection.scalar(select(brand_identities.c.organization_id).where(brand_identities.c.id == brand.id))
     if owner not in {None, brand.organization_id}:
-        message = f"'{brand.id}' is the id of another one"
-        raise Unstorable(message)
+        raise Unstorable.of_another(brand.id)
     added = add_brand(_all(connection, brand.organization_id), brand)
     if owner is None and isinstance(added, BrandIdentity):
         connection.execute(insert(brand_identities), row_of(added, name_key=name_key(added.name)))

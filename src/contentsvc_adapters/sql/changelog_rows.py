@@ -37,8 +37,7 @@ def save_changelog(
     # Changes of one organization are serialized, and so are requests for one slug.
     locking = select(organizations.c.id).where(organizations.c.id == owner)
     if connection.execute(locking.with_for_update(key_share=True)).first() is None:
-        message = f"there is no organization '{owner}'"
-        raise Unstorable(message)
+        raise Unstorable.of_no_organization(owner)
     dialect.lock(connection, f"changelog/{changelog.slug}")
     found = connection.execute(_STANDING, {"changelog": changelog.id}).first()
     stored = None if found is None else changelog_of(found)

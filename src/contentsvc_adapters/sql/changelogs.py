@@ -37,11 +37,11 @@ from contentsvc_adapters.sql.schema.publishing import changelog_images, changelo
 from contentsvc_adapters.sql.store import SqlStore, is_own
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, folded
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.zones import DEFAULT_ZONE
@@ -126,7 +126,7 @@ class SqlChangelogs(SqlStore):
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedCursor | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[Post]:
         conditions: list[ColumnElement[bool]] = []
         if month is not None:
@@ -134,7 +134,7 @@ class SqlChangelogs(SqlStore):
         if released:
             conditions.append(posts.c.release_tag.is_not(None))
         if before is not None:
-            conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.occurred_at), before.id))
+            conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.at), before.id))
         query = self._newest(changelog, conditions, limit=limit, label=label)
         return [post_of(row) for row in await self._database.rows(query)]
 

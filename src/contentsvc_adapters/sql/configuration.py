@@ -43,6 +43,5 @@ def lock_organization(connection: Connection, organization_id: str, *, may_miss:
     locking = stored.values(version=organizations.c.version).returning(organizations.c.time_zone)
     zone: str | None = connection.scalar(locking)
     if zone is None and not may_miss:
-        message = f"there is no organization '{organization_id}'"
-        raise Unstorable(message)
+        raise Unstorable.of_no_organization(organization_id)
     return None if zone is None else ZoneInfo(zone)

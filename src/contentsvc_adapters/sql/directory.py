@@ -54,7 +54,7 @@ class SqlDirectory(SealedSqlStore):
             connection.execute(addition, row)
             owner_id = connection.scalar(owner)
             if owner_id is None:
-                raise Unstorable(_anothers(organization.id))
+                raise Unstorable.of_another(organization.id)
             return owner_id == organization.id
 
         return await self._database.write(add)
@@ -196,11 +196,7 @@ def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
 
 def _same(stored: Sequence[Integration], value: Integration) -> None:
     if value not in stored:
-        raise Unstorable(_anothers(value.id))
-
-
-def _anothers(id_: str) -> str:
-    return f"'{id_}' is the id of another one"
+        raise Unstorable.of_another(value.id)
 
 
 def _integrations(connection: Connection, condition: ColumnElement[bool]) -> list[Integration]:

@@ -26,7 +26,7 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema.deliveries import events, log_entries
 from contentsvc_adapters.sql.schema.lists import log_counts
 from contentsvc_adapters.sql.small import small_data
-from contentsvc_core.identifiers import minted_ms
+from contentsvc_core.identifiers import is_own_id, minted_ms
 from contentsvc_core.journal import LogEntry
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def find_entry(
     The event of an entry has the same id and time. The id of an entry without an event contains about the entry's time.
     Only if both fail, all entries of the organization are searched.
     """
+    if not is_own_id(log_id):
+        return None
     own = entries.where(log_entries.c.organization_id == organization_id, log_entries.c.id == log_id)
     arrived = select(events.c.created_at).where(events.c.organization_id == organization_id, events.c.id == log_id)
     at = connection.scalar(arrived)

@@ -9,6 +9,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema.work import job_events, jobs, workflow_runs
+from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.jobs import Job, JobEvent
 
@@ -37,6 +38,8 @@ class SqlJobs:
         await self._database.write(add)
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
+        if not is_own_id(job_id):
+            return None
         run_of = (
             listed_runs(self._database.dialect)
             .add_columns(jobs.c.id.label("job_id"))

@@ -36,8 +36,7 @@ class SqlJournal:
 
     def _append(self, entry: LogEntry, connection: Connection) -> None:
         if connection.scalar(select(organizations.c.id).where(organizations.c.id == entry.organization_id)) is None:
-            message = f"there is no organization '{entry.organization_id}'"
-            raise Unstorable(message)
+            raise Unstorable.of_no_organization(entry.organization_id)
         if isinstance(entry.detail, Push | Release):
             event = self._database.dialect.insert(events).on_conflict_do_nothing(index_elements=["id"])
             connection.execute(event, rows.event_row(entry, entry.detail, of=None))

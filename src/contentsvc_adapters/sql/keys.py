@@ -9,9 +9,10 @@ from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema.access import api_keys
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.store import SqlStore
-from contentsvc_core.access.keys import ISSUER_ENDED, MAX_KEYS, ApiKey, Scope
+from contentsvc_core.access.keys import MAX_KEYS, ApiKey, Scope, refuse_key
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import to_ms
 
 
@@ -33,19 +34,16 @@ class SqlApiKeys(SqlStore):
                     message = f"'{key.prefix}' is the prefix of another key"
                     raise Unstorable(message)
                 return None
-            active_ids = set(connection.scalars(active))
-            if key.issued_by is not None and key.issued_by not in active_ids:
-                return ISSUER_ENDED
-            if len(active_ids) >= at_most:
-                return too_many("active API keys", at_most)
-            connection.execute(insert(api_keys), _key_row(key))
-            return None
+            refused = refuse_key(key, set(connection.scalars(active)), at_most=at_most)
+            if refused is None:
+                connection.execute(insert(api_keys), _key_row(key))
+            return refused
 
         return await self._database.write(add)
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        row = await self._database.first(query)
+        row = await self._database.first(query) if is_own_id(prefix) else None
         return None if row is None else _key_of(row)
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:

@@ -157,15 +157,15 @@ def between(table: Table, before: Cursor | None, after: Cursor | None) -> _Condi
     place = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
     if before is not None:
-        conditions.append(place < tuple_(to_ms(before.created_at), before.id))
+        conditions.append(place < tuple_(to_ms(before.at), before.id))
     if after is not None:
-        conditions.append(place > tuple_(to_ms(after.created_at), after.id))
+        conditions.append(place > tuple_(to_ms(after.at), after.id))
     return conditions
 
 
 def _is_outside(stretch: Stretch, before: Cursor | None, after: Cursor | None) -> bool:
-    return (before is not None and to_ms(before.created_at) < stretch.since) or (
-        after is not None and to_ms(after.created_at) >= stretch.until
+    return (before is not None and to_ms(before.at) < stretch.since) or (
+        after is not None and to_ms(after.at) >= stretch.until
     )
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import Column, Connection, Select, bindparam
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_core.identifiers import is_own_id
 
 
 @final
@@ -19,7 +20,7 @@ class RowLoader:
         self._batcher: Batcher[str, AnyRow | None] = Batcher(self._load)
 
     async def find(self, organization_id: str, key: str) -> AnyRow | None:
-        row = await self._batcher(key)
+        row = await self._batcher(key) if is_own_id(key) else None
         return row if row is not None and row.organization_id == organization_id else None
 
     async def _load(self, keys: Sequence[str]) -> Sequence[AnyRow | None]:

@@ -3,10 +3,24 @@
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import CTE, Column, ColumnElement, Delete, Select, Table, delete, func, literal_column, select, tuple_
+from sqlalchemy import (
+    CTE,
+    Column,
+    ColumnElement,
+    Delete,
+    Select,
+    Table,
+    delete,
+    false,
+    func,
+    literal_column,
+    select,
+    tuple_,
+)
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_core.identifiers import is_own_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +44,9 @@ class SealedSqlStore(SqlStore):
 
 
 def is_own(table: Table, organization_id: str, id_: str) -> ColumnElement[bool]:
-    """Return the condition of one row of an organization."""
+    """Return the condition of one row of an organization; no row has an id that is not of our form."""
+    if not is_own_id(id_):
+        return false()
     return (table.c.organization_id == organization_id) & (table.c.id == id_)
 
 

@@ -164,11 +164,10 @@ def rotate_secret(endpoint_id: str, overlap_hours: int) -> None:
 @JSON
 def test(endpoint_id: str) -> None:
     """Send a test message. A running server sends it; see its result in the log."""
-
-    async def work(app: Application) -> str:
-        return await owned(app, _KIND, endpoint_id, app.endpoint_editor.test)
-
-    sent = with_app(work, remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"])
+    sent: str = with_app(
+        lambda app: owned(app, _KIND, endpoint_id, app.endpoint_editor.test),
+        remote=lambda api: api.send("POST", f"{_PATH}/{part(endpoint_id)}/test")["messageId"],
+    )
     show({"endpointId": endpoint_id, "messageId": sent})
     hint("contentsvc log list")
 
@@ -198,11 +197,10 @@ def confirm(endpoint_id: str) -> None:
 @JSON
 def delete(endpoint_id: str) -> None:
     """Delete an endpoint and its waiting messages. Log entries stay."""
-
-    async def work(app: Application) -> bool:
-        return await owned(app, _KIND, endpoint_id, app.endpoint_editor.remove)
-
-    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}"))
+    with_app(
+        lambda app: owned(app, _KIND, endpoint_id, app.endpoint_editor.remove),
+        remote=lambda api: api.send("DELETE", f"{_PATH}/{part(endpoint_id)}"),
+    )
     show({"id": endpoint_id})
 
 

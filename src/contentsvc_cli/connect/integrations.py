@@ -130,13 +130,12 @@ def delete(integration_id: str) -> None:
     from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # only this command needs it
     from contentsvc_core.workflows.removals import removed_body  # noqa: PLC0415  # as above
 
-    async def work(app: Application) -> Disconnected | None:
-        return await owned(app, "integration", integration_id, app.connector.disconnect)
-
     def remote(api: Api) -> None:
         show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"))
 
-    gone = with_app(work, busy=CALLING, remote=remote)
+    gone: Disconnected | None = with_app(
+        lambda app: owned(app, "integration", integration_id, app.connector.disconnect), busy=CALLING, remote=remote
+    )
     if gone is None:
         return
     show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value})

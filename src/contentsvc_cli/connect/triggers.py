@@ -147,11 +147,10 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], **fiel
 @JSON
 def delete(trigger_id: str) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
-
-    async def work(app: Application) -> bool:
-        return await owned(app, "trigger", trigger_id, app.stores.triggers.remove)
-
-    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}"))
+    with_app(
+        lambda app: owned(app, "trigger", trigger_id, app.stores.triggers.remove),
+        remote=lambda api: api.send("DELETE", f"{_PATH}/{part(trigger_id)}"),
+    )
     show({"triggerId": trigger_id, "deleted": True})
 
 

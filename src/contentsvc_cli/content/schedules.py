@@ -178,11 +178,10 @@ def disable(schedule_id: str) -> None:
 @JSON
 def delete(schedule_id: str) -> None:
     """Delete a schedule. Its posts stay, and its waiting runs end as skipped."""
-
-    async def work(app: Application) -> bool:
-        return await owned(app, "schedule", schedule_id, app.stores.schedules.remove)
-
-    with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}"))
+    with_app(
+        lambda app: owned(app, "schedule", schedule_id, app.stores.schedules.remove),
+        remote=lambda api: api.send("DELETE", f"{_PATH}/{part(schedule_id)}"),
+    )
     show({"scheduleId": schedule_id, "deleted": True})
 
 

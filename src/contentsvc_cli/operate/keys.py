@@ -72,14 +72,10 @@ def list_keys(organization: str | None) -> None:
 def show_key(prefix: str) -> None:
     """Show a key without its secret part. PREFIX is the beginning of the key (csk_…)."""
     named = key_prefix(prefix) or prefix
-
-    async def work(app: Application) -> ApiKey | None:
-        return await app.stores.keys.key(named)
-
-    body = with_app(work)
-    if body is None:
+    issued = with_app(lambda app: app.stores.keys.key(named))
+    if issued is None:
         raise _unknown(named)
-    show(_body(body))
+    show(_body(issued))
 
 
 @key.command()

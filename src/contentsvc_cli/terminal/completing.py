@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 import click
 
@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from contentsvc_core.ports import Stores
 
 _Named: TypeAlias = tuple[str, str]
+_Object = TypeVar("_Object", bound="_Identified")
 _Completion: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]"
 _HELP_LENGTH: Final = 60
 #: Number of posts and runs to choose from, newest first.
 _NEWEST: Final = 50
 _TIMEOUT_S: Final = 1.0
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
 
 
 def organization_slugs(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
@@ -37,61 +43,40 @@ def time_zones(_: click.Context, __: click.Parameter, incomplete: str) -> "list[
     return [CompletionItem(zone) for zone in zone_names() if zone.lower().startswith(incomplete.lower())]
 
 
-def _ids(named: "Callable[[Stores, str], Awaitable[Sequence[_Named]]]") -> _Completion:
-    """Return the completion of ids of the chosen organization, or of all; ``named`` lists those of one."""
+def _ids(
+    objects: "Callable[[Stores, str], Awaitable[Sequence[_Object]]]", name: "Callable[[_Object], str]"
+) -> _Completion:
+    """Return the completion of ids of the chosen organization, or of all; ``objects`` lists those of one."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
         async def read(stores: "Stores") -> Sequence[_Named]:
-            return [each for owner in await _owners(stores, ctx) for each in await named(stores, owner.id)]
+            owners = await _owners(stores, ctx)
+            return [(each.id, name(each)) for owner in owners for each in await objects(stores, owner.id)]
 
         return _beginning_with(incomplete, read)
 
     return complete
 
 
-async def _brands(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(brand.id, brand.name) for brand in await stores.brands.identities(owner)]
-
-
-async def _endpoints(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(each.id, each.description or each.format.value) for each in await stores.endpoints.endpoints(owner)]
-
-
-async def _integrations(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [
-        (integration.id, ", ".join(repository.full_name for repository in integration.repositories))
-        for integration in await stores.directory.integrations(owner)
-    ]
-
-
-async def _posts(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(post.id, post.title) for post in await stores.posts.posts(owner, limit=_NEWEST)]
-
-
-async def _runs(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(run.id, run.status.value) for run in await stores.run_lists.runs(owner, limit=_NEWEST)]
-
-
-async def _schedules(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(schedule.id, schedule.name) for schedule in await stores.schedules.all_of(owner)]
-
-
-async def _triggers(stores: "Stores", owner: str) -> Sequence[_Named]:
-    return [(trigger.id, trigger.name or trigger.output_type.value) for trigger in await stores.triggers.all_of(owner)]
-
-
-integration_ids: Final = _ids(_integrations)
-trigger_ids: Final = _ids(_triggers)
 #: The completions of ids, by kind.
 IDS: Final[Mapping[str, _Completion]] = {
-    "brand": _ids(_brands),
-    "endpoint": _ids(_endpoints),
-    "integration": integration_ids,
-    "post": _ids(_posts),
-    "run": _ids(_runs),
-    "schedule": _ids(_schedules),
-    "trigger": trigger_ids,
+    "brand": _ids(lambda stores, owner: stores.brands.identities(owner), lambda brand: brand.name),
+    "endpoint": _ids(
+        lambda stores, owner: stores.endpoints.endpoints(owner), lambda each: each.description or each.format.value
+    ),
+    "integration": _ids(
+        lambda stores, owner: stores.directory.integrations(owner),
+        lambda integration: ", ".join(repository.full_name for repository in integration.repositories),
+    ),
+    "post": _ids(lambda stores, owner: stores.posts.posts(owner, limit=_NEWEST), lambda post: post.title),
+    "run": _ids(lambda stores, owner: stores.run_lists.runs(owner, limit=_NEWEST), lambda run: run.status.value),
+    "schedule": _ids(lambda stores, owner: stores.schedules.all_of(owner), lambda schedule: schedule.name),
+    "trigger": _ids(
+        lambda stores, owner: stores.triggers.all_of(owner), lambda trigger: trigger.name or trigger.output_type.value
+    ),
 }
+integration_ids: Final = IDS["integration"]
+trigger_ids: Final = IDS["trigger"]
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":

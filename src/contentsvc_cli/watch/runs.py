@@ -80,11 +80,12 @@ def show_run(run_id: str) -> None:
 @JSON
 def cancel(run_id: str) -> None:
     """Cancel a run that has not ended. Its current step finishes, and it writes no post."""
-
-    async def work(app: Application, owner: str) -> bool:
-        return await app.stores.ledger.cancel(owner, run_id, CANCELLED)
-
-    _change_run(run_id, "cancel", work, otherwise="has ended already")
+    _change_run(
+        run_id,
+        "cancel",
+        lambda app, owner: app.stores.ledger.cancel(owner, run_id, CANCELLED),
+        otherwise="has ended already",
+    )
     show({"runId": run_id, "status": RunStatus.CANCELLED.value})
 
 
@@ -93,11 +94,12 @@ def cancel(run_id: str) -> None:
 @JSON
 def retry(run_id: str) -> None:
     """Retry a run that ended without a post."""
-
-    async def work(app: Application, owner: str) -> bool:
-        return await app.stores.ledger.restart(owner, run_id, due_at=app.clock.now())
-
-    _change_run(run_id, "retry", work, otherwise="has not ended, or has its post")
+    _change_run(
+        run_id,
+        "retry",
+        lambda app, owner: app.stores.ledger.restart(owner, run_id, due_at=app.clock.now()),
+        otherwise="has not ended, or has its post",
+    )
     show({"runId": run_id, "status": RunStatus.PENDING.value})
     hint(f"contentsvc run show {run_id}")
 

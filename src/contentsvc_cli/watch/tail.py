@@ -214,8 +214,8 @@ class LogFollower:
         # Set at the end: after a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
-            kept = newest.created_at - 2 * _LONG
-            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].created_at >= kept}
+            kept = newest.at - 2 * _LONG
+            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].at >= kept}
         return fresh
 
     def _note(self, entry: ListedEntry) -> None:
@@ -226,7 +226,7 @@ class LogFollower:
         return Cursor.of(newest[0]) if newest else None
 
     async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
-        after = None if place is None else Cursor(created_at=place.created_at - before, id="")
+        after = None if place is None else Cursor(at=place.at - before, id="")
         entries: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()
         while not entries or len(page) == self._page:

@@ -3,13 +3,14 @@
 import hashlib
 import hmac
 import re
+from collections.abc import Collection
 from datetime import datetime
 from enum import Enum
 from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 
 _FORM: Final = re.compile(r"(csk_[A-Za-z0-9]{10})_[A-Za-z0-9_-]{32,128}", re.ASCII)
 
@@ -68,6 +69,13 @@ def key_prefix(key: str) -> str | None:
 def opens(key: ApiKey, presented: str, now: datetime) -> bool:
     """Check, in constant time, whether ``presented`` is this key, neither revoked nor expired at ``now``."""
     return hmac.compare_digest(key.digest, digest(presented)) and is_active(key, now)
+
+
+def refuse_key(key: ApiKey, active: Collection[str], *, at_most: int) -> Refusal | None:
+    """Return why a new key is refused; ``active`` are the prefixes of the organization's active keys."""
+    if key.issued_by is not None and key.issued_by not in active:
+        return ISSUER_ENDED
+    return too_many("active API keys", at_most) if len(active) >= at_most else None
 
 
 def is_active(key: ApiKey, now: datetime) -> bool:

@@ -9,6 +9,7 @@ from attrs import Factory, field, frozen
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.content.plain import text_of
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.timestamps import iso_ms
 
 #: The longest Markdown of a post, in characters: longer posts cannot be edited.
@@ -132,6 +133,11 @@ class Post:
     @property
     def is_by_hand(self) -> bool:
         return (self.source_metadata or {}).get("writer") == BY_HAND
+
+    @property
+    def place(self) -> Cursor:
+        """Return the position in public lists, which are sorted by the time of a post's events."""
+        return Cursor(at=self.occurred_at, id=self.id)
 
     @property
     def text(self) -> "PostText":

@@ -1,62 +1,43 @@
 """The wire form of house styles and of the settings for posts."""
 
-from typing import Literal, NotRequired, TypeAlias, TypedDict, final
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
-_Foldable: TypeAlias = Literal[
-    "added",
-    "changed",
-    "deprecated",
-    "removed",
-    "fixed",
-    "performance",
-    "reverted",
-    "documentation",
-    "other",
-    "dependencies",
-    "internal",
-]
+if TYPE_CHECKING:
+    # The shape is made of the fields of a house style, for the OpenAPI document.
+    HouseStyleBody: TypeAlias = dict[str, Any]
+else:
+    from contentsvc_core.content.style_fields import STYLE_FIELDS
+    from contentsvc_core.content.style_kinds import (
+        FOLDABLE,
+        SECTIONS,
+        Choice,
+        Headings,
+        Length,
+        Sections,
+        StyleKind,
+        Switch,
+    )
 
+    HeadingsBody = TypedDict("HeadingsBody", dict.fromkeys(SECTIONS, str), total=False)
+    HeadingsBody.__doc__ = "Headings by section. The default heading depends on the language."
 
-@final
-class HeadingsBody(TypedDict, total=False):
-    """Headings by section. The default heading depends on the language."""
+    def _type_of(kind: StyleKind) -> object:
+        match kind:
+            case Switch():
+                return bool
+            case Length():
+                return int
+            case Choice(names):
+                return Literal[names]
+            case Sections():
+                return list[Literal[FOLDABLE]]
+            case Headings():
+                return HeadingsBody
+            case _:
+                return list[str]
 
-    breaking: str
-    security: str
-    added: str
-    changed: str
-    deprecated: str
-    removed: str
-    fixed: str
-    performance: str
-    reverted: str
-    documentation: str
-    other: str
-    dependencies: str
-    internal: str
-
-
-@final
-class HouseStyleBody(TypedDict, total=False):
-    """The formatting rules of changelogs; only the fields that are set."""
-
-    audience: Literal["public", "team"]
-    headings: HeadingsBody
-    hide: list[str]
-    hidePaths: list[str]
-    hideAuthors: list[str]
-    hideReleaseChores: bool
-    foldUpkeep: bool
-    upkeepPosts: Literal["skip", "write"]
-    notes: Literal["only", "fill"]
-    foldSections: list[_Foldable]
-    emoji: bool
-    commitHashes: bool
-    links: bool
-    details: bool
-    contributors: bool
-    bots: list[str]
-    longestPost: int
+    HouseStyleBody = TypedDict("HouseStyleBody", {each.name: _type_of(each.kind) for each in STYLE_FIELDS}, total=False)
+    HouseStyleBody.__doc__ = "The formatting rules of changelogs; only the fields that are set."
 
 
 @final

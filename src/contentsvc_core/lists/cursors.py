@@ -20,22 +20,22 @@ class _Listed(Protocol):
 
 
 @final
-class Cursor(Value, frozen=True, kw_only=True):
-    """A position in a list that is sorted by creation time and then by id."""
+class Cursor(Value, frozen=True, kw_only=True, order=True):
+    """A position in a list that is sorted by a time and then by id."""
 
-    created_at: datetime
+    at: datetime
     id: str
 
     @classmethod
     def of(cls, listed: _Listed) -> Self:
-        return cls(created_at=listed.created_at, id=listed.id)
+        return cls(at=listed.created_at, id=listed.id)
 
 
-BEGINNING: Final = Cursor(created_at=from_ms(0), id="0")
+BEGINNING: Final = Cursor(at=from_ms(0), id="0")
 
 
 def written_cursor(cursor: Cursor) -> str:
-    return f"{to_ms(cursor.created_at)}_{cursor.id}"
+    return f"{to_ms(cursor.at)}_{cursor.id}"
 
 
 def read_cursor(text: str) -> Cursor | None:
@@ -43,4 +43,4 @@ def read_cursor(text: str) -> Cursor | None:
     match = _WRITTEN.fullmatch(text)
     if match is None or not is_own_id(match["id"]):
         return None
-    return Cursor(created_at=from_ms(int(match["ms"])), id=match["id"])
+    return Cursor(at=from_ms(int(match["ms"])), id=match["id"])

@@ -5,11 +5,11 @@ from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.releases import PostLine
+from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.zones import DEFAULT_ZONE
 
@@ -61,7 +61,7 @@ class Changelogs(Protocol):
         label: Label | None = None,
         month: Month | None = None,
         released: bool = False,
-        before: PublishedCursor | None = None,
+        before: Cursor | None = None,
     ) -> Sequence[Post]:
         """List the newest posts of a changelog, at most ``limit``, by the times of their events, then by id.
 

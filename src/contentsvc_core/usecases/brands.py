@@ -5,16 +5,15 @@ from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.brand import BrandIdentity, no_such_brand
-from contentsvc_core.content.brand_changes import UNKNOWN_BRAND, BrandChange, CreateBrand, read_brand_change
+from contentsvc_core.content.brand_changes import BrandChange, CreateBrand, read_brand_change
 from contentsvc_core.content.site_addresses import SiteHost
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, IdSource
 from contentsvc_core.refusals import Refusal
 
 
 async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id: str | None) -> Refusal | None:
     """Return the refusal of an unknown identity; ``None``: the identity exists, or none is named."""
-    if brand_id is None or (is_own_id(brand_id) and await brands.identity(organization_id, brand_id) is not None):
+    if brand_id is None or await brands.identity(organization_id, brand_id) is not None:
         return None
     return no_such_brand(brand_id)
 
@@ -48,4 +47,4 @@ class BrandEditor:
         change = read_brand_change(values_of(command), at=self._clock.now(), opened=self._opened)
         if isinstance(change, Refusal):
             return change
-        return await self._brands.change(organization_id, brand_id, change) if is_own_id(brand_id) else UNKNOWN_BRAND
+        return await self._brands.change(organization_id, brand_id, change)

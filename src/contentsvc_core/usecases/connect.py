@@ -5,7 +5,7 @@ from typing import Final, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
-from contentsvc_core.identifiers import is_own_id, is_token
+from contentsvc_core.identifiers import is_token
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
@@ -25,10 +25,6 @@ UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Integration not found")
 REMOVED_MEANWHILE: Final = Refusal(
     RefusalKind.CONFLICT, "the integration was deleted while its webhook was being created"
 )
-
-
-async def integration_of(directory: Directory, organization_id: str, integration_id: str) -> Integration | None:
-    return await directory.integration(organization_id, integration_id) if is_own_id(integration_id) else None
 
 
 @final
@@ -139,7 +135,7 @@ class Connector:
 
     async def disconnect(self, organization_id: str, integration_id: str) -> Disconnected | None:
         """Delete an integration, and first its hook, so that the call can be repeated; ``None``: it is unknown."""
-        integration = await integration_of(self._directory, organization_id, integration_id)
+        integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return None
         reach = await self._calls.reach(integration)

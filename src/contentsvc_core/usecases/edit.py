@@ -23,7 +23,6 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.versions import PostVersion, current_first
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Clock, IdSource, MarkupRenderer, PostLibrary, Share
 from contentsvc_core.refusals import Refusal
 
@@ -107,7 +106,7 @@ class PostEditor:
         if (fault := post_fault(values)) is not None:
             return fault
         for _ in range(_TURNS):
-            stored = await self._post(organization_id, post_id)
+            stored = await self._library.post(organization_id, post_id)
             if stored is None:
                 return UNKNOWN_POST
             if not if_(stored):
@@ -129,7 +128,7 @@ class PostEditor:
         self, organization_id: str, post_id: str, *, if_: Callable[[Post], bool] = _whatever
     ) -> Refusal | None:
         for _ in range(_TURNS):
-            stored = await self._post(organization_id, post_id)
+            stored = await self._library.post(organization_id, post_id)
             if stored is None:
                 return UNKNOWN_POST
             if not if_(stored):
@@ -160,7 +159,7 @@ class PostEditor:
 
     async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion] | Refusal:
         """Return the kept texts of a post, newest first; the first is the current text."""
-        post = await self._post(organization_id, post_id)
+        post = await self._library.post(organization_id, post_id)
         if post is None:
             return UNKNOWN_POST
         return current_first(await self._library.versions(organization_id, post_id), post)
@@ -189,7 +188,7 @@ class PostEditor:
         if action is BulkAction.DELETE:
             return await self.remove(organization_id, post_id)
         status = PostStatus.PUBLISHED if action is BulkAction.PUBLISH else PostStatus.DRAFT
-        stored = await self._post(organization_id, post_id)
+        stored = await self._library.post(organization_id, post_id)
         if stored is None:
             return UNKNOWN_POST
         if stored.status is status and stored.publish_at is None:
@@ -199,9 +198,6 @@ class PostEditor:
 
     async def _rendered(self, organization_id: str, markdown: str) -> str | None:
         return await self._share(organization_id, partial(self._renderer.render, markdown))
-
-    async def _post(self, organization_id: str, post_id: str) -> Post | None:
-        return await self._library.post(organization_id, post_id) if is_own_id(post_id) else None
 
 
 @final

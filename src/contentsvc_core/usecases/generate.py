@@ -1,5 +1,5 @@
-from collections.abc import Callable, Sequence
-from typing import Annotated, final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, final
 
 import msgspec
 from msgspec import Meta
@@ -16,7 +16,7 @@ from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of, unknown_repository
-from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType
+from contentsvc_core.workflows.jobs import Job, JobEvent, JobEventType, job_event
 from contentsvc_core.workflows.runs import WorkflowRun
 
 
@@ -44,6 +44,20 @@ class GeneratePost(GenerationSettings, frozen=True, kw_only=True):
     repository_names: Sequence[tuple[str, str]] | None = None
     include_commits: bool = True
     include_releases: bool = True
+
+
+async def note_event(
+    jobs: Jobs,
+    clock: Clock,
+    run: WorkflowRun,
+    kind: JobEventType,
+    message: str,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Add an event to the job of a run; a run without a job has no events."""
+    event = job_event(run, kind, message, at=clock.now(), metadata=metadata)
+    if event is not None:
+        await jobs.note([event])
 
 
 @final

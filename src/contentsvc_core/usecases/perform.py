@@ -1,6 +1,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Protocol, assert_never, final
 
 from attrs import evolve, field, frozen
@@ -29,9 +30,10 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, BriefSources
 from contentsvc_core.usecases.companions import Companions
+from contentsvc_core.usecases.generate import note_event
 from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, occurred_at
-from contentsvc_core.workflows.jobs import JobEventType, job_event
+from contentsvc_core.workflows.jobs import JobEventType
 from contentsvc_core.workflows.packages import ReleaseRun
 from contentsvc_core.workflows.runs import (
     SCHEDULE_DISABLED,
@@ -103,7 +105,7 @@ class Performer:
     ) -> None:
         """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times."""
         self._ledger = ledger
-        self._jobs = jobs
+        self._note = partial(note_event, jobs, clock)
         self._briefs = briefs
         self._companions = Companions(ledger, briefs.library)
         self._directory = directory
@@ -287,13 +289,6 @@ class Performer:
         self._ended(status)
         with suppress(ContentServiceError):
             await self._note(run, JobEventType(status.value), reason)
-
-    async def _note(
-        self, run: WorkflowRun, kind: JobEventType, message: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        event = job_event(run, kind, message, at=self._clock.now(), metadata=metadata)
-        if event is not None:
-            await self._jobs.note([event])
 
 
 def _narrowed(gathered: BriefSources, trigger: Trigger, delivered: BriefSources) -> BriefSources | None:

@@ -4,7 +4,6 @@ from typing import Any, Final, final
 from msgspec import Struct
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -61,7 +60,7 @@ class Planner:
 
     async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
-        current = await self._schedules.find(organization_id, schedule_id) if is_own_id(schedule_id) else None
+        current = await self._schedules.find(organization_id, schedule_id)
         if current is None:
             return UNKNOWN_SCHEDULE
         changes = values_of(change)

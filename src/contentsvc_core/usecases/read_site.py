@@ -1,7 +1,7 @@
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, final
+from typing import Final, final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -16,10 +16,10 @@ from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.ports import BrandIdentities, Clock, Jobs, Offload, RunLedger, SiteReader, Steps
 from contentsvc_core.ports.brands import SiteFault, SitePage
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.generate import JobStarter
+from contentsvc_core.usecases.generate import JobStarter, note_event
 from contentsvc_core.usecases.receive import run_inline
 from contentsvc_core.workflows.causes import SiteReading
-from contentsvc_core.workflows.jobs import Job, JobEventType, brand_id_of, job_event
+from contentsvc_core.workflows.jobs import Job, JobEventType, brand_id_of
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 #: The attempts to read a site: fewer than other runs have, since a user waits for the result.
@@ -84,7 +84,7 @@ class BrandReader:
         self._sites = sites
         self._brands = brands
         self._ledger = ledger
-        self._jobs = jobs
+        self._note = partial(note_event, jobs, clock)
         self._clock = clock
 
     async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None:
@@ -150,10 +150,3 @@ class BrandReader:
             # As above.
             await self._note(run, JobEventType.FAILED, error)
         return RunStatus.FAILED
-
-    async def _note(
-        self, run: WorkflowRun, kind: JobEventType, message: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        event = job_event(run, kind, message, at=self._clock.now(), metadata=metadata)
-        if event is not None:
-            await self._jobs.note([event])

@@ -10,7 +10,7 @@ from contentsvc_core.organizations import LOOK_BACK_HOURS, Integration, Reposito
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
-from contentsvc_core.usecases.connect import UNKNOWN, integration_of
+from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.values import nothing
 
 #: The largest difference between the code host's clock and ours.
@@ -75,7 +75,7 @@ class Reconciler:
         the oldest delivery to check. Unless ``patient``, all calls together have one request's time. ``on_progress``
         receives the number of requested deliveries, and their total.
         """
-        integration = await integration_of(self._directory, organization_id, integration_id)
+        integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return UNKNOWN
         reach = await self._calls.reach(integration, patient=patient)

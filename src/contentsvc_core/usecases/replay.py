@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogEntry, LogLine, LogOutcome
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
@@ -94,7 +93,7 @@ class Replayer:
         The event is not filtered again. A message is sent again with its id. For one ``request``, a delivery is
         replayed once; with a ``request``, a message only by its newest entry.
         """
-        entry = await self._journal.entry(organization_id, log_id) if is_own_id(log_id) else None
+        entry = await self._journal.entry(organization_id, log_id)
         if entry is None:
             return UNKNOWN_LOG
         if is_message_log(entry):

@@ -158,7 +158,7 @@ class BulkReplayer:
         if command.cursor is not None and before is None:
             return invalid("cursor", "must be the `next` of an answer")
         if before is None:
-            before = Cursor(created_at=self._clock.now(), id="~")
+            before = Cursor(at=self._clock.now(), id="~")
         entries = await self._share(
             organization_id, partial(self._read_model.log, organization_id, search, limit=BATCH + 1, before=before)
         )

@@ -10,7 +10,7 @@ from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Clock, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
-from contentsvc_core.usecases.connect import UNKNOWN, integration_of
+from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.operate import new_secret
 
 #: More concurrent rotations of one integration than are plausible.
@@ -46,7 +46,7 @@ class Rotator:
 
         If the code host refuses it, the user must enter it there. After a fault, a second rotation is harmless.
         """
-        integration = await integration_of(self._directory, organization_id, integration_id)
+        integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return UNKNOWN
         now = self._clock.now()

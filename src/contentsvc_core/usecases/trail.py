@@ -3,7 +3,6 @@ from typing import Final, final
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.ports import ContextLibrary, PostLibrary, ReadModel, RunLists, Triggers
 from contentsvc_core.read_model import LogSearch
@@ -51,10 +50,9 @@ class DeliveryTrails:
 
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
         """Return at most 50 log entries of a delivery, newest first, by an entry's id, a delivery id or a custom id."""
-        if is_own_id(named):
-            entry = await self._read_model.entry(organization_id, named)
-            if entry is not None:
-                return (entry,)
+        entry = await self._read_model.entry(organization_id, named)
+        if entry is not None:
+            return (entry,)
         provider, _, rest = named.partition(":") if is_custom_id(named) else ("", "", "")
         repository_id, _, delivery_id = rest.partition(":")
         reference = delivery_id or named

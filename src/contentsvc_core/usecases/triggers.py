@@ -5,7 +5,6 @@ from attrs import evolve
 from msgspec import Struct, structs
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Triggers
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -75,7 +74,7 @@ class TriggerEditor:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
         changes = values_of(change)
         for _ in range(_TURNS):
-            current = await self._triggers.find(organization_id, trigger_id) if is_own_id(trigger_id) else None
+            current = await self._triggers.find(organization_id, trigger_id)
             if current is None:
                 return UNKNOWN_TRIGGER
             answer = await self._change(current, changes)

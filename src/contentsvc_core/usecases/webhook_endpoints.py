@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.site_addresses import SiteHost
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
     DESCRIPTION_LIMIT,
     ENDPOINT_DISABLED,
@@ -90,7 +89,7 @@ class EndpointEditor:
         changes = values_of(change)
         if (fault := _fault(changes.get("description", ""))) is not None:
             return fault
-        current = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        current = await self._endpoints.endpoint(organization_id, endpoint_id)
         if current is None:
             return UNKNOWN_ENDPOINT
         if "url" in changes or "format" in changes:
@@ -120,7 +119,7 @@ class EndpointEditor:
 
     async def ask(self, organization_id: str, endpoint_id: str) -> ConfirmationRequests | Refusal:
         """Send the confirmation mail again to the addresses of an endpoint that are unconfirmed."""
-        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id)
         if endpoint is None:
             return UNKNOWN_ENDPOINT
         if not endpoint.addresses:
@@ -143,7 +142,7 @@ class EndpointEditor:
         """Store a new secret of an endpoint; for ``overlap``, messages are signed with the old one, too."""
         if not timedelta() <= overlap <= MAX_OVERLAP:
             return invalid("overlap", f"must be 0 to {MAX_OVERLAP // timedelta(hours=1)} hours")
-        current = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        current = await self._endpoints.endpoint(organization_id, endpoint_id)
         if current is None:
             return UNKNOWN_ENDPOINT
         if not current.is_signed:
@@ -156,7 +155,7 @@ class EndpointEditor:
 
     async def test(self, organization_id: str, endpoint_id: str) -> str | Refusal:
         """Create a test message and return its id, by which the log has the outcome."""
-        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        endpoint = await self._endpoints.endpoint(organization_id, endpoint_id)
         if endpoint is None:
             return UNKNOWN_ENDPOINT
         if not endpoint.enabled:
@@ -170,7 +169,7 @@ class EndpointEditor:
         return message.id
 
     async def remove(self, organization_id: str, endpoint_id: str) -> bool:
-        if not is_own_id(endpoint_id) or not await self._endpoints.remove(organization_id, endpoint_id):
+        if not await self._endpoints.remove(organization_id, endpoint_id):
             return False
         await self._forget_unused(organization_id)
         return True

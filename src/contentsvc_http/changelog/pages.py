@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
 from contentsvc_core.content.public.html import EXCERPT, nested, shown_in_full, summary_of
@@ -21,6 +20,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import shown_content
+from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import local_time
 from contentsvc_http.changelog.assets import accent_url, asset_url
@@ -126,8 +126,8 @@ def own_address(here: str, part: ListPart) -> str:
     return here if part.before is None else _from(here, part.before)
 
 
-def _from(here: str, place: PublishedCursor) -> str:
-    return f"{here}{'&' if '?' in here else '?'}before={place.written}"
+def _from(here: str, place: Cursor) -> str:
+    return f"{here}{'&' if '?' in here else '?'}before={written_cursor(place)}"
 
 
 @pass_context

@@ -12,7 +12,6 @@ from litestar import Request
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, PublicChangelog
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.html import text_of
 from contentsvc_core.content.public.links import ROOT, ChangelogLinks
@@ -20,8 +19,8 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.content.public.paths import is_post_path
 from contentsvc_core.content.public.releases import PostLine
 from contentsvc_core.content.public.trimming import shown_content
-from contentsvc_core.identifiers import is_own_id, is_slug
-from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.identifiers import is_slug
+from contentsvc_core.lists.cursors import Cursor, read_cursor
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.lists.words import words_of
 from contentsvc_core.ports import Changelogs, Search, Share
@@ -71,9 +70,9 @@ class Shown:
     last_change: datetime
     zone: ZoneInfo
 
-    def before(self) -> PublishedCursor | None:
+    def before(self) -> Cursor | None:
         written = self.request.query_params.get("before")
-        before = None if written is None else PublishedCursor.read(written)
+        before = None if written is None else read_cursor(written)
         if written is not None and before is None:
             raise not_here()
         return before
@@ -124,7 +123,7 @@ class Shown:
     async def part(
         self,
         length: int,
-        before: PublishedCursor | None,
+        before: Cursor | None,
         *,
         label: Label | None = None,
         month: Month | None = None,
@@ -134,13 +133,11 @@ class Shown:
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
         posts = listed[:length]
-        return ListPart(
-            posts=posts, next=PublishedCursor.of(posts[-1]) if len(listed) > length else None, before=before
-        )
+        return ListPart(posts=posts, next=posts[-1].place if len(listed) > length else None, before=before)
 
     async def post(self, post_id: str) -> Post:
         """Return a post; unknown and hidden posts have the same 404."""
-        own_post = await self.changelogs.post(self.changelog, post_id) if is_own_id(post_id) else None
+        own_post = await self.changelogs.post(self.changelog, post_id)
         if own_post is None:
             raise not_here()
         return own_post
@@ -176,8 +173,8 @@ class Shown:
 @frozen(kw_only=True)
 class ListPart:
     posts: tuple[Post, ...] = field(converter=tuple)
-    next: PublishedCursor | None
-    before: PublishedCursor | None
+    next: Cursor | None
+    before: Cursor | None
 
 
 @final

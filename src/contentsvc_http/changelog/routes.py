@@ -12,7 +12,6 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
-from contentsvc_core.content.public.cursors import PublishedCursor
 from contentsvc_core.content.public.feeds import FEED_LENGTH, Feed, feed_of
 from contentsvc_core.content.public.html import shown_in_full, summary_of
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
@@ -21,6 +20,7 @@ from contentsvc_core.content.public.months import Month, by_year
 from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.content.public.widget import WIDGET_LENGTH, badge_svg, badge_value, widget_data
+from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
@@ -287,12 +287,12 @@ def _for_its_reader(response: Response[Any]) -> Response[Any]:
     return response
 
 
-def _page(name: str, before: PublishedCursor | None = None) -> PublicPage:
+def _page(name: str, before: Cursor | None = None) -> PublicPage:
     return _from(PublicPage(part=name, media_type=HTML, headers=PAGE), before)
 
 
-def _from(page: PublicPage, before: PublishedCursor | None) -> PublicPage:
-    return page if before is None else evolve(page, part=f"{page.part}?before={before.written}")
+def _from(page: PublicPage, before: Cursor | None) -> PublicPage:
+    return page if before is None else evolve(page, part=f"{page.part}?before={written_cursor(before)}")
 
 
 def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:

@@ -7,13 +7,12 @@ from litestar.params import FromPath
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.jobs import job_of, job_page
+from contentsvc_http.dashboard.jobs import job_page
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
@@ -82,7 +81,7 @@ async def generate(session: Visitor, form: SentForm) -> Response[Any]:
 
 @get(f"{ROOT}/brands/jobs/{{job_id:str}}")
 async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
-    job = await job_of(session, job_id)
+    job = await session.app.stores.jobs.job(session.organization_id, job_id)
     cause = None if job is None else job.request
     if job is None or not isinstance(cause, SiteReading):
         raise Refused(404, {"error": "There is no such request for a brand identity."})
@@ -101,7 +100,7 @@ async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
 
 async def _brand(session: DashboardSession, brand_id: str) -> BrandIdentity:
     brands = session.app.stores.brands
-    brand = await brands.identity(session.organization_id, brand_id) if is_own_id(brand_id) else None
+    brand = await brands.identity(session.organization_id, brand_id)
     if brand is None:
         raise Refused(404, {"error": "There is no such brand identity."})
     return brand

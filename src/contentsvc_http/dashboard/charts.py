@@ -103,7 +103,7 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
                 label=begins.strftime(label),
                 number=heights[place],
                 failed=sums.get((place, LogStatus.FAILED), 0),
-                until=written_cursor(Cursor(created_at=bounds[place + 1], id=_FIRST)),
+                until=written_cursor(Cursor(at=bounds[place + 1], id=_FIRST)),
                 x=round(place * width, 3),
                 width=round(width * 0.78, 3),
                 parts=parts,

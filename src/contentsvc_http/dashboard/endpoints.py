@@ -10,7 +10,6 @@ from litestar.params import FromPath
 from contentsvc_core.access.rates import CONFIRMING_TOGETHER, CREATING_ENDPOINTS, TESTING_ENDPOINTS
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.brand import TEXT_LIMIT
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import ListedEntry, LogStatus
 from contentsvc_core.outgoing.endpoints import (
     DESCRIPTION_LIMIT,
@@ -212,9 +211,7 @@ async def delete(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
 
 
 async def _endpoint(session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
-    endpoint = None
-    if is_own_id(endpoint_id):
-        endpoint = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
+    endpoint = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
     if endpoint is None:
         raise _unknown()
     return endpoint.shown(to_writer=session.may_write)

@@ -15,7 +15,7 @@ from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.connect import UNKNOWN, integration_of
+from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
@@ -100,7 +100,7 @@ async def integrations(session: Visitor) -> Response[Any]:
 
 
 async def shown_integration(session: DashboardSession, integration_id: str) -> Integration:
-    integration = await integration_of(session.app.stores.directory, session.organization_id, integration_id)
+    integration = await session.app.stores.directory.integration(session.organization_id, integration_id)
     if integration is None:
         raise no_integration()
     return integration

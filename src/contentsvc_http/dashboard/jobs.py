@@ -3,7 +3,6 @@ from typing import Any, Final
 
 from litestar import Response
 
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.workflows.jobs import Job, JobEventType, job_events, job_status
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.pages import nothing_new
@@ -15,10 +14,6 @@ _KINDS: Final[Mapping[JobEventType, str]] = {
     JobEventType.COMPLETED: "good",
     JobEventType.FAILED: "bad",
 }
-
-
-async def job_of(session: DashboardSession, job_id: str) -> Job | None:
-    return await session.app.stores.jobs.job(session.organization_id, job_id) if is_own_id(job_id) else None
 
 
 def job_page(  # the parameters of both kinds of jobs

@@ -8,7 +8,6 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.zones import day_of, start_of_day
@@ -130,7 +129,7 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
 
 @post(f"{ROOT}/keys/{{prefix:str}}/revoke", opt={"scope": Scope.ADMIN})
 async def revoke(session: Visitor, prefix: FromPath[str]) -> Response[Any]:
-    key = await session.app.stores.keys.key(prefix) if is_own_id(prefix) else None
+    key = await session.app.stores.keys.key(prefix)
     if key is None or key.organization_id != session.organization_id:
         raise Refused(404, {"error": "There is no such key."})
     await session.app.stores.keys.revoke(key.prefix, session.app.clock.now())

@@ -8,7 +8,6 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import ListedEntry, LogEntry, LogLine, LogOutcome, LogStatus
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.messages import is_message_log
@@ -103,7 +102,7 @@ async def _shown(session: DashboardSession, entry: ListedEntry) -> tuple[LogEntr
 
 
 async def _listed(session: DashboardSession, log_id: str) -> ListedEntry:
-    entry = await session.app.stores.read_model.entry(session.organization_id, log_id) if is_own_id(log_id) else None
+    entry = await session.app.stores.read_model.entry(session.organization_id, log_id)
     if entry is None:
         raise Refused(404, {"error": _UNKNOWN})
     return entry

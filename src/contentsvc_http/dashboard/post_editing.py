@@ -10,7 +10,6 @@ from litestar.params import FromPath
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
 from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal, RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
@@ -29,10 +28,6 @@ _CREATING: Final = ("POST", "/v1/posts")
 _MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
-
-
-def no_post() -> Refused:
-    return Refused(404, {"error": "There is no such post."})
 
 
 _LABELS: Final = {
@@ -98,8 +93,11 @@ class _Text:
         return {**values, "publish_at": _instant(self.publish_at, zone)} if is_draft else values
 
 
-async def _post(session: DashboardSession, post_id: str) -> Post | None:
-    return await session.app.stores.posts.post(session.organization_id, post_id) if is_own_id(post_id) else None
+async def post_of(session: DashboardSession, post_id: str) -> Post:
+    post = await session.app.stores.posts.post(session.organization_id, post_id)
+    if post is None:
+        raise Refused(404, {"error": "There is no such post."})
+    return post
 
 
 async def _preview(session: DashboardSession, markdown: str) -> str | None:
@@ -139,7 +137,7 @@ async def _page(
 
 
 async def _save(session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
-    stored = await _post(session, post_id)
+    stored = await session.app.stores.posts.post(session.organization_id, post_id)
     if stored is None:
         return await _gone(session, text)
     values = text.values(
@@ -160,7 +158,7 @@ async def _save(session: DashboardSession, post_id: str, text: _Text, *, publish
         return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
     if done.kind is RefusalKind.INVALID:
         return await _page(session, stored, text, faults=_REFUSALS.faults(done), status=422)
-    stored = await _post(session, post_id)
+    stored = await session.app.stores.posts.post(session.organization_id, post_id)
     if stored is None:
         return await _gone(session, text)
     # A second submission overwrites the new version, which the page has shown.
@@ -202,9 +200,7 @@ async def create(session: Visitor, form: SentForm) -> Response[Any]:
 
 @get(f"{ROOT}/posts/{{post_id:str}}/edit")
 async def edit(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    shown = await _post(session, post_id)
-    if shown is None:
-        raise no_post()
+    shown = await post_of(session, post_id)
     if not session.may_write:
         return go(f"/posts/{shown.id}")
     return await _page(session, shown, _Text.of_post(shown, session.organization.time_zone))
@@ -229,10 +225,7 @@ async def preview(session: Visitor, form: SentForm) -> Response[Any]:
     # Without scripts, the page is shown again with all typed values.
     if not form.text("post"):
         return await _page(session, None, text, is_new=True)
-    stored = await _post(session, form.text("post"))
-    if stored is None:
-        raise no_post()
-    return await _page(session, stored, text)
+    return await _page(session, await post_of(session, form.text("post")), text)
 
 
 def _faults(values: Mapping[str, Any]) -> dict[str, str]:

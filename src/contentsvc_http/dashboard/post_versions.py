@@ -7,12 +7,12 @@ from litestar.params import FromPath
 
 from contentsvc_core.content.editing import entity_tag
 from contentsvc_core.content.versions import DiffLineBody, PostVersion, differences
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.post_editing import no_post
+from contentsvc_http.dashboard.post_editing import post_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.errors import accepted
 from contentsvc_http.v1.post_versions import read_number
 from contentsvc_http.words import sentence
 
@@ -49,10 +49,8 @@ async def _page(
     session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
 ) -> Response[Any]:
     organization_id = session.organization_id
-    shown = await session.app.stores.posts.post(organization_id, post_id) if is_own_id(post_id) else None
-    kept = await session.app.post_editor.versions(organization_id, post_id)
-    if shown is None or isinstance(kept, Refusal):
-        raise no_post()
+    shown = await post_of(session, post_id)
+    kept = accepted(await session.app.post_editor.versions(organization_id, post_id))
     number = read_number(session.query.get("number", ""))
     chosen = next((version for version in kept if version.number == number), kept[0])
     context = {

@@ -10,7 +10,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.generate import GeneratePost
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.jobs import job_of, job_page
+from contentsvc_http.dashboard.jobs import job_page
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
@@ -68,7 +68,7 @@ async def generate(session: Visitor, form: SentForm) -> Response[Any]:
 
 @get(f"{ROOT}/posts/jobs/{{job_id:str}}")
 async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
-    job = await job_of(session, job_id)
+    job = await session.app.stores.jobs.job(session.organization_id, job_id)
     cause = None if job is None else job.request
     if job is None or not isinstance(cause, Generation):
         raise Refused(404, {"error": "There is no such request for a post."})

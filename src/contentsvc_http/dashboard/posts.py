@@ -14,7 +14,6 @@ from contentsvc_core.content.posts import Label, Post, PostStatus, post_text
 from contentsvc_core.content.public.facets import labels_of
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.outgoing.letters import plain as plain_text
@@ -23,7 +22,7 @@ from contentsvc_core.usecases.edit import MAX_BULK, BulkAction
 from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.post_editing import EDITING, no_post
+from contentsvc_http.dashboard.post_editing import EDITING, post_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
@@ -242,10 +241,7 @@ async def _show(
     error: str | None = None,
     status: int = 200,
 ) -> Response[Any]:
-    posts = session.app.stores.posts
-    shown = await posts.post(session.organization_id, post_id) if is_own_id(post_id) else None
-    if shown is None:
-        raise no_post()
+    shown = await post_of(session, post_id)
     origin = read_origin(shown.source_metadata)
     context = {
         "post": shown,
@@ -275,12 +271,8 @@ async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]
 async def _named(session: DashboardSession, origin: Origin) -> dict[str, Any]:
     organization_id, stores = session.organization_id, session.app.stores
     return {
-        "trigger": await stores.triggers.find(organization_id, origin.trigger_id)
-        if is_own_id(origin.trigger_id)
-        else None,
-        "schedule": await stores.schedules.find(organization_id, origin.schedule_id)
-        if is_own_id(origin.schedule_id)
-        else None,
-        "brand": await stores.brands.identity(organization_id, origin.brand_id) if is_own_id(origin.brand_id) else None,
-        "job": await stores.jobs.job(organization_id, origin.job_id) if is_own_id(origin.job_id) else None,
+        "trigger": await stores.triggers.find(organization_id, origin.trigger_id),
+        "schedule": await stores.schedules.find(organization_id, origin.schedule_id),
+        "brand": await stores.brands.identity(organization_id, origin.brand_id),
+        "job": await stores.jobs.job(organization_id, origin.job_id),
     }

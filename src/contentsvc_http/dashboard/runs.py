@@ -6,7 +6,6 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Release
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.lists.parameters import choices
 from contentsvc_core.timestamps import read_iso
@@ -34,9 +33,7 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
 async def _find(session: DashboardSession, run_id: str) -> ListedRun:
-    run = None
-    if is_own_id(run_id):
-        run = await session.lists(lambda: session.app.stores.run_lists.run(session.organization_id, run_id))
+    run = await session.lists(lambda: session.app.stores.run_lists.run(session.organization_id, run_id))
     if run is None:
         raise Refused(404, {"error": _UNKNOWN})
     return run

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Self, final
 from zoneinfo import ZoneInfo
@@ -6,10 +6,11 @@ from zoneinfo import ZoneInfo
 from attrs import field, frozen
 from msgspec import Struct
 
+from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
-from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.plan import NO_REPOSITORY
 from contentsvc_core.workflows.schedules import (
@@ -152,14 +153,8 @@ class Schedules(FormSection[Schedule, _Typed]):
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
-    async def stored(self, session: DashboardSession) -> Sequence[Schedule]:
-        return await session.app.stores.schedules.all_of(session.organization_id)
-
-    async def find(self, session: DashboardSession, id_: str) -> Schedule | None:
-        return await session.app.stores.schedules.find(session.organization_id, id_) if is_own_id(id_) else None
-
-    async def remove(self, session: DashboardSession, id_: str) -> object:
-        return await session.app.stores.schedules.remove(session.organization_id, id_)
+    def automations(self, app: Application) -> Automations[Schedule]:
+        return app.stores.schedules
 
     async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Schedule | Refusal:
         planner = session.app.planner

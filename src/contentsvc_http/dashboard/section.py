@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
+from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.style_fields import read_style
+from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
@@ -67,13 +69,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     no_repository: ClassVar[Refusal]
 
     @abstractmethod
-    async def stored(self, session: DashboardSession) -> Sequence[_Stored]: ...
-
-    @abstractmethod
-    async def find(self, session: DashboardSession, id_: str) -> _Stored | None: ...
-
-    @abstractmethod
-    async def remove(self, session: DashboardSession, id_: str) -> object: ...
+    def automations(self, app: Application) -> Automations[_Stored]: ...
 
     @abstractmethod
     async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
@@ -106,7 +102,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     async def list(self, session: DashboardSession, asked: str, *, error: str | None = None) -> Response[Any]:
         """Return the page of the list: the rows whose title and repositories have all words that are asked for."""
         has = await connected(session)
-        stored = await self.stored(session)
+        stored = await self.automations(session.app).all_of(session.organization_id)
         rows = [row for each in stored if (row := self.row(session, each, has)).has(asked.split())]
         context = {
             "rows": rows,
@@ -156,7 +152,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
 
     async def delete(self, session: DashboardSession, id_: str) -> Response[Any]:
         await self._stored(session, id_)
-        await self.remove(session, id_)
+        await self.automations(session.app).remove(session.organization_id, id_)
         return go(self.path, notice="deleted")
 
     async def preview(self, session: DashboardSession, form: Form) -> Response[Any]:
@@ -170,8 +166,10 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         return await self._form(session, stored, typed, style_preview=style)
 
     async def _stored(self, session: DashboardSession, id_: str | None) -> _Stored | None:
-        stored = None if id_ is None else await self.find(session, id_)
-        if id_ is not None and stored is None:
+        if id_ is None:
+            return None
+        stored = await self.automations(session.app).find(session.organization_id, id_)
+        if stored is None:
             raise Refused(404, {"error": self.refusals.words[RefusalKind.NOT_FOUND]})
         return stored
 

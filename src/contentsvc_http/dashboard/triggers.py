@@ -1,13 +1,14 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, final
 
 from attrs import field, frozen
 from msgspec import Struct
 
+from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Release
-from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.causes import source_type
@@ -157,14 +158,8 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
-    async def stored(self, session: DashboardSession) -> Sequence[Trigger]:
-        return await session.app.stores.triggers.all_of(session.organization_id)
-
-    async def find(self, session: DashboardSession, id_: str) -> Trigger | None:
-        return await session.app.stores.triggers.find(session.organization_id, id_) if is_own_id(id_) else None
-
-    async def remove(self, session: DashboardSession, id_: str) -> object:
-        return await session.app.stores.triggers.remove(session.organization_id, id_)
+    def automations(self, app: Application) -> Automations[Trigger]:
+        return app.stores.triggers
 
     async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Trigger | Refusal:
         editor = session.app.trigger_editor

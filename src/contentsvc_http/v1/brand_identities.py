@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandBody, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand, Name, Text
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.usecases.brands import BrandEditor
 from contentsvc_core.usecases.read_site import BrandGenerator
@@ -90,8 +89,7 @@ def brand_routes(
 
     @operation("GET /v1/brand-identities/{brand_identity_id:str}", "getBrandIdentity", "Get a brand identity")
     async def get_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[OneBrandBody]:
-        is_valid_id = is_own_id(brand_identity_id)
-        identity = await brands.identity(key.organization_id, brand_identity_id) if is_valid_id else None
+        identity = await brands.identity(key.organization_id, brand_identity_id)
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(identity or UNKNOWN_BRAND))})
 
     @operation(
@@ -117,10 +115,7 @@ def brand_routes(
         fails=[400],
     )
     async def delete_brand_identity(key: Caller, brand_identity_id: _Id) -> Response[BrandRemovedBody]:
-        is_valid_id = is_own_id(brand_identity_id)
-        removed = accepted(
-            await brands.remove(key.organization_id, brand_identity_id) if is_valid_id else UNKNOWN_BRAND
-        )
+        removed = accepted(await brands.remove(key.organization_id, brand_identity_id))
         return await gate.answer(key, {"id": brand_identity_id, **gate.answers.disabled(removed)})
 
     @operation(
@@ -146,7 +141,7 @@ def brand_routes(
     async def brand_identity_job(
         key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[OneBrandJobBody]:
-        job = await jobs.job(key.organization_id, job_id) if is_own_id(job_id) else None
+        job = await jobs.job(key.organization_id, job_id)
         if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})
         return await gate.answer(key, {"job": gate.answers.brand_job(job)})

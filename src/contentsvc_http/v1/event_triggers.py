@@ -7,7 +7,6 @@ from msgspec import UNSET, Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Stores
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
@@ -112,7 +111,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> l
 
     @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
     async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:
-        stored = await stores.triggers.find(key.organization_id, trigger_id) if is_own_id(trigger_id) else None
+        stored = await stores.triggers.find(key.organization_id, trigger_id)
         return await gate.answer(key, one(accepted(stored or UNKNOWN_TRIGGER)))
 
     @operation(
@@ -148,7 +147,7 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> l
 
     @operation("DELETE /v1/event-triggers/{trigger_id:str}", "deleteEventTrigger", "Delete an event trigger")
     async def delete_event_trigger(key: Caller, trigger_id: _Id) -> Response[TriggerRemovedBody]:
-        if not (is_own_id(trigger_id) and await stores.triggers.remove(key.organization_id, trigger_id)):
+        if not await stores.triggers.remove(key.organization_id, trigger_id):
             raise refused(UNKNOWN_TRIGGER)
         return await gate.answer(key, {"id": trigger_id})
 

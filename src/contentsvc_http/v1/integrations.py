@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import NAME_FORM, NESTED_NAME_FORM
@@ -140,9 +139,7 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         fails=_NOT_OF_PROVIDERS,
     )
     async def get_integration(key: Caller, integration_id: _Id) -> Response[IntegrationStateBody]:
-        known = is_own_id(integration_id)
-        stored = await directory.integration(key.organization_id, integration_id) if known else None
-        found = accepted(stored or UNKNOWN)
+        found = accepted(await directory.integration(key.organization_id, integration_id) or UNKNOWN)
         return await gate.answer(key, {"id": found.id, "enabled": found.enabled})
 
     @operation(
@@ -156,10 +153,7 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         key: Caller, command: Sent[ChangeIntegration], integration_id: _Id
     ) -> Response[IntegrationStateBody]:
         enabled = command.enabled
-        is_known = is_own_id(integration_id) and await directory.enable_integration(
-            key.organization_id, integration_id, enabled=enabled
-        )
-        if not is_known:
+        if not await directory.enable_integration(key.organization_id, integration_id, enabled=enabled):
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": integration_id, "enabled": enabled})
 

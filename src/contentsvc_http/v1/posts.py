@@ -21,7 +21,6 @@ from contentsvc_core.content.editing import (
 )
 from contentsvc_core.content.posts import ContentType, Label, Post, PostBody, PostStatus
 from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
@@ -222,7 +221,7 @@ def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Re
 
 
 async def _post_of_version(library: PostLibrary, organization_id: str, post_id: str, tags: Tags | None) -> Post:
-    post = await library.post(organization_id, post_id) if is_own_id(post_id) else None
+    post = await library.post(organization_id, post_id)
     if post is None:
         raise refused(UNKNOWN_POST)
     if not _is(tags)(post):
@@ -314,6 +313,6 @@ def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> l
 
 async def unknown_brands(brands: BrandIdentities, organization_id: str, brand_ids: Sequence[str]) -> Refusal | None:
     for brand_id in brand_ids:
-        if not is_own_id(brand_id) or await brands.identity(organization_id, brand_id) is None:
+        if await brands.identity(organization_id, brand_id) is None:
             return unknown_brand(brand_id)
     return None

@@ -6,7 +6,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import ApiKey
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import choices
@@ -67,7 +66,7 @@ def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock)
         return await gate.answer(key, {"runs": [RunBody.of(run) for run in listed_runs[:limit]], "next": following})
 
     async def find(organization_id: str, run_id: str) -> ListedRun:
-        run = await run_lists.run(organization_id, run_id) if is_own_id(run_id) else None
+        run = await run_lists.run(organization_id, run_id)
         return accepted(run or _UNKNOWN)
 
     @operation("GET /v1/runs/{run_id:str}", "getRun", "Get a workflow run")

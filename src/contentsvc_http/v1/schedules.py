@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta, Struct, structs
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.workflows.bodies import ScheduleBody
@@ -123,7 +122,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @operation("GET /v1/schedules/{schedule_id:str}", "getSchedule", "Get a schedule")
     async def get_schedule(key: Caller, schedule_id: _Id) -> Response[OneScheduleBody]:
-        stored = await schedules.find(key.organization_id, schedule_id) if is_own_id(schedule_id) else None
+        stored = await schedules.find(key.organization_id, schedule_id)
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(stored or UNKNOWN_SCHEDULE))})
 
     @operation(
@@ -151,7 +150,7 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @operation("DELETE /v1/schedules/{schedule_id:str}", "deleteSchedule", "Delete a schedule")
     async def delete_schedule(key: Caller, schedule_id: _Id) -> Response[ScheduleRemovedBody]:
-        if not (is_own_id(schedule_id) and await schedules.remove(key.organization_id, schedule_id)):
+        if not await schedules.remove(key.organization_id, schedule_id):
             raise refused(UNKNOWN_SCHEDULE)
         return await gate.answer(key, {"id": schedule_id})
 

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.commands import values_of
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.outgoing.endpoints import (
     UNKNOWN_ENDPOINT,
     ChangeEndpoint,
@@ -79,7 +78,7 @@ def webhook_endpoint_routes(
         description=_READING,
     )
     async def get_endpoint(key: Caller, endpoint_id: _Id) -> Response[OneEndpointBody]:
-        endpoint = await endpoints.endpoint(key.organization_id, endpoint_id) if is_own_id(endpoint_id) else None
+        endpoint = await endpoints.endpoint(key.organization_id, endpoint_id)
         body = await consents.body(accepted(endpoint or UNKNOWN_ENDPOINT).shown(to_writer=Scope.WRITE in key.scopes))
         return await gate.answer(key, {"webhookEndpoint": body})
 

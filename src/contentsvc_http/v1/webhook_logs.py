@@ -7,7 +7,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.application import Application
-from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
@@ -117,7 +116,7 @@ def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
         owner = key.organization_id
 
         async def shown() -> OneLogBody | None:
-            entry = await journal.entry(owner, log_id, max_bytes=MAX_BYTES) if is_own_id(log_id) else None
+            entry = await journal.entry(owner, log_id, max_bytes=MAX_BYTES)
             if entry is None:
                 return None
             explained = await app.diagnoses.explain(entry)

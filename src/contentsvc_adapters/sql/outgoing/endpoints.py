@@ -42,8 +42,7 @@ class SqlWebhookEndpoints(SealedSqlStore):
             current = connection.execute(select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)).first()
             if current is not None:
                 if current.organization_id != owner:
-                    message = f"'{endpoint.id}' is the id of another one"
-                    raise Unstorable(message)
+                    raise Unstorable.of_another(endpoint.id)
                 return endpoint_of(current)
             if (connection.scalar(own) or 0) >= MAX_ENDPOINTS:
                 return TOO_MANY_ENDPOINTS

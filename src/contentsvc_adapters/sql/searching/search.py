@@ -110,7 +110,7 @@ class SqlSearch:
             conditions.append(self._words.found(scope_word(organization_id, kind), terms))
         if before is not None:
             place = tuple_(search_documents.c.created_at, search_documents.c.place_id)
-            conditions.append(place < tuple_(to_ms(before.created_at), before.id))
+            conditions.append(place < tuple_(to_ms(before.at), before.id))
         return conditions
 
 

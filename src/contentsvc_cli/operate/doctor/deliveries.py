@@ -187,8 +187,8 @@ class _One:
             self._organization.id,
             search,
             limit=CONSIDERED,
-            after=Cursor(created_at=max(hours), id=""),
-            before=Cursor(created_at=max(hours) + _HOUR, id=""),
+            after=Cursor(at=max(hours), id=""),
+            before=Cursor(at=max(hours) + _HOUR, id=""),
         )
 
     def _ago(self, at: datetime) -> str:

@@ -1,9 +1,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, TypeVar
-
-from attrs import field, frozen
+from typing import Final, TypeAlias, TypeVar
 
 from contentsvc_cli.operate.doctor import clock, database, network, work
 from contentsvc_cli.operate.doctor.deliveries import deliveries
@@ -26,11 +24,8 @@ _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc se
 _CLOSE_S: Final = 1.0
 
 
-@frozen(kw_only=True)
-class _Gate:
-    findings: tuple[Finding, ...] = field(converter=tuple)
-    #: Why dependent checks cannot run; ``None`` if they can.
-    why_not: str | None
+#: The findings of a check that others depend on, and why those cannot run; ``None`` if they can.
+_Gate: TypeAlias = tuple[Findings, str | None]
 
 
 async def examine(examined: Examined, place: network.BindAddress, report: Callable[[str], None]) -> list[Finding]:
@@ -84,17 +79,23 @@ class _Examination:
             ]
         return [
             *settings_found(self._examined),
-            *reached.result().findings,
-            *readable.result().findings,
+            *reached.result()[0],
+            *readable.result()[0],
             *(finding for task in tasks for finding in task.result()),
         ]
 
-    async def _check(self, name: str, check: Check, limit_s: float = LIMIT_S) -> Findings:
+    async def _check(
+        self,
+        name: str,
+        check: Callable[[], Awaitable[_T]],
+        failed: Callable[[Finding], _T],
+        limit_s: float = LIMIT_S,
+    ) -> _T:
         self._under_way.append(name)
         advice = _FILE if name == "database" and self._settings.is_sqlite else _ADVICE.get(name, _OTHERWISE)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
-            return await within(name, check, limit_s=limit_s, advice=advice)
+            return await within(name, check, failed, limit_s=limit_s, advice=advice)
         finally:
             self._under_way.remove(name)
             self._report(f"checking {', '.join(self._under_way) or 'the rest'}")
@@ -105,37 +106,24 @@ class _Examination:
 
     async def _reached(self) -> _Gate:
         if (why := self._unusable("database_url")) is not None:
-            return _Gate(findings=[skipped("database", why)], why_not=why)
+            return [skipped("database", why)], why
         check = partial(database.reach, self._settings, self._database)
-        return await self._gate("database", check, otherwise="the database cannot be reached")
+        return await self._check("database", check, lambda found: ([found], "the database cannot be reached"))
 
     async def _readable(self, reached: "asyncio.Task[_Gate]") -> _Gate:
-        before = (await reached).why_not
-        if before is not None:
-            return _Gate(findings=[skipped("schema", before)], why_not=before)
+        _, why = await reached
+        if why is not None:
+            return [skipped("schema", why)], why
         check = partial(database.schema, self._settings, self._database)
-        return await self._gate("schema", check, otherwise="the schema cannot be read")
-
-    async def _gate(
-        self, name: str, check: Callable[[], Awaitable[tuple[Findings, str | None]]], *, otherwise: str
-    ) -> _Gate:
-        """Run a check with the reason why others cannot run; ``otherwise`` is the reason if the check fails."""
-        why_not: str | None = otherwise
-
-        async def checked() -> Findings:
-            nonlocal why_not
-            findings, why_not = await check()
-            return findings
-
-        return _Gate(findings=await self._check(name, checked), why_not=why_not)
+        return await self._check("schema", check, lambda found: ([found], "the schema cannot be read"))
 
     async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check, limit_s: float) -> Findings:
-        why_not = (await gate).why_not
-        return await self._check(name, check, limit_s) if why_not is None else [skipped(name, why_not)]
+        _, why = await gate
+        return await self._check(name, check, _alone, limit_s) if why is None else [skipped(name, why)]
 
     async def _if_usable(self, name: str, check: Check, *settings: str) -> Findings:
         why = next(filter(None, map(self._unusable, settings)), None)
-        return await self._check(name, check) if why is None else [skipped(name, why)]
+        return await self._check(name, check, _alone) if why is None else [skipped(name, why)]
 
     async def _engine(self, reached: "asyncio.Task[_Gate]") -> Findings:
         why = self._unusable("engine") or self._unusable("database_url")
@@ -144,71 +132,49 @@ class _Examination:
         return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
 
     async def _server(self) -> network.ServerCheck:
-        answers = False
-
-        async def check() -> Findings:
-            nonlocal answers
-            result = await network.server(self._place)
-            answers = result.answers
-            return result.findings
-
         # Three requests in sequence.
-        return network.ServerCheck(findings=await self._check("server", check, 2 * LIMIT_S), answers=answers)
+        limit_s = 2 * LIMIT_S
+        check = partial(network.server, self._place)
+        return await self._check("server", check, lambda found: network.ServerCheck(findings=[found]), limit_s)
 
     async def _dashboard(self, server: "asyncio.Task[network.ServerCheck]") -> Findings:
-        result = await server
-
-        async def check() -> Findings:
-            return [await network.dashboard(self._place, result)]
-
-        return await self._check("dashboard", check)
+        check = partial(network.dashboard, self._place, await server)
+        return [await self._check("dashboard", check, _itself)]
 
     async def _base_url(self) -> Findings:
         return [await network.base_url(self._settings)]
 
     async def _hosts(self, readable: "asyncio.Task[_Gate]") -> list[network.HostCheck]:
         providers = frozenset[str]()
-
-        async def connected() -> Findings:
-            nonlocal providers
-            providers = await self._database.providers()
-            return []
-
-        if (await readable).why_not is None:
+        _, why = await readable
+        if why is None:
             # The database check reports its own faults.
-            await within("code host", connected)
+            providers = await within("code host", self._database.providers, lambda _: frozenset())
         hosts = network.hosts_to_check(self._settings, self._examined.in_use, providers)
         if not hosts:
             sentence = "no API to check: none is set, and no repository is connected at a known one"
             return [network.HostCheck(finding=skipped("code host", sentence))]
-        return [
-            result
-            for results in await asyncio.gather(*(self._host(*host) for host in hosts.items()))
-            for result in results
-        ]
+        return await asyncio.gather(*(self._host(*host) for host in hosts.items()))
 
-    async def _host(self, provider: str, api_url: str) -> list[network.HostCheck]:
-        results: list[network.HostCheck] = []
-
-        async def check() -> Findings:
-            results.append(await network.code_host(provider, api_url))
-            return []
-
-        failed = await self._check(f"code host {provider}", check)
-        return results or [network.HostCheck(finding=finding) for finding in failed]
+    async def _host(self, provider: str, api_url: str) -> network.HostCheck:
+        check = partial(network.code_host, provider, api_url)
+        return await self._check(f"code host {provider}", check, lambda found: network.HostCheck(finding=found))
 
     async def _clock(self, reached: "asyncio.Task[_Gate]", hosts: "asyncio.Task[list[network.HostCheck]]") -> Findings:
-        async def steady() -> Findings:
-            return [await clock.steadiness()]
+        beside: Finding | None = None
+        steady = await self._check("clock", clock.steadiness, _itself)
+        _, why = await reached
+        if why is None:
+            beside = await self._check("clock", partial(clock.beside_database, self._database), _itself)
+        return [steady, *([] if beside is None else [beside]), *clock.beside_hosts(await hosts)]
 
-        async def beside_database() -> Findings:
-            finding = await clock.beside_database(self._database)
-            return [] if finding is None else [finding]
 
-        findings = list(await self._check("clock", steady))
-        if (await reached).why_not is None:
-            findings += await self._check("clock", beside_database)
-        return [*findings, *clock.beside_hosts(await hosts)]
+def _itself(found: Finding) -> Finding:
+    return found
+
+
+def _alone(found: Finding) -> Findings:
+    return [found]
 
 
 async def _of(task: "asyncio.Task[_T]", give: "Callable[[_T], Findings]") -> Findings:

@@ -55,16 +55,25 @@ def skipped(check: str, found: str) -> Finding:
     return Finding(check=check, state=FindingState.SKIPPED, found=one_line(found, _SAID))
 
 
-async def within(name: str, check: Check, *, limit_s: float = LIMIT_S, advice: str | None = None) -> Findings:
+async def within(
+    name: str,
+    check: Callable[[], Awaitable[_T]],
+    failed: Callable[[Finding], _T],
+    *,
+    limit_s: float = LIMIT_S,
+    advice: str | None = None,
+) -> _T:
+    """Return the result of a check; if it fails or takes too long, what ``failed`` makes of this fault."""
     try:
         async with asyncio.timeout(limit_s):
             return await check()
     except TimeoutError:
-        return [fault(name, f"there was no answer within {limit_s:g} s", advice)]
+        found = f"there was no answer within {limit_s:g} s"
     except ContentServiceError as exc:
-        return [fault(name, str(exc), advice)]
+        found = str(exc)
     except Exception as exc:  # noqa: BLE001  # a failing check must not stop the others
-        return [fault(name, f"the check failed: {type(exc).__name__}: {exc}", advice)]
+        found = f"the check failed: {type(exc).__name__}: {exc}"
+    return failed(fault(name, found, advice))
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
