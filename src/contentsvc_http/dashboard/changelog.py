@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
-from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, changelog_faults
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
@@ -81,12 +82,11 @@ async def _page(
     session: DashboardSession,
     stored: PublicChangelog,
     form: Form | None = None,
-    refused: Refusal | None = None,
+    faults: Mapping[str, str] | None = None,
     *,
     added: Form | None = None,
 ) -> Response[Any]:
     links = ChangelogLinks(base_url=session.app.base_url, slug=stored.slug)
-    faults = by_field(None if refused is None else _REFUSALS.faults(refused))
     several = await session.app.changelog_editor.all_of(session.organization)
     integrations = await session.app.stores.directory.integrations(session.organization_id)
     connected = (repository.full_name for integration in integrations for repository in integration.repositories)
@@ -101,9 +101,9 @@ async def _page(
         "choices": content_choices(),
         "repositories": [Option(value=name, label=name) for name in names],
         "pictures": [(choice, stored.image(ImageKind(choice.value))) for choice in _PICTURES],
-        "faults": by_field(None) if added is not None else faults,
+        "faults": by_field(faults if added is None else None),
         "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
-        "add_faults": by_field(None) if added is None else faults,
+        "add_faults": by_field(None if added is None else faults),
         # On this server, independent of the public base URL.
         "see": ChangelogLinks(slug=stored.slug).home,
         "snippet": _SNIPPET.format(links.embed),
@@ -112,9 +112,7 @@ async def _page(
         "badge": _BADGE.format(links.badge, links.home),
     }
     title = _TITLE if stored.is_first else stored.title
-    return pages.page(
-        session, "changelog.html", context, title=title, section=_SECTION, status=200 if refused is None else 422
-    )
+    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=422 if faults else 200)
 
 
 @get(_paths())
@@ -125,9 +123,10 @@ async def shown(session: Visitor) -> Response[Any]:
 @post(_paths())
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
-    done = await session.app.changelog_editor.change(session.organization, _command_of(form), stored)
+    command = _command_of(form)
+    done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
-        return await _page(session, stored, form, done)
+        return await _page(session, stored, form, _faults(command, done))
     return go(_at(stored), notice="saved")
 
 
@@ -136,7 +135,7 @@ async def add(session: Visitor, form: SentForm) -> Response[Any]:
     command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
     done = await session.app.changelog_editor.create(session.organization, command)
     if isinstance(done, Refusal):
-        return await _page(session, await _which(session), refused=done, added=form)
+        return await _page(session, await _which(session), faults=_faults(command, done), added=form)
     return go(_at(done), notice="saved")
 
 
@@ -147,10 +146,10 @@ async def picture(upload: Upload) -> Response[Any]:
     kind = named(ImageKind, form.text("kind"))
     if not content and not form.is_on("delete"):
         empty = invalid(kind.value, "must be a file: choose one")
-        return await _page(session, stored, refused=empty)
+        return await _page(session, stored, faults=_REFUSALS.faults(empty))
     done = await session.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
     if isinstance(done, Refusal):
-        return await _page(session, stored, refused=done)
+        return await _page(session, stored, faults=_REFUSALS.faults(done))
     return go(_at(stored), notice="saved")
 
 
@@ -212,7 +211,7 @@ async def switch(session: Visitor, form: SentForm) -> Response[Any]:
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
         # Another organization has taken the slug meanwhile.
-        return await _page(session, stored, refused=done)
+        return await _page(session, stored, faults=_REFUSALS.faults(done))
     return go(_at(stored), notice="enabled" if is_public else "disabled")
 
 
@@ -220,7 +219,9 @@ async def switch(session: Visitor, form: SentForm) -> Response[Any]:
 async def delete(session: Visitor) -> Response[Any]:
     stored = await _which(session)
     refused = await session.app.changelog_editor.remove(stored)
-    return go("/changelog", notice="deleted") if refused is None else await _page(session, stored, refused=refused)
+    if refused is not None:
+        return await _page(session, stored, faults=_REFUSALS.faults(refused))
+    return go("/changelog", notice="deleted")
 
 
 def _at(changelog: PublicChangelog) -> str:
@@ -245,6 +246,12 @@ def _fields_of(changelog: PublicChangelog) -> dict[str, Any]:
         "headerLinks": "\n".join(f"{link.label} {link.url}" for link in changelog.header_links),
         "showDetails": changelog.show_details,
     }
+
+
+def _faults(command: Struct, refused: Refusal) -> dict[str, str]:
+    """Return all faults of a form whose command was refused: the core names only the first."""
+    refusals = (refused, *changelog_faults(command))
+    return {field: text for each in refusals for field, text in _REFUSALS.faults(each).items()}
 
 
 def _typed(form: Form) -> dict[str, Any]:

@@ -69,14 +69,19 @@ ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("produc
 
 
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
-    values = values_of(command)
-    for name, value in values.items():
-        read = _READERS[name](value) if name in _READERS else value
-        if isinstance(read, Refusal):
-            return read
-        values[name] = read
+    if faults := changelog_faults(command):
+        return faults[0]
     # Never earlier than the previous change, even if the clock was set back: conditional requests compare this time.
-    return evolve(current, **values, updated_at=max(at, current.updated_at))
+    return evolve(current, **_read(command), updated_at=max(at, current.updated_at))
+
+
+def changelog_faults(command: Struct) -> tuple[Refusal, ...]:
+    """Return the faults of a command that creates or changes a changelog, one for each invalid field."""
+    return tuple(value for value in _read(command).values() if isinstance(value, Refusal))
+
+
+def _read(command: Struct) -> dict[str, Any]:
+    return {name: _READERS[name](value) if name in _READERS else value for name, value in values_of(command).items()}
 
 
 def _slug(text: str) -> str | Refusal:
