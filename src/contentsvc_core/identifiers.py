@@ -1,6 +1,7 @@
 """Syntax of identifiers from outside, checked before any lookup."""
 
 import re
+from itertools import filterfalse
 from typing import Final
 
 from contentsvc_core.on_demand import late
@@ -72,7 +73,11 @@ def is_token(text: str) -> bool:
 
 
 def slugify(name: str) -> str:
-    """Convert a name to a slug; empty: the name has no ASCII letter or digit."""
+    """Convert a name to a slug, without accents; empty: the name has no Latin letter or digit."""
+    if not name.isascii():
+        from unicodedata import combining, normalize  # noqa: PLC0415  # most names are ASCII
+
+        name = "".join(filterfalse(combining, normalize("NFKD", name.casefold())))
     return _NOT_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
 
 
