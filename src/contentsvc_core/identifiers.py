@@ -22,6 +22,8 @@ _FULL_NAME: Final = late(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9
 _MOST_GROUPS: Final = 21
 _TOKEN: Final = late(r"[!-~]{1,1000}")
 _NOT_SLUG: Final = late(r"[^a-z0-9]+")
+#: The address of a repository, as browsers and git have it.
+_ADDRESS: Final = late(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
 
 
 def repository_id(text: str) -> int | None:
@@ -65,6 +67,12 @@ def is_full_name(text: str, *, nested: bool = False) -> bool:
         return _FULL_NAME.fullmatch(text) is not None
     *groups, name = text.split("/")
     return 0 < len(groups) <= _MOST_GROUPS and all(_FULL_NAME.fullmatch(f"{group}/{name}") for group in groups)
+
+
+def full_name_in(text: str) -> str:
+    """Return the full name in the address of a repository; any other text is returned unchanged."""
+    address = _ADDRESS.fullmatch(text)
+    return text if address is None else address[1]
 
 
 def is_token(text: str) -> bool:
