@@ -1,6 +1,7 @@
 """Syntax of identifiers from outside, checked before any lookup."""
 
 import re
+from itertools import filterfalse
 from typing import Final
 
 from contentsvc_core.on_demand import late
@@ -21,6 +22,8 @@ _FULL_NAME: Final = late(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9
 _MOST_GROUPS: Final = 21
 _TOKEN: Final = late(r"[!-~]{1,1000}")
 _NOT_SLUG: Final = late(r"[^a-z0-9]+")
+#: The address of a repository, as browsers and git have it.
+_ADDRESS: Final = late(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
 
 
 def repository_id(text: str) -> int | None:
@@ -66,13 +69,23 @@ def is_full_name(text: str, *, nested: bool = False) -> bool:
     return 0 < len(groups) <= _MOST_GROUPS and all(_FULL_NAME.fullmatch(f"{group}/{name}") for group in groups)
 
 
+def full_name_in(text: str) -> str:
+    """Return the full name in the address of a repository; any other text is returned unchanged."""
+    address = _ADDRESS.fullmatch(text)
+    return text if address is None else address[1]
+
+
 def is_token(text: str) -> bool:
     """Check the form of a code host's token: visible ASCII characters, fit for a header's value."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def slugify(name: str) -> str:
-    """Convert a name to a slug; empty: the name has no ASCII letter or digit."""
+    """Convert a name to a slug, without accents; empty: the name has no Latin letter or digit."""
+    if not name.isascii():
+        from unicodedata import combining, normalize  # noqa: PLC0415  # most names are ASCII
+
+        name = "".join(filterfalse(combining, normalize("NFKD", name.casefold())))
     return _NOT_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
 
 

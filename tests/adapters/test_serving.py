@@ -1,5 +1,7 @@
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -36,5 +38,27 @@ def test_a_second_process_is_refused_until_the_first_has_ended_however_it_ends(t
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="No such file"), serving_alone(tmp_path / "missing" / "x.db"):
+    with (
+        pytest.raises(StoreUnavailable, match="its folder does not exist; create it"),
+        serving_alone(tmp_path / "missing" / "x.db"),
+    ):
         pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
+def test_a_folder_and_a_file_without_access_are_named() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as named:
+        database = Path(named) / "x.db"
+        database.touch(0o600)
+        database.with_name("x.db.serving").touch(0o600)
+        for mode, fault in ((0o755, "you may not write in its folder"), (0o777, "you may not read and write it")):
+            Path(named).chmod(mode)
+            os.seteuid(65534)
+            try:
+                with (
+                    pytest.raises(StoreUnavailable, match=rf"x\.db' cannot be opened: {fault}"),
+                    serving_alone(database),
+                ):
+                    pass
+            finally:
+                os.seteuid(0)

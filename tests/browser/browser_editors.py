@@ -207,6 +207,15 @@ def test_a_long_word_pushes_nothing_out_of_sight(looking: Looking) -> None:
     expect(page.get_by_role("link", name=re.compile("main: feat: donau")).first).to_be_visible()
     assert not looking.overflows()
 
+    hit = page.locator(".hit a", has_text=word)
+
+    def is_found() -> bool:
+        looking.go(f"/search?query={word}")
+        return hit.count() > 0
+
+    until(is_found, "the post in the index")
+    assert not looking.overflows()
+
     for path in ("", f"?q={word}"):
         page.goto(f"/changelog/acme{path}")
         assert not looking.overflows(), path

@@ -98,8 +98,17 @@ class TestIdentifiers:
     def test_a_slug_that_was_made_is_one(self, name: str) -> None:
         assert slugify(name) == "" or is_slug(slugify(name))
 
-    def test_a_slug_reads_like_its_name(self) -> None:
-        assert slugify("Acme, Inc. (Europe)") == "acme-inc-europe"
+    @pytest.mark.parametrize(
+        ("name", "slug"),
+        [
+            ("Acme, Inc. (Europe)", "acme-inc-europe"),
+            ("Müller & Söhne", "muller-sohne"),
+            ("Straße É", "strasse-e"),
+            ("日本", ""),
+        ],
+    )
+    def test_a_slug_reads_like_its_name(self, name: str, slug: str) -> None:
+        assert slugify(name) == slug
 
     @pytest.mark.parametrize(
         ("text", "number"),

@@ -198,6 +198,17 @@ async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsin
     assert forged.status == 403
 
 
+async def test_all_faults_of_the_form_are_named_at_once(acme: Caller, browsing: Browsing) -> None:
+    wrong = {"title": "", "slug": "A b", "productUrl": "x", "accent": "reddish", "headerLinks": "Docs"}
+    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), **wrong)
+
+    assert page.status == 422
+    for label in ("The title", "The address", "The website", "The colour", "The links"):
+        assert f"{label} must" in page.text
+    assert page.form(PAGE).fields["accent"] == ["reddish"]
+    assert await standing(acme) is None
+
+
 async def test_an_added_changelog_needs_an_address_that_is_free(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(PAGE)).form("/dashboard/changelogs"), slug="A b", title="Kept")
 

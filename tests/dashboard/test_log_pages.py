@@ -398,6 +398,23 @@ async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(ac
     assert raw.response.json() == entry.payload
 
 
+async def test_the_advice_has_names_as_code(acme: Caller, browsing: Browsing) -> None:
+    at = Address(
+        provider="codehost",
+        organization_id=acme.organization.id,
+        integration_id=acme.connection.integration.id,
+        repository_id=acme.repository_id,
+    )
+    body = push_body("x", repository_id=acme.repository_id)
+    twice = signed(body, at=at, secret=acme.connection.secret, headers=[(b"X-Host-Event", b"push")])
+    await acme.world.receiver.receive(twice)
+
+    page = await browsing.open((await browsing.open(LOGS)).links["Missing webhook header"])
+
+    assert "This integration has the provider codehost" in page.text
+    assert "`" not in page.text
+
+
 async def test_a_refused_delivery_names_the_cause_the_facts_and_similar_ones(acme: Caller, browsing: Browsing) -> None:
     at = Address(
         provider="codehost",

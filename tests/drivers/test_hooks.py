@@ -158,12 +158,14 @@ def test_the_token_is_read_from_standard_input_or_the_environment_and_shown_nowh
 
 
 def test_the_manual_steps_are_printed(installation: Installation, server: CodeHostServer) -> None:
-    created = command("integration", "connect", "acme/buoy", "--organization", "acme", "--repository-id", "7")
+    pasted = "https://code.example/acme/buoy.git"
+    created = command("integration", "connect", pasted, "--organization", "acme", "--repository-id", "7")
     id_ = created["integrationId"]
     assert (created["createdAtHost"], created["branch"]) == (False, None)
 
     rotated = command("integration", "rotate-secret", id_)
     assert rotated["webhookSecret"] not in {None, created["webhookSecret"]}
+    assert command("integration", "list")[0]["repository"] == "acme/buoy"
     reconciled = invoke("integration", "reconcile", id_)
     assert (reconciled.exit_code, "was entered by hand" in reconciled.stderr) == (1, True)
     gone = invoke("integration", "delete", id_)

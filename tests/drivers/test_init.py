@@ -89,7 +89,8 @@ def test_everything_is_set_up_and_commands_in_the_folder_find_it(folder: Path) -
 
 @pytest.mark.slow("starts a command on a terminal")
 def test_the_wizard_asks_again_and_its_output_fits_a_narrow_terminal(folder: Path, work: Work) -> None:
-    typed = "not-a-name\nacme/lighthouse\nsourceforge\ngithub\n\nhttps://hooks.example.org\nAcme Lamps\nn\n\nn\n"
+    pasted = "https://github.com/acme/lighthouse"
+    typed = f"not-a-name\n{pasted}\nsourceforge\ngithub\n\nhttps://hooks.example.org\nAcme Lamps\nn\n\nn\n"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
 
     shown = on_terminal(

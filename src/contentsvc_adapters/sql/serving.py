@@ -16,7 +16,7 @@ def serving_alone(database: Path) -> Generator[None]:
     try:
         file = path.open("a")
     except OSError as exc:
-        message = f"the file {path} cannot be made: {exc.strerror or exc}"
+        message = access_fault(database) or f"the file {path} cannot be made: {exc.strerror or exc}"
         raise StoreUnavailable(message) from exc
     with file:
         try:
@@ -32,6 +32,19 @@ def serving_alone(database: Path) -> Generator[None]:
         file.flush()
         # The lock file stays: if it were deleted, a third process could lock a new file of the same name.
         yield
+
+
+def access_fault(database: Path) -> str | None:
+    """Return why this process may not use a file, and what to do; ``None``: that is not what prevents it."""
+    if not database.parent.is_dir():
+        fault = "its folder does not exist; create it"
+    elif not os.access(database.parent, os.W_OK | os.X_OK, effective_ids=True):
+        fault = "you may not write in its folder; use another folder, or change the owner of this one"
+    elif database.exists() and not os.access(database, os.R_OK | os.W_OK, effective_ids=True):
+        fault = "you may not read and write it; run this as its owner, or change its owner"
+    else:
+        return None
+    return f"the database file '{database}' cannot be opened: {fault}"
 
 
 def is_served(database: Path) -> bool:

@@ -7,7 +7,7 @@ from contentsvc_cli.connect.webhooks import CALLING
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, show
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
 from contentsvc_http.settings import Settings, load_settings
 
@@ -53,7 +53,7 @@ def connect(
 
     Without a token, this prints the webhook's URL and secret. Enter them at the code host. They are shown only once.
     """
-    read = _read_token(token)
+    read, repository = _read_token(token), full_name_in(repository)
 
     async def work(app: Application) -> dict[str, object]:
         owner = await organization_named(app, organization)

@@ -23,7 +23,7 @@ from contentsvc_cli.terminal.output import JSON, fail, json_text, misused, say, 
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import open_app
 from contentsvc_core.access.sessions import LINK_LIFE
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name, is_loopback
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in, is_full_name, is_loopback
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_core.zones import read_zone
@@ -235,10 +235,11 @@ def _checkout(path: Path | None) -> _Checkout | None:
 
 
 def _full_name(text: str) -> str:
-    if not is_full_name(text.strip(), nested=True):
+    name = full_name_in(text.strip())
+    if not is_full_name(name, nested=True):
         message = f"'{text}' is not of the form OWNER/NAME"
         raise click.BadParameter(message)
-    return text.strip()
+    return name
 
 
 def _time_zone(text: str) -> str:

@@ -132,7 +132,8 @@ def diagnose(line: LogLine, known: Known | None = None) -> Diagnosis | None:
     if fault is None or (explanation := _TOLD.get(fault)) is None:
         return None
     cause, sentence, advice = explanation
-    return _of(cause, sentence.format(error=(line.error_message or "").rstrip(".")), advice)
+    said = {"error": (line.error_message or "").rstrip("."), "provider": line.integration_type}
+    return _of(cause, sentence.format_map(said), advice.format_map(said))
 
 
 def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
@@ -168,6 +169,10 @@ _COMMANDS: Final = {
 _FAULTS: Final = {fault.log_title: fault for fault in Fault if fault.log_title is not None}
 _AGAIN: Final = "Have the code host deliver again: press Redeliver there, or reconcile the integration."
 _CONTENT_TYPE: Final = "Choose the content type `application/json` in the webhook's settings at the code host."
+_PROVIDER: Final = (
+    "This integration has the provider `{provider}`. If your code host is another one, connect the repository again "
+    "with its provider. Otherwise look for a proxy that drops headers."
+)
 _OLD_URL: Final = (
     "Compare the payload URL at the code host with the one of this integration: each repository has a URL of its own."
 )
@@ -190,7 +195,7 @@ _TOLD: Final = {
     Fault.INVALID_HEADER: (
         Cause.HEADER,
         "A header of the code host is missing or invalid: {error}.",
-        "Check that no proxy drops headers, and that the integration has the code host's provider.",
+        _PROVIDER,
     ),
     Fault.INVALID_PAYLOAD: (
         Cause.PAYLOAD,

@@ -1,11 +1,10 @@
-import re
 from typing import Any, Final
 
 from litestar import Response, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.identifiers import repository_id
+from contentsvc_core.identifiers import full_name_in, repository_id
 from contentsvc_core.organizations import webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -27,8 +26,6 @@ from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
 _SHOWN: Final = 100
-#: The address of a repository, as browsers and git have it.
-_ADDRESS: Final = re.compile(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
 _WITHOUT: Final = " Or enter the repository id: then the code host is not asked."
 _AT_FAULT: Final = {
     "repository_id": "repository_id",
@@ -108,17 +105,12 @@ async def _connect(session: DashboardSession, form: Form) -> Connected | Refusal
             return Refusal(RefusalKind.INVALID, fault, "repository_id")
     return await session.app.connector.connect(
         session.organization_id,
-        full_name=_full_name(form.text("repository")),
+        full_name=full_name_in(form.text("repository")),
         provider=form.text("provider"),
         repository_id=number,
         branch=form.text("branch") or None,
         token=form.text("token") or None,
     )
-
-
-def _full_name(typed: str) -> str:
-    address = _ADDRESS.fullmatch(typed)
-    return typed if address is None else address[1]
 
 
 async def _removed_objects(session: DashboardSession, gone: Disconnected) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import functools
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,7 +12,7 @@ from litestar import Response
 from litestar.plugins.jinja import JinjaTemplateEngine
 from litestar.response import Redirect, Template
 from litestar.template.config import TemplateConfig
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
@@ -20,6 +21,7 @@ from contentsvc_http.dashboard.session import ROOT, DashboardSession
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
+_CODE: Final = re.compile("`([^`]+)`")
 #: Flash messages by their codes in the address; no text of the address is shown.
 _NOTICES: Final = {
     "saved": "Saved.",
@@ -90,7 +92,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Return the template configuration, created once so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
-    filters.update(asset=asset_url, commit=commit)
+    filters.update(asset=asset_url, commit=commit, coded=_coded)
     filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line)
     filters.update(beginning=beginning, visible=visible)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
@@ -199,6 +201,11 @@ def _length(span: timedelta) -> str:
     if span < _DAY:
         return f"{span // _HOUR} h"
     return "1 day" if span < 2 * _DAY else f"{span // _DAY} days"
+
+
+def _coded(text: str) -> Markup:
+    """Return a sentence as HTML, with its words in backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  # escaped
 
 
 def short(text: str, length: int = 12) -> str:

@@ -41,6 +41,7 @@ from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
+from contentsvc_adapters.sql.serving import access_fault
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
 
@@ -50,6 +51,7 @@ _PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
 #: The writer leaves checkpoints to another thread. Its cache of 16 MiB holds the upper levels of all indexes.
 _WRITING: Final = ("wal_autocheckpoint=0", "cache_size=-16384")
 _PAUSE_S: Final = 0.005
+_NO_ACCESS: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 _Result = TypeVar("_Result")
 
 
@@ -202,8 +204,8 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database does not understand what it is asked: {cause}"
             case DatabaseFault.LOCKED:
                 return f"the database file '{self.path}' is locked by another process"
-            case _ if _code(cause) == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
-                return f"the database file '{self.path}' cannot be opened: its folder does not exist; create it"
+            case _ if _code(cause) in _NO_ACCESS and (denied := access_fault(self.path)) is not None:
+                return denied
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
 
