@@ -35,7 +35,7 @@ Described: TypeAlias = str | tuple[Any, str]
 #: The largest body of an operation that names no other limit, in bytes.
 MAX_BODY: Final = 1024 * 1024
 _ERRORS: Final = {
-    400: "The request is invalid. `error` names the fault.",
+    400: "The request is invalid. `error` names the first fault of each field.",
     401: "The API key is missing or not valid.",
     403: "The API key lacks the required scope.",
     404: "Not found in your organization.",
