@@ -1,7 +1,9 @@
 """Strict decoding of requests into structs, the bodies of values, and the JSON Schema of the structs."""
 
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -13,10 +15,12 @@ from contentsvc_core.timestamps import iso_ms
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 #: The escape of U+0000 in JSON, which has no other form.
 _NUL: Final = rb"\u0000"
+#: The most fields whose faults a message names.
+_MOST_FAULTS: Final = 10
 
 
 class InvalidStruct(ValueError):
-    """A value does not fit its struct; the message names the place and the fault."""
+    """A value does not fit its struct; the message names the first fault of each field, with its place."""
 
 
 def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
@@ -24,7 +28,8 @@ def decode_struct(value: object, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.convert(value, shape, strict=True)
     except msgspec.ValidationError as exc:
-        raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
+        fields = cast("dict[str, object]", value) if isinstance(value, dict) else None
+        raise _invalid(exc, shape, fields, partial(msgspec.convert, strict=True)) from None
 
 
 def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
@@ -38,7 +43,55 @@ def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as exc:
-        raise InvalidStruct(_message(str(exc), schema_of(shape))) from None
+        raise _invalid(exc, shape, _raw_fields(raw), _decode_fields) from None
+
+
+def _raw_fields(raw: bytes) -> dict[str, msgspec.Raw] | None:
+    try:
+        return msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        return None
+
+
+def _decode_fields(fields: Mapping[str, object], shape: type[msgspec.Struct]) -> object:
+    return msgspec.json.decode(msgspec.json.encode(fields), type=shape)
+
+
+def _invalid(
+    first: Exception,
+    shape: type[msgspec.Struct],
+    fields: Mapping[str, object] | None,
+    decode: Callable[[Mapping[str, object], type[msgspec.Struct]], object],
+) -> InvalidStruct:
+    """Return the error with the faults of all fields: msgspec ends at the first one. ``None``: there are no fields."""
+    faults = () if fields is None else islice(_faults(shape, fields, decode), _MOST_FAULTS)
+    schema = schema_of(shape)
+    return InvalidStruct("; ".join(dict.fromkeys(_message(text, schema) for text in (str(first), *faults))))
+
+
+def _faults(
+    shape: type[msgspec.Struct],
+    fields: Mapping[str, object],
+    decode: Callable[[Mapping[str, object], type[msgspec.Struct]], object],
+) -> Iterator[str]:
+    none, alone = _alone(shape)
+    for name, value in fields.items():
+        try:
+            decode({name: value}, alone.get(name, none))
+        except msgspec.ValidationError as exc:
+            yield str(exc)
+    for field in msgspec.structs.fields(shape):
+        if field.required and field.encode_name not in fields:
+            yield f"Object missing required field `{field.encode_name}`"
+
+
+@cache
+def _alone(shape: type[msgspec.Struct]) -> tuple[type[msgspec.Struct], Mapping[str, type[msgspec.Struct]]]:
+    """Return a struct without fields, and one with each field of ``shape`` alone, by its name in JSON."""
+    strict = shape.__struct_config__.forbid_unknown_fields
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(shape)}
+    alone = {name: msgspec.defstruct(shape.__name__, [(name, type_)]) for name, type_ in fields.items()}
+    return msgspec.defstruct(shape.__name__, [], forbid_unknown_fields=strict), alone
 
 
 def body_of(shape: type[_Shape], value: object, **fields: object) -> _Shape:

@@ -29,9 +29,8 @@ from contentsvc_http.probes import LIVE, READY, not_ready
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
 from contentsvc_http.responses import ErrorBody, StatusBody
 from contentsvc_http.routing import FreshOptions
+from contentsvc_http.v1.operations import MAX_BODY
 from contentsvc_http.v1.routes import api_routes
-
-_MAX_API_BODY = 1024 * 1024
 
 
 @final
@@ -73,7 +72,7 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
             *services.for_operators,
         ],
         exception_handlers={Exception: refuse if front is None else _refuse_of(front)},
-        request_max_body_size=_MAX_API_BODY,
+        request_max_body_size=MAX_BODY,
         openapi_config=None if front is None else openapi(running, hosted=front.hosted),
         logging_config=None,
         template_config=None if front is None or front.dashboard is None else template_config(),

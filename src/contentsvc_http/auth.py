@@ -23,7 +23,7 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     if key is None:
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
     if scope is not None and scope not in key.scopes:
-        raise Refused(403, {"error": "Insufficient scope"})
+        raise Refused(403, {"error": f"Insufficient scope: use a key with the scope '{scope.value}'"})
     # In a task: a read does not wait for a writer, and a locked database prevents no reading.
     if key.prefix not in _NOTING:
         _NOTING[key.prefix] = asyncio.create_task(_note_use(authenticator, key))

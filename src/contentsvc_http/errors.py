@@ -75,11 +75,19 @@ def refuse_request(fault: str) -> NoReturn:
     raise Refused(400, {"error": f"Invalid request: {fault}"})
 
 
-def refuse(_request: "Request[Any, Any, Any]", exc: Exception) -> "Response[Mapping[str, Any]]":
+def refuse(request: "Request[Any, Any, Any]", exc: Exception) -> "Response[Mapping[str, Any]]":
     from litestar import Response  # noqa: PLC0415  # the receiver answers before the framework is imported
+    from litestar.exceptions.http_exceptions import RequestEntityTooLarge  # noqa: PLC0415  # as above
 
     refused = refusal(exc)
-    return Response(refused.body, status_code=refused.status, headers=refused.headers)
+    body = refused.body
+    if isinstance(exc, RequestEntityTooLarge) and (limit := request.route_handler.resolve_request_max_body_size()):
+        body = {"error": f"Request body exceeds {mebibytes(limit)}"}
+    return Response(body, status_code=refused.status, headers=refused.headers)
+
+
+def mebibytes(size: int) -> str:
+    return f"{size / 2**20:.2g} MiB"
 
 
 def refusal(exc: Exception) -> Refused:

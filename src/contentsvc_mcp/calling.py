@@ -10,7 +10,7 @@ from contentsvc_core.schemas import InvalidStruct, decode_struct, storable_json
 from contentsvc_core.text import one_line
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
-_FAULT_LENGTH: Final = 300
+_FAULT_LENGTH: Final = 1000
 _MAY_NOT: Final = {
     Scope.READ: "This API key may not read. Use a key with the scope 'read'",
     Scope.WRITE: "This API key may only read. Use a key with the scope 'write'",

@@ -103,7 +103,8 @@ async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dic
 
 
 async def test_required_fields_are_named(acme: Caller) -> None:
-    assert outcome(await acme("POST", PATH, {})) == (400, {"error": "Invalid request: outputType is missing"})
+    error = "Invalid request: outputType is missing; name is missing; sourceConfig is missing; targets is missing"
+    assert outcome(await acme("POST", PATH, {})) == (400, {"error": error})
     schedule = await new_schedule(acme)
     nothing = {"error": "Invalid request: there is nothing to change"}
     assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)

@@ -6,7 +6,7 @@ from random import Random
 from typing import Final, TypeVar
 
 import pytest
-from hypothesis import Phase, find, settings
+from hypothesis import HealthCheck, Phase, find, given, seed, settings
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
@@ -112,3 +112,22 @@ def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> N
         return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found
 
     assert kinds_of(deliveries(at=at), kinds, wanted) >= wanted
+
+
+def test_a_failing_delivery_shrinks_in_few_calls() -> None:
+    at, calls = address("bitbucket"), 0
+    hook = HookConfiguration(address=at, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
+
+    @seed(1)
+    @settings(max_examples=1000, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(deliveries(at=at))
+    def nothing_is_filtered(delivery: Delivery) -> None:
+        nonlocal calls
+        calls += 1
+        admitted = admit(delivery, hook)
+        assert not isinstance(admitted, VerifiedDelivery) or not isinstance(decide(admitted), Filtered)
+
+    with pytest.raises(AssertionError):
+        nothing_is_filtered()
+
+    assert calls < 200

@@ -347,7 +347,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ("answer", "code", "message"),
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
-        ((403, NO_HEADERS, '{"error": "Insufficient scope"}'), 1, "issue a key that may read and write"),
+        ((403, NO_HEADERS, '{"error": "Insufficient scope: use another"}'), 1, "issue a key that may read and write"),
         ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
         ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
         ((404, NO_HEADERS, '{"error": "Not Found"}'), 1, "'worker' processes do not"),

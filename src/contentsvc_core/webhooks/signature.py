@@ -61,8 +61,8 @@ class Scheme(Protocol):
     def verifier(self, secrets: Iterable[str], /) -> Verifier:
         """Return the check of the header's value for any of the secrets.
 
-        It takes the body and the value, compares in constant time, and raises nothing. An empty secret verifies
-        nothing.
+        It takes the body and the value as bytes; ``None``: the header is missing or repeated. It compares in constant
+        time, and raises nothing. An empty secret verifies nothing.
         """
         ...
 

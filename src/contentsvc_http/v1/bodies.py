@@ -13,7 +13,7 @@ from contentsvc_http.errors import Refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
 _Encoded = TypeVar("_Encoded")
-_FAULT_LENGTH: Final = 300
+_FAULT_LENGTH: Final = 1000
 
 
 class SecretRotation(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):

@@ -20,11 +20,10 @@ from litestar.openapi.spec import (
     Schema,
 )
 from litestar.openapi.spec.enums import OpenAPIType
-from litestar.types import Empty
-from litestar.types.empty import EmptyType
 from msgspec import Struct
 
 from contentsvc_core.schemas import schema_of
+from contentsvc_http.errors import mebibytes
 from contentsvc_http.responses import ErrorBody
 from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.examples import EXAMPLES
@@ -33,15 +32,17 @@ from contentsvc_http.v1.gate import Caller, Gate
 #: The description of a text parameter, or the type and the description of a parameter.
 Described: TypeAlias = str | tuple[Any, str]
 
+#: The largest body of an operation that names no other limit, in bytes.
+MAX_BODY: Final = 1024 * 1024
 _ERRORS: Final = {
-    400: "The request is invalid. `error` names the fault.",
+    400: "The request is invalid. `error` names the first fault of each field.",
     401: "The API key is missing or not valid.",
     403: "The API key lacks the required scope.",
     404: "Not found in your organization.",
     405: "This path does not support the method. See the `Allow` header.",
     409: "The request conflicts with an existing resource.",
     412: "The resource has changed since you read it.",
-    413: "The request body is too large.",
+    413: "The request body exceeds {body_limit}.",
     415: "The request body is not JSON.",
     500: "Server error.",
     502: "The code host cannot be reached, or its answer is not valid.",
@@ -87,7 +88,7 @@ class Operations:
         query: Mapping[str, Described] | None = None,
         body: type[Struct] | RequestBody | None = None,
         body_required: bool = True,
-        body_limit: int | EmptyType = Empty,
+        body_limit: int = MAX_BODY,
         conditions: Sequence[str] = (),
         status: int = 200,
         headers: Sequence[ResponseHeader] = (),
@@ -128,7 +129,7 @@ class Operations:
             tags=self._tags,
             operation_class=_documenting(body, parameters),
             response_headers=headers,
-            responses={**{each: _error(each) for each in sorted(statuses)}, **(responses or {})},
+            responses={**{each: _error(each, body_limit) for each in sorted(statuses)}, **(responses or {})},
         )
 
         def declare(handler: Callable[..., Any]) -> HTTPRouteHandler:
@@ -195,5 +196,6 @@ def _condition(name: str) -> Parameter:
     return Parameter(name=name, param_in="header", description="A list of entity tags, or `*`.", schema=schema)
 
 
-def _error(status: int) -> ResponseSpec:
-    return ResponseSpec(ErrorBody, description=_ERRORS[status], generate_examples=False)
+def _error(status: int, body_limit: int) -> ResponseSpec:
+    description = _ERRORS[status].format(body_limit=mebibytes(body_limit))
+    return ResponseSpec(ErrorBody, description=description, generate_examples=False)

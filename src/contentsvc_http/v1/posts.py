@@ -92,7 +92,10 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
         "List posts",
         query={
             **PAGE,
-            "sort": (Literal["asc", "desc"], "Sort order: `asc` or `desc`. Default: `desc`."),
+            "sort": (
+                Literal["asc", "desc"],
+                "Sort order: `asc` or `desc`. Default: `desc`. With `asc`, new posts move no post to another page.",
+            ),
             "orderBy": (
                 PostOrder,
                 "Sort by `createdAt`, or by `occurredAt`, the time of a post's events. Default: `createdAt`.",
