@@ -41,7 +41,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         body = await request.body()
         if _has_too_many_values(body):
             raise Refused(400, {"error": _TOO_MANY_VALUES})
-        # Imported with the first call, so that services without agents do not pay for it. In a thread: it takes seconds.
+        # Imported with the first call: services without agents do not pay for it. In a thread: it takes seconds.
         await asyncio.to_thread(import_module, "contentsvc_mcp.exchange")
         await asyncio.to_thread(import_module, "contentsvc_mcp.server")
         from contentsvc_mcp.exchange import exchange  # noqa: PLC0415
