@@ -92,7 +92,8 @@ def _read(provider: Provider, text: str) -> list[Reading]:
     commit = Commit(id="1" * 40, message=text, author=author, timestamp=text, url=text)
     push = Push(ref=text, branch=text, commits=(commit,), head_commit=None)
     written = [
-        provider.write(Reading(event=event, repository_id=1, repository=text)) for event in (push, _release(text))
+        provider.write(Reading(event=event, repository_id=1, repository=f"acme/lighthouse{text}"))
+        for event in (push, _release(text))
     ]
     return [provider.readers[kind](msgspec.json.encode(body)) for kind, body in written]
 
