@@ -290,6 +290,8 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("削除ボタンを追加", _CODE, _S.ADDED),
         ("新增删除按钮", _CODE, _S.ADDED),
         ("Node.js 18のサポートを終了", _CODE, _S.REMOVED),
+        ("Node.js 18 지원 종료", _CODE, _S.REMOVED),
+        ("구형 등대 지원을 중단", _CODE, _S.REMOVED),
         ("Bump build number to 5812", "lamp/Info.plist", None),
         ("versionCode 701", "lamp/build.gradle", None),
         ("Updated gradle.properties", "gradle.properties", _S.INTERNAL),
