@@ -221,7 +221,7 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
 def _about_code(seen: Evidence) -> bool:
     if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
         return False
-    return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.verb is not None
+    return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.first in words.VERBS
 
 
 def _worded(seen: Evidence) -> Kind | None:
