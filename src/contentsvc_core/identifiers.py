@@ -23,7 +23,7 @@ _MOST_GROUPS: Final = 21
 _TOKEN: Final = late(r"[!-~]{1,1000}")
 _NOT_SLUG: Final = late(r"[^a-z0-9]+")
 #: The address of a repository, as browsers and git have it.
-_ADDRESS: Final = late(r"(?:https?://[^/\s]+/|(?:ssh://)?git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
+_ADDRESS: Final = late(r"(?:(?:https?|ssh)://[^/\s]+/|git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
 
 
 def repository_id(text: str) -> int | None:

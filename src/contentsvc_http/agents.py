@@ -23,6 +23,7 @@ _MAX_QUOTES: Final = 40_000
 # The end is optional, so that a string without one takes linear time, too.
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _TOO_MANY_VALUES: Final = f"A message must have at most {_MAX_VALUES:,} values"
+_NOT_UTF_8: Final = "A message must be JSON in UTF-8"
 
 
 def agent_routes(app: Application) -> list[HTTPRouteHandler]:
@@ -39,6 +40,9 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         if origin is not None and origin.lower() != own_origin:
             raise Refused(403, {"error": "Requests of other sites' pages are not answered"})
         body = await request.body()
+        # The library also reads UTF-16 and UTF-32, whose values are not counted. Their JSON has zero bytes.
+        if b"\0" in body:
+            raise Refused(400, {"error": _NOT_UTF_8})
         if _has_too_many_values(body):
             raise Refused(400, {"error": _TOO_MANY_VALUES})
         # Imported with the first call: services without agents do not pay for it. In a thread: it takes seconds.

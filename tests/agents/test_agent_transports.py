@@ -134,8 +134,10 @@ def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) ->
 def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: Place) -> None:
     headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
 
-    def error_of(value: object) -> Any:
-        content = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "no such", "params": {"a": value}})
+    def error_of(value: object, encoding: str = "utf-8", version: str = "2025-11-25") -> Any:
+        headers["MCP-Protocol-Version"] = version
+        message = {"jsonrpc": "2.0", "id": 1, "method": "no such", "params": {"a": value}}
+        content = json.dumps(message, ensure_ascii=False).encode(encoding)
         answer = httpx.post(f"{at.server.url}/mcp", content=content, headers=headers, trust_env=False, verify=PLAIN)
         return answer.json()["error"]
 
@@ -143,6 +145,9 @@ def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: Place)
     assert error_of([0] * 10_001) == refused
     assert error_of({str(n): 1 for n in range(10_001)}) == refused
     assert error_of([""] * 30_000) == refused
+    # Of U+2200, the bytes in UTF-16 have a quotation mark.
+    for encoding in ("utf-16", "utf-16-le", "utf-32-be"):
+        assert error_of(["\u2200", *[0] * 30_000], encoding, "2026-06-30") == "A message must be JSON in UTF-8"
     # Texts have as many commas and brackets as they like.
     assert error_of('[{,"' * 10_000)["message"] == "Method not found"
 

@@ -447,6 +447,18 @@ def test_a_prerelease_that_is_published_from_a_draft_is_processed() -> None:
     assert isinstance(decided(signed(body, at=AT, secret="secret", event="release")), Processed)
 
 
+RELEASED = Release(
+    action="published",
+    tag_name="v1.0.0",
+    name=None,
+    body=None,
+    prerelease=False,
+    draft=False,
+    published_at=None,
+    url="",
+)
+
+
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
 @pytest.mark.parametrize("name", ["", "lamp", "/lamp", "acme/", " / "])
 def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> None:
@@ -454,17 +466,7 @@ def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> 
     at = address(provider.slug)
     commit = Commit(id="a" * 40, message="x", author=Author(name="Ada", email=""), timestamp="", url="")
     push = Push(ref="refs/heads/main", branch="main", commits=(commit,), head_commit=None)
-    release = Release(
-        action="published",
-        tag_name="v1.0.0",
-        name=None,
-        body=None,
-        prerelease=False,
-        draft=False,
-        published_at=None,
-        url="",
-    )
-    for event in (push, release):
+    for event in (push, RELEASED):
         kind, body = provider.write(
             Reading(event=event, repository_id=at.repository_id, repository=name, default_branch="main")
         )
@@ -477,9 +479,13 @@ def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> 
 
 @pytest.mark.parametrize("sent", [" {}", "{}\n", "\x1b{}", "\u202e{}\u2028"])
 @pytest.mark.parametrize("action", ["published", "prereleased"])
-def test_an_action_that_only_looks_like_a_processed_one_is_400(action: str, sent: str) -> None:
+@pytest.mark.parametrize("slug", ["codehost", "github", "gitlab"])
+def test_an_action_that_only_looks_like_a_processed_one_is_400(slug: str, action: str, sent: str) -> None:
     # As one line for the log, it reads as an action that is processed (specification 6.2).
-    outcome = decided(signed(release_body(action=sent.format(action)), at=AT, secret="secret", event="release"))
+    at = address(slug)
+    kind, body = at.dialect.write(Reading(event=RELEASED, repository_id=at.repository_id, repository="acme/lamp"))
+    content = json.dumps({**body, "action": sent.format(action)}).encode()
+    outcome = decided(signed(content, at=at, secret="secret", event=kind), evolve(ENDPOINT, address=at))
 
     assert fault_of(outcome) is Fault.INVALID_PAYLOAD
     assert answer(outcome) == {"error": f"Invalid payload: action must be exactly '{action}'"}

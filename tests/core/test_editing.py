@@ -39,6 +39,7 @@ def test_a_change_is_later_than_the_previous_one_at_any_clock(step: timedelta) -
         *({"summary": summary} for summary in ("x", "x" * 200)),
         {"publish_at": "2026-01-02"},
         {"repository": "acme/lighthouse"},
+        {"repository": "acme/coast/lighthouse"},
     ],
 )
 def test_values_within_their_bounds_are_valid(values: dict[str, Any]) -> None:

@@ -69,6 +69,7 @@ def test_the_first_one_is_named_as_the_organization_is_and_off() -> None:
         ("product_url", "http://127.0.0.1:8000/x?y=1#z"),
         ("content_types", (ContentType.TWITTER_POST,)),
         ("product_url", None),
+        ("repositories", ("acme/lighthouse", "acme/coast/lighthouse")),
         ("product_url", f"https://acme.example/{'x' * 1979}"),
         ("is_public", True),
     ],

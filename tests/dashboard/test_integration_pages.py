@@ -153,7 +153,7 @@ async def test_the_manual_steps_use_the_terms_of_the_code_host(
         "https://code.example/acme/buoy.git",
         "http://u@code.example:81/acme/buoy/",
         "git@code.example:acme/buoy.git",
-        "ssh://git@code.example/acme/buoy",
+        "ssh://git@code.example:2222/acme/buoy",
     ],
 )
 async def test_the_address_of_a_repository_names_it(acme: Caller, browsing: Browsing, address: str) -> None:

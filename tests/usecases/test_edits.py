@@ -200,6 +200,20 @@ async def test_a_turn_publishes_all_due_posts_whatever_is_unreadable(world: Worl
     assert await Publisher(world.stores.posts, world.clock, on_fault=_fail).turn() == Publisher.AT_ONCE
 
 
+async def test_a_crowd_of_due_posts_is_published_in_several_turns(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = iso_ms(world.clock.now() + timedelta(minutes=5))
+    for _ in range(5):
+        await editor(world).create(world.organization.id, structs.replace(WANTED, publish_at=at))
+    world.clock.advance(timedelta(minutes=5))
+    monkeypatch.setattr(Publisher, "AT_ONCE", 2)
+    publisher = Publisher(world.stores.posts, world.clock, on_fault=_fail)
+
+    # Schedules fire between them.
+    assert [await publisher.turn() for _ in range(4)] == [2, 2, 1, 0]
+
+
 def _fail(fault: Exception) -> None:
     raise fault
 

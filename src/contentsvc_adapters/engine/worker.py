@@ -194,6 +194,8 @@ class Worker:
                 reason = str(exc) if is_known else f"the engine cannot be checked: {type(exc).__name__}"
                 if self.inability is None:
                     self._note("engine unavailable: taking no runs", reason=reason)
+                    if not is_known:
+                        self._on_fault(exc)
                 self.inability = reason
             else:
                 if self.inability is not None:

@@ -138,7 +138,11 @@ async def set_up(
 
 
 async def _organization(app: Application, answers: SetupAnswers, existing: list[str]) -> Organization:
-    organization = await app.stores.directory.organization(slugify(answers.organization))
+    directory, name = app.stores.directory, answers.organization
+    organization = await directory.organization(slugify(name))
+    if organization is None and not name.isascii():
+        # Slugs of earlier versions lack the letters that have accents.
+        organization = next((each for each in await directory.organizations() if each.name == name), None)
     if organization is not None:
         existing.append(f"organization {organization.slug}")
         return organization

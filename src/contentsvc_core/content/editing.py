@@ -75,7 +75,8 @@ def post_fault(values: Mapping[str, Any]) -> Refusal | None:
     fault = _line_fault("title", values.get("title"), TITLE_LIMIT)
     if fault is None and (markdown := values.get("markdown")) is not None and not 1 <= len(markdown) <= MARKDOWN_LIMIT:
         fault = invalid("markdown", f"must have 1 to {MARKDOWN_LIMIT:,} characters")
-    if fault is None and (repository := values.get("repository")) is not None and not is_full_name(repository):
+    repository = values.get("repository")
+    if fault is None and repository is not None and not is_full_name(repository, nested=True):
         fault = invalid("repository", f"must be owner/name, which '{one_line(repository, 100)}' is not")
     fault = fault or _line_fault("summary", values.get("summary"), SUMMARY_LIMIT)
     if fault is None and (at := values.get("publish_at")) is not None and read_iso(at) is None:

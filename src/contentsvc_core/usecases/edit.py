@@ -213,10 +213,14 @@ class Publisher:
         self._on_fault = on_fault
 
     async def turn(self) -> int:
+        """Publish due posts, and return their number; from :attr:`AT_ONCE` on, more may be due."""
         published = 0
         #: Tried in this turn, and still due.
         left: set[tuple[str, str]] = set()
-        while due := [each for each in await self._due(self.AT_ONCE + len(left)) if each not in left]:
+        while published < self.AT_ONCE:
+            due = [each for each in await self._due(self.AT_ONCE + len(left)) if each not in left]
+            if not due:
+                break
             for organization_id, post_id in due:
                 try:
                     is_published = await self._publish(organization_id, post_id)

@@ -160,11 +160,14 @@ def _scheduling(
     publisher = Publisher(stores.posts, clock, on_fault=log_fault)
 
     async def turn() -> None:
-        if published := await publisher.turn():
-            _LOG.info("scheduled posts published", posts=published)
-        if started := await scheduler.turn():
-            _LOG.info("schedules fired", runs=started)
-            notify()
+        # Schedules fire between the posts of a crowd, which take some milliseconds each.
+        published = Publisher.AT_ONCE
+        while published >= Publisher.AT_ONCE:
+            if published := await publisher.turn():
+                _LOG.info("scheduled posts published", posts=published)
+            if started := await scheduler.turn():
+                _LOG.info("schedules fired", runs=started)
+                notify()
 
     return turn
 

@@ -221,7 +221,7 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
 def _about_code(seen: Evidence) -> bool:
     if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
         return False
-    return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.verb is not None
+    return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.first in words.VERBS
 
 
 def _worded(seen: Evidence) -> Kind | None:
@@ -252,18 +252,24 @@ def _without_verb(seen: Evidence) -> Kind | None:
 
 
 def _without_spaces(seen: Evidence) -> Kind | None:
-    deeds: list[tuple[int, Section]] = []
+    deeds: list[tuple[re.Match[str], Section]] = []
     for section, row in words.WORDS_WITHOUT_SPACES.items():
-        places = [found.start() for found in re.finditer(row, seen.text)]
-        if places and section in UPKEEP:
+        found = [*re.finditer(row, seen.text)]
+        if found and section in UPKEEP:
             return _WORDED[section]
-        deeds += [(place, section) for place in places]
-    last = words.VERBS_LAST.search(seen.text) is not None
-    return _WORDED[(max if last else min)(deeds, key=_place)[1]] if deeds else None
+        deeds += [(each, section) for each in found]
+    if not deeds:
+        return None
+    return _WORDED[(max(deeds, key=_end) if words.VERBS_LAST.search(seen.text) else min(deeds, key=_start))[1]]
 
 
-def _place(deed: tuple[int, Section]) -> int:
-    return deed[0]
+def _start(deed: "tuple[re.Match[str], Section]") -> int:
+    return deed[0].start()
+
+
+def _end(deed: "tuple[re.Match[str], Section]") -> int:
+    """Return where a deed ends: "ends the support" begins with the word for "supports" in Korean."""
+    return deed[0].end()
 
 
 _Rule = Callable[[Evidence], Kind | None]

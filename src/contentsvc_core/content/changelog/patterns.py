@@ -95,7 +95,8 @@ FAULT: Final = words_of(r"""
 #: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
-    n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain | timeouts? | time outs?
+    n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
+    (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
     (?:login|redirect|reload|render(?:ing)?|restart|update) loops?
     (?:did|does|do|is|was|were|are)(?:n't| not) (?:appear|appearing|clickable|close|closing|displayed|found|load
         |loaded|loading|open|opening|play|playing|render|rendered|rendering|respond|responding|save|saved|saving|scroll
@@ -115,6 +116,7 @@ NOVELTY: Final = words_of(r"""
         |syntax)\w*
     support for | compatib(?:le|ility) with
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
+    ^configurable
 """)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""

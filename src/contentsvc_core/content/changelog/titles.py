@@ -35,7 +35,7 @@ _FEW_WORDS: Final = 4
 #: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
 _REST: Final = late(
     r"(?:,| and| &|, and|;) (?P<verb>[A-Za-z]+)\b"
-    r"| (?:because|so that|since|in order to|while|without|rather than|instead of)\b",
+    r"| (?:because|so that|since|in order to|while|rather than|instead of)\b",
     re.IGNORECASE,
 )
 #: Of more releases the last ones are listed.

@@ -116,7 +116,7 @@ WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.INTERNAL: "重构|重構|リファクタ|리팩토링|测试|測試|テスト|테스트",
     Section.FIXED: "修复|修復|修正|解决|解決|不具合|バグ|수정|버그",
     Section.ADDED: "新增|添加|增加|支持|支援|追加|対応|추가|지원",
-    Section.REMOVED: """删除|刪除|移除|不再支持|停止支持|削除|廃止|サポートを?終了|삭제|제거|지원 (?:종료|중단)""",
+    Section.REMOVED: """删除|刪除|移除|不再支持|停止支持|削除|廃止|サポートを?終了|삭제|제거|지원을? ?(?:종료|중단)""",
     Section.CHANGED: "更新|优化|優化|改进|改善|调整|調整|変更|修改|변경|개선",
 }
 VERBS_LAST: Final = late("[\u3040-\u30ff\uac00-\ud7af]")

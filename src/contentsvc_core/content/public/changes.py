@@ -93,7 +93,7 @@ def _slug(text: str) -> str | Refusal:
 
 
 def _repositories(names: tuple[str, ...]) -> tuple[str, ...] | Refusal:
-    unfit = next((name for name in names if not is_full_name(name)), None)
+    unfit = next((name for name in names if not is_full_name(name, nested=True)), None)
     if unfit is not None:
         return invalid("repositories", f"must be owner/name, which '{one_line(unfit, 100)}' is not")
     return _chosen("repositories", names)

@@ -7,15 +7,14 @@ import msgspec
 
 from contentsvc_core.events.normalized import MAX_COMMITS, HeadCommit, Push, Release
 from contentsvc_core.on_demand import late
-from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers.decoding import decode_body
 from contentsvc_core.webhooks.providers.native import (
-    ACTION_LENGTH,
     BRANCH,
     NativeCommit,
     Paths,
     Reading,
     optional_text,
+    read_action,
     read_commit,
     repository_name,
     storable_text,
@@ -97,7 +96,7 @@ def _read_release(body: bytes) -> Reading:
     return Reading(
         event=Release(
             # GitLab has neither drafts nor a flag for pre-releases.
-            action=release_action(tag) if native.action == _CREATED else one_line(native.action, ACTION_LENGTH),
+            action=release_action(tag) if native.action == _CREATED else read_action(native.action),
             tag_name=tag,
             name=optional_text(native.name),
             body=optional_text(native.description),

@@ -27,7 +27,7 @@ BRANCH: Final = "refs/heads/"
 #: The maximum length of a stored repository name, in characters.
 _NAME_LENGTH: Final = 255
 #: The maximum length of a stored action, in characters.
-ACTION_LENGTH: Final = 64
+_ACTION_LENGTH: Final = 64
 
 
 @final
@@ -151,14 +151,9 @@ def read_release(body: bytes) -> Reading:
     """Read a release; raise :class:`Malformed` as :func:`read_push`."""
     native = decode_body(body, _RELEASE)
     release = native.release
-    # One line: the action is shown, logged and compared.
-    action = one_line(native.action, ACTION_LENGTH)
-    if action in RELEASE_ACTIONS and action != native.action:
-        message = f"action must be exactly '{action}'"
-        raise Malformed(message)
     return Reading(
         event=Release(
-            action=action,
+            action=read_action(native.action),
             tag_name=storable_text(release.tag_name),
             name=optional_text(release.name),
             body=optional_text(release.body),
@@ -314,6 +309,16 @@ def read_commit(native: NativeCommit, paths: Paths) -> Commit:
         removed=removed,
         paths_cut=cut,
     )
+
+
+def read_action(text: str) -> str:
+    """Return the action of a release as one line; raise :class:`Malformed` if only that line is a processed action."""
+    # One line: the action is shown, logged and compared.
+    action = one_line(text, _ACTION_LENGTH)
+    if action in RELEASE_ACTIONS and action != text:
+        message = f"action must be exactly '{action}'"
+        raise Malformed(message)
+    return action
 
 
 def repository_name(text: str, field: str = "repository.full_name") -> str:
