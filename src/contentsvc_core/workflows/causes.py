@@ -90,7 +90,7 @@ def sources_of(integrations: Iterable[Integration]) -> list[Source]:
 @final
 @frozen(kw_only=True)
 class Generation(OutputFields):
-    """A request for content about a stretch of time, by a client or by a schedule."""
+    """A request for content about a window, by a job, a schedule or a trigger with a batch."""
 
     kind: ClassVar[str] = "generation"
 

@@ -24,7 +24,7 @@ Patterns: TypeAlias = tuple[str, ...]
 
 
 class Batch(Enum):
-    """How many runs a trigger starts: one for each event, or one for all events of a day or a week."""
+    """The batch of a trigger: one run for each event, or one for all events of a day or a week."""
 
     NONE = "none"
     DAILY = "daily"
