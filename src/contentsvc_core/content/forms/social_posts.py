@@ -1,6 +1,6 @@
 """Posts for LinkedIn and X: plain text with line breaks, without Markdown.
 
-Such services link addresses, mentions of ``@name`` and ``#words``. Foreign text is changed visibly so that they find
+Such services link addresses, mentions of ``@name`` and ``#words``. Untrusted text is changed visibly so that they find
 none.
 """
 
@@ -164,7 +164,7 @@ def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
 
 
 def inert(text: str) -> str:
-    """Return one line of foreign text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
+    """Return one line of untrusted text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
     return inline(inactive(text))
 
 
