@@ -173,7 +173,7 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
 
 @final
 class UsageBody(TypedDict):
-    """What a language model has used for a post."""
+    """The tokens that a language model has used for a post."""
 
     promptTokens: int
     completionTokens: int

@@ -133,7 +133,7 @@ Cause = Delivered | Generation | SiteReading
 """A closed union: a new cause fails type checking wherever causes are distinguished, until it is handled there."""
 
 ListedCause = ListedDelivery | Generation | SiteReading
-"""What a list shows of a cause: all of it but events."""
+"""The data of a cause in lists: all but events."""
 
 
 def listed_cause(cause: Cause) -> ListedCause:
