@@ -18,6 +18,7 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
 
+#: LinkedIn's limit of a post, in characters.
 LINKEDIN_LIMIT: Final = 3_000
 #: The characters that LinkedIn shows before "see more", about.
 HOOK_LIMIT: Final = 200
@@ -31,6 +32,7 @@ _TAG_LIMIT: Final = 40
 #: Fewer people would have to be named, and their accounts at LinkedIn are unknown.
 _THANKED_FROM: Final = 3
 _BREAK: Final = "  \n"
+#: X's limit of a post, in characters.
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
 #: A post for X names up to this many other changes, and counts the rest.
