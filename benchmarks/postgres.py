@@ -33,7 +33,7 @@ class Postgres:
         end_run(self._alive)
 
     def database(self, template: str | None = None) -> str:
-        """Make a database, empty or the copy of another one; return its URL."""
+        """Create a database, empty or the copy of another one; return its URL."""
         name = f"side_{next(self._numbers)}"
         with self._connected() as connection:
             source = "template0" if template is None else template.rpartition("/")[2]

@@ -201,7 +201,7 @@ def once(folder: Path, what: str) -> Generator[bool]:
 
 
 def _made(folder: Path, *, copy_of: int | None = None) -> Path:
-    """Make the files of a server, or copy those of a primary; return their folder. Its sockets lie beside."""
+    """Create the files of a server, or copy those of a primary; return their folder. Its sockets lie beside."""
     folder.chmod(0o755)
     data = folder / "data"
     data.mkdir(mode=0o700)

@@ -19,7 +19,7 @@ _RUN_MIGRATIONS: Final = migrate._upgrade  # pyright: ignore[reportPrivateUsage]
 
 
 def migrated(path: Path) -> str:
-    """Make a database with the schema; return its URL. It is copied from one that the run makes once."""
+    """Create a database with the schema; return its URL. It is copied from one that the run makes once."""
     shutil.copy(_template(), path)
     return f"sqlite+aiosqlite:///{path}"
 

@@ -56,7 +56,7 @@ class MadePush:
 
 
 def history(*, pushes: int, seed: int) -> tuple[MadePush, ...]:
-    """Make up a history, oldest push first: the same one for the same seed."""
+    """Create a history, oldest push first: the same one for the same seed."""
     source = random.Random(seed)  # noqa: S311  # a history, no secret
     at = _BEGIN
     made_pushes: list[MadePush] = []

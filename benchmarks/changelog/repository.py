@@ -11,7 +11,7 @@ _GIT_TIMEOUT_S: Final = 120.0
 
 
 def write_repository(pushes: Sequence[MadePush], folder: Path) -> None:
-    """Make a repository in a folder: the commits on one branch, a lightweight tag for each release, a remote."""
+    """Create a repository in a folder: the commits on one branch, a lightweight tag for each release, a remote."""
     _git(folder, "init", "--quiet", "--initial-branch=main")
     _git(folder, "fast-import", "--quiet", stdin=b"".join(_stream(pushes)))
     _git(folder, "remote", "add", "origin", f"{PAGE}.git")

@@ -136,7 +136,7 @@ class _Requests:
         self._turn = 0
 
     def next(self) -> bytes:
-        """Make one, with an id that none had before."""
+        """Create a delivery with a new id."""
         self._turn = (self._turn + 1) % len(self._tails)
         path = self._paths[0] if len(self._paths) == 1 else self._random.choice(self._paths)
         id_ = uuid.UUID(int=self._random.getrandbits(128), version=4)

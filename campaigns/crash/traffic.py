@@ -104,7 +104,7 @@ class Traffic:
         self._tags: list[str] = []
 
     def next(self) -> Sending:
-        """Make up the next delivery, or send a copy of an earlier one."""
+        """Create the next delivery, or send a copy of an earlier one."""
         drawn = self._chance.random()
         if drawn < 0.2 and self._sent:
             # A copy: most of them genuine, and likely of a delivery that is being processed right now.

@@ -115,7 +115,7 @@ class Fuzzer:
         )
 
     def next(self) -> Delivery:
-        """Make a delivery: nearly always with a right signature, so that it gets as far as it can."""
+        """Create a delivery: nearly always with a right signature, so that it gets as far as it can."""
         rng = self._rng
         at = rng.choice([*_SOUND])
         event, sound = rng.choice(_SOUND[at])

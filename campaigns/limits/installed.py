@@ -60,5 +60,5 @@ async def install(folder: Path, url: str) -> Limited:
 
 
 def clients() -> httpx.AsyncClient:
-    """Make a client that opens as many connections as there are requests."""
+    """Create a client that opens as many connections as there are requests."""
     return httpx.AsyncClient(trust_env=False, timeout=30, limits=httpx.Limits(max_connections=None))

@@ -209,7 +209,7 @@ class Script(RuleBasedStateMachine):
     def trigger(
         self, owner: str, repository_ids: Sequence[int], *, provider: str = "codehost", event_types: Sequence[str] = ()
     ) -> Trigger:
-        """Make a trigger."""
+        """Create a trigger."""
         return Trigger(
             id=f"trg_{self.number:08d}",
             organization_id=owner,
@@ -236,7 +236,7 @@ class Script(RuleBasedStateMachine):
         )
 
     def switch(self, side: Side, move: Switching) -> Step:
-        """Make the step that switches something."""
+        """Create the step that switches something."""
         triggers = sorted(side.model.triggers)
         if move.trigger is None:
             return operations.switch_integration(side.stores, move.owner, move.integration, enabled=move.enabled)
@@ -244,7 +244,7 @@ class Script(RuleBasedStateMachine):
         return operations.switch_trigger(side.stores, move.owner, trigger_id, enabled=move.enabled)
 
     def retarget(self, side: Side, change: Retargeting) -> Step:
-        """Make the step that changes a trigger, or removes it; the last one stays."""
+        """Create the step that changes a trigger, or removes it; the last one stays."""
         triggers = sorted(side.model.triggers)
         trigger_id = triggers[change.which % len(triggers)] if len(triggers) > 1 else "trg_unknown"
         if change.repositories is None:

@@ -70,7 +70,7 @@ class CodeHost:
         self._shared: list[str] = []
 
     def next(self) -> Sent:
-        """Make a delivery. Its id may be that of another one at another hook: an id names an event, not a delivery."""
+        """Create a delivery. Another hook may have sent the same id: an id names an event, not a delivery."""
         rng = self._rng
         self._count += 1
         hook = rng.choice(self._hooks)

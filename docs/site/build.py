@@ -1,7 +1,7 @@
-"""``python -m docs.site.build``: make the site in ``build/site``, and check what was made.
+"""``python -m docs.site.build``: build the site in ``build/site``, and check it.
 
-Sphinx runs in an environment of its own (``docs/site/.venv``, which ``make docs`` makes); the OpenAPI document is asked
-of the service itself.
+Sphinx runs in a separate environment, ``docs/site/.venv``, which ``make docs`` creates. The OpenAPI document comes from
+the service itself.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ _PYTHON: Final = HERE / ".venv" / "bin" / "python"
 
 
 def openapi_document() -> str:
-    """Give what the service says of its operations."""
+    """Return the OpenAPI document of the service."""
     return asyncio.run(ApiWorld().send("GET", "/schema/openapi.json")).raise_for_status().text
 
 
 def build(document: str, site: Path) -> None:
-    """Make the site; a warning is a failure.
+    """Build the site; a warning is a failure.
 
     Raises:
-        CalledProcessError: Something is wrong in the pages; Sphinx has said what.
+        CalledProcessError: A page has a fault, which Sphinx has printed.
     """
     shutil.rmtree(site, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -48,14 +48,14 @@ def build(document: str, site: Path) -> None:
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             check=True,
         )
-    # The font of the service's own pages; Sphinx has an environment without the package that carries it.
+    # The font of the service's pages; Sphinx's environment lacks the package that contains it.
     (site / "_static" / FONT).write_bytes(font())
     for left in (".buildinfo", ".nojekyll", "objects.inv"):
         (site / left).unlink(missing_ok=True)
 
 
 def main() -> None:
-    """Make the site, and say what is wrong with it."""
+    """Build the site, and print its faults."""
     try:
         build(openapi_document(), SITE)
     except subprocess.CalledProcessError as exc:

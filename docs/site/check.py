@@ -1,4 +1,4 @@
-"""What a built site must not have: resources from elsewhere, links that lead nowhere, pages without a link to them."""
+"""Faults of a built site: resources of other hosts, and broken links."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, final
 from urllib.parse import unquote, urlsplit
 
-#: Attributes whose value is loaded with the page, by element; ``<a href>`` is not: it loads nothing by itself.
+#: Attributes whose value is loaded with the page, by element; ``<a href>`` loads nothing by itself.
 _LOADED: Final = {
     "src": None,
     "srcset": None,
@@ -18,10 +18,10 @@ _LOADED: Final = {
     "action": {"form"},
     "formaction": None,
 }
-#: Links of the head that nothing is loaded for.
+#: Relations of links in the head that load nothing.
 _NOT_LOADED: Final = {"canonical", "prev", "next", "index", "search", "author", "license"}
 _IN_CSS: Final = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
-#: What a script asks the network with; texts of our pages in the search index are no script.
+#: Requests of scripts. The search index contains texts of pages, and no script.
 _IN_SCRIPT: Final = re.compile(
     r"""(?:src|href)\s*=\s*["'`]((?:https?:)?//[^"'`]+)|fetch\(\s*["'`]((?:https?:)?//[^"'`]+)"""
 )
@@ -29,7 +29,7 @@ _IN_SCRIPT: Final = re.compile(
 
 @final
 class _Reader(HTMLParser):
-    """What a page loads, links to and can be linked to."""
+    """Collects the resources, the links and the anchors of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class _Reader(HTMLParser):
 
 
 def faults(site: Path) -> list[str]:
-    """Give what is wrong with a site, one line each."""
+    """Return the faults of a site, one line each."""
     pages = {path: _read(path) for path in sorted(site.rglob("*.html"))}
     return [*_outside(site, pages), *_broken(site, pages)]
 

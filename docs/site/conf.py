@@ -1,4 +1,4 @@
-"""How Sphinx makes the site; ``make docs`` runs it."""
+"""The configuration of Sphinx; ``make docs`` runs it."""
 
 import sys
 import tomllib
@@ -13,7 +13,7 @@ from docs.site.navigation import START  # noqa: E402  # as above
 project = "contentsvc"
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 root_doc = START.removesuffix(".md")
-# The whole project is where pages are read from, so that links lead where they lead on a code host.
+# Pages are read from the whole project, so that links have the same targets as on a code host.
 include_patterns = ["*.md", "docs/**.md", "deploy/*.md", "benchmarks/*.md", "benchmarks/peers/*.md"]
 exclude_patterns = [
     ".*",
@@ -37,7 +37,7 @@ extensions = [
 
 myst_heading_anchors = 4
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": None}
-# What stands in a fence is often cut, with an ellipsis.
+# Texts in fences are often cut, with an ellipsis.
 suppress_warnings = ["misc.highlighting_failure"]
 
 autodoc_member_order = "bysource"
@@ -55,7 +55,7 @@ html_static_path = ["static"]
 html_extra_path = ["extra"]
 html_css_files = ["site.css"]
 html_copy_source = False
-# Summaries of what was found are fetched, which a browser refuses where the site is opened as files.
+# Summaries of hits are fetched, which browsers refuse for sites that are opened as files.
 html_show_search_summary = False
 html_show_sourcelink = False
 html_show_copyright = False

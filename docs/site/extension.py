@@ -1,4 +1,4 @@
-"""What the site does beside reading Markdown: navigation, generated parts, and the project's files as pages."""
+"""A Sphinx extension: navigation, generated parts, and the project's files as pages."""
 
 import ast
 import json
@@ -25,12 +25,12 @@ ROOT: Final = Path(__file__).parents[2]
 _OURS: Final = "contentsvc_"
 #: The files and folders that some page links to.
 _shown: set[str] = set()
-#: What is said of values, by their names.
+#: The docstrings of values, by their names.
 _said: dict[str, list[str]] = {}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx what is done when."""
+    """Connect the functions of this module to the events of Sphinx."""
     app.add_config_value("openapi_document", "", "env")
     app.connect("source-read", _read)
     app.connect("autodoc-process-signature", _signature)
@@ -44,7 +44,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
-    """Give where the source of a documented object is shown; all of the reference is in one folder."""
+    """Return the address of a documented object's source; all pages of the reference are in one folder."""
     found = _object(f"{info['module']}.{info['fullname']}") if domain == "py" else None
     module = getattr(found, "__module__", None)
     if module is None or not module.startswith(_OURS):
@@ -78,7 +78,7 @@ def _read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def _signature(_app: Sphinx, what: str, _name: str, found: object, *_: object) -> tuple[str, None] | None:
-    """Leave out what a protocol or a value of ours is built with: its members say it, one by one."""
+    """Return no signature for protocols, values and enumerations: their members are listed one by one."""
     is_spelled_out = getattr(found, "_is_protocol", False) or hasattr(found, "__attrs_attrs__")
     is_listed = isinstance(found, type) and issubclass(found, Enum)
     return ("", None) if what == "class" and (is_spelled_out or is_listed) else None
@@ -90,13 +90,13 @@ def _keep(_app: Sphinx, what: str, name: str, _found: object, _options: object, 
 
 
 def _give_back(_app: Sphinx, _what: str, name: str, _found: object, _options: object, lines: list[str]) -> None:
-    """Undo what napoleon does to values: it takes what stands before a colon for a type."""
+    """Restore the docstrings of values: napoleon interprets the words before a colon as a type."""
     if name in _said:
         lines[:] = _said.pop(name)
 
 
 def _link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Lead links to files of the project to the pages that show them."""
+    """Change links to files of the project into links to their pages."""
     for reference in doctree.findall(nodes.reference):
         target = reference.get("refuri", "")
         if target.startswith(SOURCE):
@@ -107,7 +107,7 @@ def _link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def _elsewhere(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element
 ) -> nodes.reference | None:
-    """Find what a docstring or an annotation names by another name, or what only its source tells about."""
+    """Return the reference to an object that is documented under another name, or only has its source."""
     target = node.get("reftarget", "")
     if node.get("refdomain") != "py" or not target.startswith(_OURS):
         return None
@@ -143,14 +143,14 @@ def _file_of(module: str) -> str:
 
 
 def _page_of(path: str) -> str:
-    """Give the name of the page that shows a file or a folder, and remember that it is wanted."""
+    """Return the name of the page of a file or a folder, and note that the page is needed."""
     path = path.rstrip("/")
     _shown.add(path)
     return f"source/{path}/index" if (ROOT / path).is_dir() else f"source/{path}"
 
 
 def _files(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
-    """Write the pages of files and folders: plain ones, since the theme's navigation on all would take a minute."""
+    """Write the pages of files and folders. They are plain: the theme's navigation would take a minute."""
     written: set[str] = set()
     template = Template((Path(__file__).parent / "source.html").read_text("utf-8"))
     while waiting := sorted(_shown - written):

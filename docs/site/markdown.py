@@ -1,4 +1,4 @@
-"""Pages as the site reads them: what code hosts show as it stands is given to it in its own words."""
+"""Translates Markdown of code hosts into the dialect of the site."""
 
 import posixpath
 import re
@@ -6,24 +6,24 @@ from collections.abc import Callable, Collection
 from typing import Final
 from urllib.parse import unquote
 
-#: How a link to a file of the project that is no page is written until its own page is known.
+#: The scheme of links to files of the project that are no pages, until the address of their page is known.
 SOURCE: Final = "source:"
 
 _FENCE: Final = re.compile(r"^(```+)(?P<info>.*)\n(?P<text>(?:.*\n)*?)\1$", re.MULTILINE)
 _LINK: Final = re.compile(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 _MARK: Final = re.compile(r"^<!-- site: (?P<what>[\w-]+) ?(?P<rest>.*?) -->$", re.MULTILINE)
-#: What a fence's caption says of its content.
+#: The captions of fences, by the words after the language.
 _CAPTIONS: Final = {"output": "prints"}
 
 
 def prepared(text: str, page: str, pages: Collection[str], made: Callable[[str, str], str]) -> str:
-    """Give a page's text for the site.
+    """Return the text of a page for the site.
 
     Args:
-        text: The text as it stands in the project.
+        text: The text in the project.
         page: The page's path in the project.
         pages: The paths of all pages.
-        made: Gives what stands in the place of a mark (``<!-- site: WHAT REST -->``).
+        made: Returns the text in place of a mark (``<!-- site: WHAT REST -->``).
     """
     parts: list[str] = []
     end = 0
@@ -48,6 +48,6 @@ def _fence(fence: re.Match[str]) -> str:
     language, _, rest = fence["info"].strip().partition(" ")
     title = rest.removeprefix("title=") if rest.startswith("title=") else _CAPTIONS.get(rest)
     if title is None:
-        # What remains says how a test reads the block.
+        # The other words are for tests, such as `no-run: REASON`.
         return f"{fence[1]}{language}\n{fence['text']}{fence[1]}"
     return f"{fence[1]}{{code-block}} {language}\n:caption: {title}\n\n{fence['text']}{fence[1]}"

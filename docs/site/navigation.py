@@ -1,4 +1,4 @@
-"""What stands in the navigation: the links of the start page, and those of the list of decisions."""
+"""The navigation: the links of the start page, and those of the list of decisions."""
 
 import posixpath
 import re
@@ -7,7 +7,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: The page that the site begins with, and the list that is a part of the navigation in turn.
+#: The start page of the site, and the lists that make the navigation.
 START: Final = "docs/README.md"
 LISTS: Final = (START, "docs/decisions/README.md")
 
@@ -20,21 +20,21 @@ class Entry:
     """A page in the navigation."""
 
     title: str
-    #: Its path in the project.
+    #: The path in the project.
     page: str
 
 
 @final
 @frozen(kw_only=True)
 class Group:
-    """Pages that stand together; without a caption where a list has no headings."""
+    """A group of pages; without a caption, if the list has no headings."""
 
     caption: str | None
     entries: tuple[Entry, ...]
 
 
 def groups(text: str, page: str) -> list[Group]:
-    """Give what a list of pages names: each link that begins an item or a row, by the headings above it."""
+    """Return the pages of a list: each link that begins an item or a row, by the heading above."""
     found: list[Group] = []
     for number, part in enumerate(re.split(r"^## (?=.)", text, flags=re.MULTILINE)):
         caption = part.partition("\n")[0].strip() if number else None
@@ -49,7 +49,7 @@ def groups(text: str, page: str) -> list[Group]:
 
 
 def toctrees(shown: Iterable[Group], *, titled: bool) -> str:
-    """Give the directives that make a navigation of them; not titled, pages are called what they call themselves."""
+    """Return the directives of a navigation; without ``titled``, entries have the titles of their pages."""
     texts: list[str] = []
     for group in shown:
         caption = f":caption: {group.caption}\n" if group.caption else ""

@@ -25,7 +25,7 @@ _BOUNDS: Final = {
 
 
 def operations_page(document: _Object) -> str:
-    """Write every operation of a document, by subjects, and every body that they speak of."""
+    """Return a page with every operation of a document, by subject, and every body."""
     subjects: dict[str, list[str]] = {}
     for path, item in document["paths"].items():
         for method in _METHODS:
@@ -92,7 +92,7 @@ def _schema(schema: _Object) -> str:
 
 
 def _type(schema: _Object) -> str:
-    """Return the type of a value of a schema, in words."""
+    """Return the type of a schema's value, in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

@@ -1,4 +1,4 @@
-"""What a package of ours gives to others: the names that its ``__init__`` lists, as directives for their docstrings."""
+"""The public names of a package, which its ``__init__`` lists, as directives for their docstrings."""
 
 import ast
 from functools import cache
@@ -10,30 +10,30 @@ from attrs import frozen
 SOURCES: Final = Path(__file__).parents[2] / "src"
 
 _CLASS: Final = ("   :members:", "   :undoc-members:")
-#: Bases that say nothing to who reads a reference.
+#: Bases that the reference leaves out.
 _PLAIN: Final = {"Protocol", "Generic"}
 
 
 @final
 @frozen(kw_only=True)
 class PublicName:
-    """A name, and where it is defined."""
+    """A name, and the module that defines it."""
 
     name: str
     module: str
-    #: How its docstring is asked for: a directive with its options.
+    #: The directive for the docstring, with its options.
     directive: tuple[str, ...]
 
     @property
     def where(self) -> str:
-        """Give its full name."""
+        """Return the full name."""
         return f"{self.module}.{self.name}"
 
 
 def public_names(package: str) -> list[PublicName]:
-    """Give the names of a package's or module's ``__all__``; without one, what it exports or defines.
+    """Return the names of ``__all__``; without ``__all__``, the exported names, or else the defined ones.
 
-    In the order of its imports, which is by subject, and in each module in the order of its lines.
+    They have the order of the imports, which is by subject, and in each module the order of its lines.
     """
     listed = _listed(package)
     places = {name: _place(package, name) for name in listed}
@@ -43,7 +43,7 @@ def public_names(package: str) -> list[PublicName]:
 
 
 def directives(package: str, below: tuple[str, ...] = ()) -> str:
-    """Give what shows the public names of a package, those alone that are defined below some modules."""
+    """Return the directives for a package's public names, or only for those defined in the modules ``below``."""
     names = [each for each in public_names(package) if not below or _is_below(each.module, below)]
     texts = [f".. {each.directive[0]}:: {each.where}\n" + "\n".join(each.directive[1:]) + "\n" for each in names]
     return "```{eval-rst}\n" + "\n".join(texts) + "```\n"
@@ -61,7 +61,7 @@ def _file(module: str) -> Path:
 @cache
 def _body(module: str) -> list[ast.stmt]:
     body = ast.parse(_file(module).read_text("utf-8")).body
-    # What is imported on demand stands where type checkers read it.
+    # Names that are imported on demand are imported for type checkers.
     checked = [node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     return [*body, *(node for each in checked for node in each.body)]
 
@@ -77,7 +77,7 @@ def _listed(module: str) -> list[str]:
 
 
 def _exported(node: ast.stmt) -> list[str]:
-    """Give the names that a module imports as themselves, which makes them public."""
+    """Return the names that a statement exports: it imports each as itself."""
     return [each.name for each in node.names if each.name == each.asname] if isinstance(node, ast.ImportFrom) else []
 
 
@@ -94,7 +94,7 @@ def _defined(node: ast.stmt) -> list[str]:
 
 
 def _place(module: str, name: str) -> tuple[str, ast.stmt]:
-    """Find where a name is defined, through whatever imports it again."""
+    """Return the module and the statement that define a name, through all imports of it."""
     for node in _body(module):
         if name in _defined(node):
             return module, node
@@ -113,7 +113,7 @@ def _named(name: str, module: str, node: ast.stmt) -> PublicName:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             directive = ("autofunction",)
         case ast.Assign(value=value) | ast.AnnAssign(value=value):
-            # A number, a text, or a name for a union says something; what is built does not.
+            # The values of numbers, texts and unions are shown; calls are not.
             says = isinstance(value, ast.Constant | ast.BinOp)
             directive = ("autodata",) if says else ("autodata", "   :no-value:")
         case _:

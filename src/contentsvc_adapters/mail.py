@@ -19,7 +19,7 @@ from contentsvc_core.outgoing.letters import Letter, Posted, Posting
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.text import one_line
 
-#: How long the server may take for each answer, in seconds.
+#: The timeout of each answer of the server, in seconds.
 TIMEOUT_S: Final = 20.0
 #: How long one connection may send letters, in seconds: with the answers to one more letter, it ends within a lease.
 WITHIN_S: Final = 120.0

@@ -38,7 +38,7 @@ SINCE: Final = click.option(
     default="",
     callback=_since,
     metavar="TIME",
-    help="Only what is newer: 30m, 2h, 3d, 1w, a date, or a time (with Z or an offset).",
+    help="Only newer rows: since 30m, 2h, 3d or 1w ago, a date, or a time (with Z or an offset).",
 )
 HITS: Final = click.option(
     "--limit",

@@ -37,7 +37,7 @@ class LogStatus(Enum):
 
 
 class Direction(Enum):
-    """Whether the service received or sent the webhook."""
+    """The direction of a webhook: received or sent."""
 
     INCOMING = "incoming"
     OUTGOING = "outgoing"

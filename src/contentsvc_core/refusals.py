@@ -88,7 +88,7 @@ class Refusal:
     retry_after_s: int | None = attrs.field(default=None, kw_only=True)
 
     def message(self, name: str | None = None) -> str:
-        """Return the reason; ``name`` is what the driver calls the field, by default its name on the wire."""
+        """Return the reason; ``name`` is the driver's name of the field, by default its name on the wire."""
         return self.reason.replace(FIELD, name or wire_name(self.field or "the request"))
 
 

@@ -259,7 +259,7 @@ async def check_store(
 
 
 class _Check:
-    """What a store owes: the rows of all its answers."""
+    """The rows that a store must have, by its answers."""
 
     def __init__(self, store: "DeliveryStore", readers: Mapping[str, _Ids | None]) -> None:
         self.store = store

@@ -1,4 +1,4 @@
-"""The one sanitizer of foreign text: all text of code hosts passes it before it is stored, shown or logged."""
+"""The one sanitizer of untrusted text: all text of code hosts passes it before it is stored, shown or logged."""
 
 import re
 from typing import Final

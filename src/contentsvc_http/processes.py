@@ -29,7 +29,7 @@ _DOUBLINGS: Final = 16
 _STARTS: Final = 5
 #: The time until a stop kills the processes, in seconds; they stop within 9 seconds by themselves.
 _STOP_S: Final = 9.5
-#: How long the last lines of the log may take, in seconds.
+#: The timeout of writing the last lines of the log, in seconds.
 _LAST_LINES_S: Final = 0.5
 #: The message of a process that is ready. Anything else before its end is the startup error.
 READY: Final = b"\n"

@@ -110,7 +110,7 @@ class DeliveryTraces:
                 settling.set_status(Status(StatusCode.ERROR, type(part.answer).__name__))
             settling.end(_ns(epoch_s + part.ended_s))
         if isinstance(passage.end, Exception):
-            # Only the class of an exception: its message may contain foreign text.
+            # Only the class of an exception: its message may contain untrusted text.
             span.set_status(Status(StatusCode.ERROR, type(passage.end).__name__))
         elif passage.end is not None:
             _describe(span, passage.delivery, passage.end)
@@ -156,7 +156,7 @@ class TracedWorkflow:
 
 @contextmanager
 def _failing(span: Span) -> Generator[None]:
-    """Mark the span as failed by the class of an exception only: its message may contain foreign text."""
+    """Mark the span as failed by the class of an exception only: its message may contain untrusted text."""
     try:
         yield
     except RunGone:

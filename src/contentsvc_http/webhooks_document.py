@@ -27,7 +27,7 @@ _ERRORS: Final = {
 WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
     "AnswerBody": {
         "title": "AnswerBody",
-        "description": "What became of a delivery.",
+        "description": "The answer to a delivery.",
         "type": "object",
         "properties": {
             "received": {"type": "boolean"},

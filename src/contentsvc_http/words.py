@@ -33,7 +33,7 @@ _FILTERS: Final = {"branches": "branches", "tags": "tags", "paths": "files", "sc
 #: 0 is Sunday, as in crontab.
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _LAST_EVERYWHERE: Final = 28
-#: The longest foreign line, in characters: two lines of a page.
+#: The longest untrusted line, in characters: two lines of a page.
 _LINE_LENGTH: Final = 200
 
 
@@ -80,5 +80,5 @@ def sentence(reason: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a foreign text, without control characters and cut to 200 characters."""
+    """Return the first line of an untrusted text, without control characters and cut to 200 characters."""
     return one_line(text[: 8 * _LINE_LENGTH].partition("\n")[0], _LINE_LENGTH)

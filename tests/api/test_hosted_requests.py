@@ -67,7 +67,7 @@ async def make_brand(acme: Caller) -> BrandIdentity:
 
 
 async def make_posts(acme: Caller, *kinds: str) -> list[dict[str, Any]]:
-    """Make a draft of each content type; return the posts, oldest first."""
+    """Create a draft of each content type; return the posts, oldest first."""
     await acme.push("d-1", "feat: a lamp")
     # A window ends before the moment in which it is asked for.
     acme.world.clock.advance(timedelta(milliseconds=1))

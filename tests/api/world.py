@@ -174,7 +174,7 @@ class ApiWorld:
         self.nudged += 1
 
     async def caller(self, name: str = "Acme", *scopes: Scope) -> Caller:
-        """Make an organization with a connected repository, and a key with the scopes, or with all."""
+        """Create an organization with a connected repository, and a key with the scopes, or with all."""
         self._organizations += 1
         organization = await self.operator.create_organization(name)
         assert isinstance(organization, Organization)

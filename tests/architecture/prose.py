@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "tests", "campaigns", "benchmarks")
+FOLDERS = ("src", "tests", "campaigns", "benchmarks", "docs", "examples")
 _HINT = (
     "The rules are in CONTRIBUTING.md, under Docstrings and comments. If a sentence is right as it stands, write the "
     "comment '# prose: REASON' beside it."

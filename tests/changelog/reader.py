@@ -38,7 +38,7 @@ class Reader:
 
     @classmethod
     async def made(cls, settings: Settings | None = None, *, more: int = 0) -> Self:
-        """Make all of it, and as many more posts of Acme's, older ones."""
+        """Create the objects of the tests, and ``more`` older posts of Acme."""
         state = State()
         world = ApiWorld(settings, stores=memory_stores(SEALER, state))
         acme, other = await world.caller(), await world.caller("Zenith")

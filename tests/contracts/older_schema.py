@@ -50,7 +50,7 @@ def since(revision: str) -> pytest.MarkDecorator:
 
 @asynccontextmanager
 async def database_at(revision: str, kind: str, folder: Path) -> AsyncGenerator[Database]:
-    """Make a database with the schema of a revision; ``kind`` is ``sqlite`` or ``postgresql``."""
+    """Create a database with the schema of a revision; ``kind`` is ``sqlite`` or ``postgresql``."""
 
     def work(connection: Connection) -> None:
         config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # a part of the upgrade

@@ -22,7 +22,7 @@ def prime_text(node: Node) -> str:
 
 
 async def addresses(acme: Caller) -> dict[str, tuple[str, str]]:
-    """Make one of each; return where its page is, and its id."""
+    """Create an object of each kind; return the address of its page, and its id."""
     stores, own = acme.world.stores, acme.organization.id
     post = await posted(acme)
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})

@@ -52,7 +52,7 @@ def world(tmp_path: Path) -> Generator[World]:
 
 
 def _repository(path: Path) -> Path:
-    """Make a git repository with four commits, a merge and two tags."""
+    """Create a git repository with four commits, a merge and two tags."""
     work = Work(path)
     work.commit("feat: light the lamp")
     work.git("tag", "v0.1.0")

@@ -71,7 +71,7 @@ def modules() -> list[str]:
 
 
 def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
-    """Make every mutant of a module, in the order of its lines."""
+    """Create every mutant of a module, in the order of its lines."""
     text = path_of(module).read_text("utf-8") if source is None else source
     tree = ast.parse(text)
     lines = text.splitlines()

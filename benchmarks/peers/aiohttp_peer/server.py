@@ -146,7 +146,7 @@ async def connected(app: web.Application) -> AsyncIterator[None]:
 
 
 def build() -> web.Application:
-    """Make the application."""
+    """Create the application."""
     app = web.Application(client_max_size=MAX_BODY)
     app.cleanup_ctx.append(connected)
     app.router.add_get("/ready", ready)

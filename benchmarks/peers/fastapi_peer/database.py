@@ -49,7 +49,7 @@ if IS_SQLITE:
 
 
 async def prepare() -> None:
-    """Make the schema, and seed it."""
+    """Create the schema, and seed it."""
     async with writer.begin() as connection:
         await connection.run_sync(Base.metadata.create_all)
     rows = (

@@ -35,12 +35,12 @@ _EPOCH: Final = "1"
 _NAME: Final = "contentsvc"
 #: The maximum number of connections of a process to DBOS's database.
 _POOL_SIZE: Final = 8
-#: How often a node polls for runs to resume, in seconds.
+#: The interval at which a node polls for runs to resume, in seconds.
 _QUEUE_POLL_S: Final = 0.2
 #: The time within which a new workflow must begin, in seconds; else DBOS knew it before.
 _BEGIN_S: Final = 2.0
 _END_S: Final = 2.0
-#: How long DBOS keeps workflows; the step results of ended runs are not needed any more.
+#: The time for which DBOS keeps workflows; the step results of ended runs are not needed any more.
 _RETENTION: Final = timedelta(days=1)
 _LONG_RETENTION: Final = timedelta(days=30)
 _ENDED: Final = ["SUCCESS", "ERROR"]

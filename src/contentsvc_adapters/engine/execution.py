@@ -37,5 +37,5 @@ class WorkerConfig:
     check_s: float = 5.0
     #: The time limit of an attempt, in seconds: a writer that hangs must not hold a place.
     deadline_s: float = 300.0
-    #: How long a run keeps its place after a failure of the store or the engine, before it is given back, in seconds.
+    #: The time, in seconds, for which a run keeps its place after a failure of the store or the engine.
     pause_s: float = 2.0

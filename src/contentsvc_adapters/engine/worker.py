@@ -13,7 +13,7 @@ from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.text import one_line
 from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun, retry_delay
 
-#: How long a free place waits for further ones, in seconds: one transaction takes runs for all of them.
+#: The time for which a free place waits for further ones, in seconds: one transaction takes runs for all of them.
 _GATHER_S: Final = 0.005
 #: A query of the ledger that takes longer than this is followed by a pause of the same length, in seconds.
 _LONG_S: Final = 0.05

@@ -64,7 +64,7 @@ class Mail:
 @final
 @define(kw_only=True)
 class State:
-    """Everything that is stored. A change is atomic: nothing awaits in its middle, and what may fail comes first."""
+    """All stored data. A change is atomic: it awaits nothing, and raises before its first write, if at all."""
 
     organizations: dict[str, Organization] = Factory(dict[str, Organization])
     versions: dict[str, int] = Factory(dict[str, int])

@@ -26,7 +26,7 @@ _UNANSWERED: Final = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 
 
 class Fault(Enum):
-    """Why a site has given no answer."""
+    """The cause for which a site gave no answer."""
 
     #: The name does not exist, or resolves to a non-public address; deliberately not distinguished.
     NO_HOST = auto()

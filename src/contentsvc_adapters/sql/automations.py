@@ -169,7 +169,7 @@ def move_automations(connection: Connection, organization_id: str, now: datetime
 
 
 def disable(connection: Connection, organization_id: str, rule: Removal) -> Removed:
-    """Disable what the rule says, in a transaction that has locked the organization's row."""
+    """Disable the automations that ``rule`` chooses. The transaction has locked the organization's row."""
     disabled = rule(_all_of(connection, Trigger, organization_id), _all_of(connection, Schedule, organization_id))
     for automation in (*disabled.triggers, *disabled.schedules):
         _put(connection, automation)

@@ -35,7 +35,7 @@ def serving_alone(database: Path) -> Generator[None]:
 
 
 def access_fault(database: Path) -> str | None:
-    """Return why this process may not use a file, and what to do; ``None``: that is not what prevents it."""
+    """Return the missing permission on a file, and a remedy; ``None``: no permission is missing."""
     if not database.parent.is_dir():
         fault = "its folder does not exist; create it"
     elif not os.access(database.parent, os.W_OK | os.X_OK, effective_ids=True):

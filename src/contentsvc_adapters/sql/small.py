@@ -14,7 +14,7 @@ _SMALL: Final = 64 * 1024
 def small_data(
     dialect: Dialect, *conditions: ColumnElement[bool], always: ColumnElement[bool] | None = None
 ) -> ColumnElement[Any]:
-    """Return the column ``small_data``: a small event that meets all conditions, or what ``always`` holds for."""
+    """Return the column ``small_data``: a small event for which all conditions, or ``always``, are true."""
     # The conditions first: SQLite reads a text to measure it.
     is_small = and_(*conditions, dialect.size_of(events.c.data) <= _SMALL)
     return case((is_small if always is None else or_(always, is_small), events.c.data)).label("small_data")

@@ -1,4 +1,4 @@
-"""What the stores of a database have in common."""
+"""The common base of the stores of a database."""
 
 from enum import Enum
 from typing import TYPE_CHECKING, Any

@@ -67,7 +67,7 @@ class Patience:
     #: The pause doubles with each try. If the server asks for a longer one, it is kept as far as the time limit allows.
     first_pause_s: float = 0.5
     connect_s: float = 5.0
-    #: How long a server may be silent during its answer, in seconds.
+    #: The timeout of a silent server during its answer, in seconds.
     silence_s: float = 30.0
 
 

@@ -87,7 +87,7 @@ def _together(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tup
 
 
 def _digest(prompt: Prompt) -> str:
-    # What changes between two attempts of a run, such as the brand's voice, must not be answered with an older text.
+    # After a change between two attempts, such as of the brand's voice, an older answer must not be used.
     return hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
 
 

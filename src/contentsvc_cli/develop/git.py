@@ -244,7 +244,7 @@ class Checkout:
             stdin.write(input_ or b"")
             stdin.seek(0)
             try:
-                process = subprocess.Popen(  # noqa: S603  # a list, no shell; foreign text is never an option
+                process = subprocess.Popen(  # noqa: S603  # a list, no shell; untrusted text is never an option
                     ["git", "-C", str(self._path), *command],  # noqa: S607  # the git of the user's PATH is meant
                     env=environment,
                     stdin=stdin,

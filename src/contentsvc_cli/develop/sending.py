@@ -15,6 +15,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
 
+#: The timeout of one delivery, in seconds, and the number of its retries.
 TIMEOUT_S: Final = 30.0
 RETRIES: Final = 5
 

@@ -217,7 +217,7 @@ def _text(column: str, value: object, limit: int | None = None) -> str:
     if limit is not None:
         text = one_line(text, limit)
     elif has_controls(text):
-        # Most texts are foreign, and the output may be a terminal.
+        # Most texts are untrusted, and the output may be a terminal.
         text = one_line(text, len(text))
     if column.endswith("At") and sys.stdout.isatty():
         text = _TIME.sub(r"\1 \2 UTC", text)

@@ -20,7 +20,7 @@ MAX_KEYS: Final = 100
 
 
 class Scope(Enum):
-    """What a key may do. No scope includes another."""
+    """A permission of a key. No scope includes another."""
 
     READ = "read"
     WRITE = "write"

@@ -34,7 +34,7 @@ class Window:
 
 @final
 class Verdict(NamedTuple):
-    """Whether a request is admitted, and the limit's state. A named tuple: one is created for every request."""
+    """The decision on a request, and the limit's state. A named tuple: one is created for every request."""
 
     admitted: bool
     limit: int

@@ -11,6 +11,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.schemas import body_of
 from contentsvc_core.text import one_line
 
+#: The longest name, in characters, as in the hosted product (decision 0039).
 NAME_LIMIT: Final = 120
 #: The texts of several sentences: companyDescription and customInstructions, in characters.
 LONG_TEXT_LIMIT: Final = 4_000

@@ -16,6 +16,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import read_iso
 
+#: The longest title of a post, in characters.
 TITLE_LIMIT: Final = 120
 #: The maximum length of a summary, in characters: the length of the excerpt that a summary replaces.
 SUMMARY_LIMIT: Final = 200

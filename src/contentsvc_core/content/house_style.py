@@ -15,7 +15,7 @@ class HouseStyle:
 
 
 def style_fault(refused: Refusal, place: str = "") -> str:
-    """Return why a house style is refused; ``place`` names what holds the field, such as ``houseStyle``."""
+    """Return the reason of a refused house style; ``place`` is the path of its object, such as ``houseStyle``."""
     return refused.message(".".join(part for part in (place, refused.field) if part) or "the house style")
 
 

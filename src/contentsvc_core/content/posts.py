@@ -59,14 +59,14 @@ PLAIN_TYPES: Final = frozenset({ContentType.LINKEDIN_POST, ContentType.TWITTER_P
 
 
 class PostStatus(Enum):
-    """Whether a post is a draft or published."""
+    """The state of a post: a draft, or published."""
 
     DRAFT = "draft"
     PUBLISHED = "published"
 
 
 class Label(Enum):
-    """What readers look for in a changelog, the most urgent first; the values are part of addresses."""
+    """The labels by which readers filter a changelog, the most urgent first; the values are part of addresses."""
 
     BREAKING = "breaking"
     SECURITY = "security"
@@ -154,7 +154,7 @@ class PostText:
 
 
 def post_text(post: Post) -> str | None:
-    """Return a post as plain text, ``None`` where its content type is Markdown; it follows every edit."""
+    """Return the plain text of a post, as last edited; ``None``: posts of its content type are Markdown."""
     return text_of(post.markdown) if post.content_type in PLAIN_TYPES else None
 
 
@@ -173,7 +173,7 @@ def post_metadata(post: Post) -> dict[str, Any] | None:
 
 @final
 class UsageBody(TypedDict):
-    """What a language model has used for a post."""
+    """The tokens that a language model has used for a post."""
 
     promptTokens: int
     completionTokens: int

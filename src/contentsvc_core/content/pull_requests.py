@@ -35,7 +35,7 @@ _NUMBER: Final = re.compile(
 @final
 @frozen(kw_only=True)
 class PullRequest:
-    """A pull request, as the code host described it at the time of the run. All texts are foreign."""
+    """A pull request, as the code host described it at the time of the run. All texts are untrusted."""
 
     number: int
     title: str
@@ -105,7 +105,7 @@ def described_pull_request(
     first_contribution: bool = False,
     merged_sha: str | None,
 ) -> PullRequest | None:
-    """Create a pull request from foreign texts, each limited; ``None``: the title is empty or the number invalid."""
+    """Create a pull request from untrusted texts, each limited; ``None``: the title is empty or the number invalid."""
     line = one_line(title, _TITLE_LENGTH)
     if not line or not 0 < number <= _MAX_NUMBER:
         return None

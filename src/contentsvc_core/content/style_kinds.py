@@ -10,6 +10,7 @@ from contentsvc_core.text import has_controls, one_line, storable
 
 _Value = TypeVar("_Value")
 
+#: The most entries of a list.
 LIST_LIMIT: Final = 100
 #: The longest text in a list, in characters: a name that people read.
 TEXT_LIMIT: Final = 200

@@ -89,7 +89,7 @@ class Draft(Value, frozen=True, kw_only=True):
 
     #: One line of plain text, 1 to 120 characters.
     title: str
-    #: Markdown in which all foreign text is escaped.
+    #: Markdown in which all untrusted text is escaped.
     markdown: str
     #: The model's input and output tokens; ``None``: unknown.
     usage: tuple[int, int] | None = None

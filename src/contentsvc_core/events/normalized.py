@@ -18,7 +18,7 @@ RELEASE_ACTIONS: Final = ("published", "prereleased")
 
 @final
 class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Who wrote a commit, as the code host says."""
+    """The author of a commit, as the code host sends it."""
 
     name: str
     #: The address in the commit; ``""`` when the code host withholds it. Never printed in content.
@@ -29,7 +29,7 @@ class Author(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
 
 @final
 class Commit(Value, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A commit of a push, as the code host says; all texts are untrusted."""
+    """A commit of a push, as the code host sends it; all texts are untrusted."""
 
     #: The hash, in hexadecimal digits.
     id: str

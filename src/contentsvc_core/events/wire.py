@@ -11,7 +11,7 @@ from contentsvc_core.events.normalized import Author, Event, HeadCommit, Push, R
 
 
 class CommitBody(msgspec.Struct, frozen=True, gc=False):
-    """A commit of a push, as the code host says."""
+    """A commit of a push, as the code host sends it."""
 
     id: str
     message: str

@@ -8,6 +8,7 @@ from contentsvc_core.on_demand import late
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.values import Value
 
+#: The items of a page: by default, and at most.
 DEFAULT_LIMIT: Final = 10
 MAX_LIMIT: Final = 100
 #: The largest page number that is echoed and looked up: a signed 64-bit integer.

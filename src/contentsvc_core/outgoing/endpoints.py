@@ -20,6 +20,7 @@ from contentsvc_core.timestamps import iso_ms
 ENDPOINT_PREFIX: Final = "whe_"
 #: The most endpoints of an organization: the transaction of an event writes a message for each endpoint.
 MAX_ENDPOINTS: Final = 20
+#: The longest description, in characters.
 DESCRIPTION_LIMIT: Final = 200
 #: The time for which the previous secret also signs, in requests that name none, and the longest one.
 OVERLAP: Final = timedelta(hours=24)

@@ -15,7 +15,7 @@ from contentsvc_core.text import one_line
 #: The most characters of a title and of a text, before a format escapes them.
 TITLE_LIMIT: Final = 120
 TEXT_LIMIT: Final = 1000
-#: The most characters of one foreign text within a title or a sentence.
+#: The most characters of one untrusted text within a title or a sentence.
 _PART: Final = 80
 _REASON: Final = 400
 _ID: Final = 64

@@ -13,7 +13,7 @@ CONFIRMATION_TYPE: Final = "endpoint.confirmation"
 
 
 class RecipientStatus(Enum):
-    """Whether an address gets messages."""
+    """The consent of an address: only a confirmed one gets messages."""
 
     #: Its owner was not asked yet, or has not answered.
     UNCONFIRMED = "unconfirmed"

@@ -47,7 +47,7 @@ class Answer:
 @final
 @frozen(kw_only=True)
 class NotSent:
-    """Why there was no answer: one sentence for the owner of the endpoint."""
+    """An attempt without an answer; ``error`` is one sentence for the owner of the endpoint."""
 
     error: str
     #: A mail server has refused the mail permanently: another attempt is useless.

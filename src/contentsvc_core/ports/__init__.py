@@ -1,4 +1,4 @@
-"""What the core needs from outside. One contract suite proves each guarantee for every adapter (``tests/contracts``).
+"""The interfaces that the core needs. One contract suite proves each guarantee for every adapter (``tests/contracts``).
 
 Any method may raise :class:`~contentsvc_core.errors.StoreUnavailable`, and may be called again at once unless it says
 otherwise. Tenant-scoped methods take the organization's id first and see nothing of another one. Text that is not of

@@ -23,7 +23,7 @@ class BrandIdentities(Protocol):
         ...
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
-        """As :meth:`add`, and complete the run, in one transaction; ``None``: the run is lost, nothing was written."""
+        """Store like :meth:`add`, and complete the run, in one transaction; ``None``: lost run, nothing was written."""
         ...
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None: ...
@@ -51,7 +51,7 @@ class BrandIdentities(Protocol):
 
 
 class SiteFault(Enum):
-    """Whether a retry may help."""
+    """The kind of a failed reading: lasting or passing."""
 
     #: A retry would fail again: the site refused, the page was not found, or the answer is no page.
     LASTING = "lasting"
@@ -71,7 +71,7 @@ class SitePage:
 @final
 @frozen(kw_only=True)
 class NotRead:
-    """Why nothing was read. The text is shown to the user, and discloses nothing about the service's own network."""
+    """A failed reading. Its text is shown to the user, and discloses nothing about the service's own network."""
 
     fault: SiteFault
     error: str

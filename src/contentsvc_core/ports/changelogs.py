@@ -17,8 +17,8 @@ from contentsvc_core.zones import DEFAULT_ZONE
 class Changelogs(Protocol):
     """The public changelogs of organizations, and the posts that they show, public now or not.
 
-    What a call reads does not grow with the number of posts, but for :meth:`exposure` and, in a changelog that shows
-    only some repositories or scopes, for :meth:`months`.
+    A call reads a limited number of posts. :meth:`exposure` reads all of them, and so does :meth:`months` of a
+    changelog that shows only some repositories or scopes.
     """
 
     async def of(self, organization_id: str) -> PublicChangelog | None:

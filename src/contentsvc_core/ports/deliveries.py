@@ -46,7 +46,7 @@ class DeliveryStore(Protocol):
 
 
 class DeliveryQueue(Protocol):
-    """What a delivery store answers without awaiting anything, for a driver that has no task for a delivery."""
+    """A delivery store that answers by callbacks, for a driver without a task for each delivery."""
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         """Return the cached configuration of an address, as ``configuration`` with ``allow_cached``, or ``None``."""

@@ -38,7 +38,7 @@ class Directory(Protocol):
         ...
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
-        """Store an integration, its repositories, and, sealed, its webhook secret and its token for the API.
+        """Store an integration, its repositories, and its webhook secret and API token, both sealed.
 
         ``False``: the organization has connected one of the provider's repositories already, by id or by name
         (case-insensitively); nothing was written.
@@ -68,7 +68,7 @@ class Directory(Protocol):
         ...
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the field's word
-        """Return the organization of a resource or of a processed delivery: operators name ids alone."""
+        """Return the organization of a resource or of a processed delivery; operators name the id alone."""
         ...
 
 

@@ -11,7 +11,7 @@ _Result = TypeVar("_Result")
 
 
 class Clock(Protocol):
-    """The clock."""
+    """The source of the time; a clock may be stepped back."""
 
     def now(self) -> datetime:
         """Return the current time: aware, UTC, whole milliseconds."""

@@ -82,7 +82,7 @@ class RunLists(Protocol):
 class Search(Protocol):
     """Full-text search whose matches depend on the words alone: every store returns the same matches.
 
-    A search finds all documents written before it began, but for the documents that :attr:`~.Hits.behind` counts.
+    A search finds all documents written before it began, except the documents that :attr:`~.Hits.behind` counts.
     """
 
     async def records(

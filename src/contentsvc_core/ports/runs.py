@@ -30,9 +30,9 @@ class RunLedger(Protocol):
     ) -> Sequence[Due]:
         """Return at most ``limit`` runs that are pending and due.
 
-        Runs with the fewest kills come first; of equals, the oldest. A suspect that has waited for ``SUSPECT_PATIENCE``
-        comes before all others. Of one organization at most ``per_organization`` runs are returned, and none of an
-        organization in ``without``, so that a large backlog does not delay other organizations.
+        Runs are sorted by kills, the fewest first, then by age, the oldest first. A suspect that has waited for
+        ``SUSPECT_PATIENCE`` comes before all others. At most ``per_organization`` runs belong to one organization, and
+        none to an organization in ``without``, so that a large backlog does not delay other organizations.
         """
         ...
 

@@ -11,6 +11,7 @@ from contentsvc_core.ports import Directory, Hooks, ReadModel
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.webhooks.diagnosis import CONSIDERED, Diagnosis, Health, Known, diagnose, health_of
 
+#: The time before and after a refusal in which similar refusals are counted, and the largest count.
 SIMILAR_WITHIN: Final = timedelta(days=1)
 MOST_SIMILAR: Final = 100
 #: Entries that are read for the health of an integration: calls to the code host are among them.

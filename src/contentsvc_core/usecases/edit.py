@@ -142,7 +142,7 @@ class PostEditor:
     async def bulk(
         self, organization_id: str, action: BulkAction, post_ids: Sequence[str], *, author: str | None = None
     ) -> BulkResult:
-        """Publish, unpublish or delete posts, one after the other. A post that already is as wanted counts as done."""
+        """Publish, unpublish or delete posts, one after the other. A post that has the state already counts as done."""
         done: list[str] = []
         failed: list[tuple[str, Refusal]] = []
         for post_id in dict.fromkeys(post_ids):

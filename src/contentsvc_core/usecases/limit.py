@@ -22,7 +22,7 @@ class RateLimiter:
         self._closed: dict[Bucket, int] = {}
 
     async def hit_by(self, key: ApiKey, rate: Rate) -> Verdict:
-        """Count a request of a key, then of its organization. A key over its limit does not use the latter."""
+        """Count a request of a key, then of its organization. Requests over the key's limit do not count there."""
         organization = Bucket.of_organization(rate, key.organization_id)
         if rate.is_shared:
             return await self.hit(organization)

@@ -147,6 +147,6 @@ class BrandReader:
         if not await self._ledger.end(run, RunStatus.FAILED, error):
             return None
         with suppress(ContentServiceError):
-            # As above.
+            # The run has ended: clients see the failure without this event, too.
             await self._note(run, JobEventType.FAILED, error)
         return RunStatus.FAILED

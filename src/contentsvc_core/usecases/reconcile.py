@@ -22,7 +22,7 @@ BY_HAND: Final = Refusal(
 
 
 class MissedEnd(Enum):
-    """What became of a missed delivery."""
+    """The result of reconciling a missed delivery."""
 
     REQUESTED = "redelivery asked"
     #: It would have been requested (dry run).

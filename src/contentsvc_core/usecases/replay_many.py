@@ -22,6 +22,7 @@ from contentsvc_core.usecases.replay import NOT_KEPT, Replayed, Replayer, is_rep
 
 #: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
 BATCH: Final = 25
+#: The most entries that a preview of a bulk replay counts.
 COUNTED: Final = 1000
 _TEXT_LENGTH: Final = 200
 

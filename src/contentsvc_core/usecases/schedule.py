@@ -11,6 +11,7 @@ from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source, sources_of
 from contentsvc_core.workflows.schedules import firing
 
+#: The most due automations that are read at once.
 BATCH_SIZE: Final = 100
 _Automation = TypeVar("_Automation", bound=Automation)
 _Automation_contra = TypeVar("_Automation_contra", bound=Automation, contravariant=True)

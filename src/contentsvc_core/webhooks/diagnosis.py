@@ -1,4 +1,4 @@
-"""Why a delivery was refused, and whether an integration is failing: one rule for pages, ``/v1`` and commands."""
+"""Causes of refused deliveries, and failures of integrations: one rule for pages, ``/v1`` and commands."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Remedy(Enum):
 
 
 class Cause(Enum):
-    """Why a delivery was refused: its name on the wire, its word in a count, and its remedy."""
+    """The cause of a refused delivery: its name on the wire, its word in a count, and its remedy."""
 
     NO_SIGNATURE = ("noSignature", "no signature", Remedy.ROTATE_SECRET)
     REPEATED_SIGNATURE = ("repeatedSignature", "repeated signature", Remedy.CHECK_PROXY)

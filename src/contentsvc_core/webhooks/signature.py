@@ -1,4 +1,4 @@
-"""How a delivery proves its sender: a signature over the body, or a shared token (specification 5.2).
+"""Authentication of deliveries: a signature over the body, or a shared token (specification 5.2).
 
 A scheme is a value of a provider. Every check is in constant time, and none of them raises.
 """
@@ -27,7 +27,7 @@ def sent_name(header: str) -> bytes:
 
 
 class Scheme(Protocol):
-    """How the deliveries of a provider prove their sender: a value in one header, over the body and a secret."""
+    """The authentication of a provider's deliveries: a value in one header, made of the body and a secret."""
 
     @property
     def header(self) -> str:
@@ -46,7 +46,7 @@ class Scheme(Protocol):
 
     @property
     def proof(self) -> str:
-        """Return what the value is, as the object of a sentence."""
+        """Return the kind of the value as the object of a sentence, such as ``a signature over the body``."""
         ...
 
     @property

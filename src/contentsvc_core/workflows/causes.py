@@ -90,7 +90,7 @@ def sources_of(integrations: Iterable[Integration]) -> list[Source]:
 @final
 @frozen(kw_only=True)
 class Generation(OutputFields):
-    """A request for content about a stretch of time, by a client or by a schedule."""
+    """A request for content about a window, by a job, a schedule or a trigger with a batch."""
 
     kind: ClassVar[str] = "generation"
 
@@ -133,7 +133,7 @@ Cause = Delivered | Generation | SiteReading
 """A closed union: a new cause fails type checking wherever causes are distinguished, until it is handled there."""
 
 ListedCause = ListedDelivery | Generation | SiteReading
-"""What a list shows of a cause: all of it but events."""
+"""The data of a cause in lists: all but events."""
 
 
 def listed_cause(cause: Cause) -> ListedCause:

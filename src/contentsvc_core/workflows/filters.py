@@ -17,14 +17,14 @@ from contentsvc_core.workflows.globs import Effort, Globs, globs_of, pattern_fau
 
 #: The type and the scope of a conventional subject; the scope in parentheses may name several, with commas.
 _SCOPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}\(([^()\n]{1,200})\)!?:")
-#: The length of a foreign name in a reason, in characters.
+#: The length of an untrusted name in a reason, in characters.
 _SHOWN: Final = 80
 
 Patterns: TypeAlias = tuple[str, ...]
 
 
 class Batch(Enum):
-    """How many runs a trigger starts: one for each event, or one for all events of a day or a week."""
+    """The batch of a trigger: one run for each event, or one for all events of a day or a week."""
 
     NONE = "none"
     DAILY = "daily"

@@ -187,7 +187,7 @@ def job_events(job: Job) -> tuple[JobEvent, ...]:
 
 
 class JobFactsBody(TypedDict, total=False):
-    """What a step of a job has made."""
+    """The result of a step of a job."""
 
     workflowRunId: str
     postId: str

@@ -24,6 +24,7 @@ from contentsvc_core.workflows.output_settings import OutputSettings, ascending_
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
 
+#: The longest name, in characters, as in the hosted product (decision 0039).
 NAME_LIMIT: Final = 120
 UNKNOWN_SCHEDULE: Final = Refusal(RefusalKind.NOT_FOUND, "Schedule not found")
 DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")

@@ -37,6 +37,7 @@ UNKNOWN_TRIGGER: Final = Refusal(RefusalKind.NOT_FOUND, "Event trigger not found
 DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigger")
 #: The trigger was changed concurrently, several times in a row; the client may retry.
 TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
+#: The longest name, in characters.
 NAME_LIMIT: Final = 100
 
 

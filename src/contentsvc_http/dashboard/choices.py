@@ -17,7 +17,7 @@ from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT
 
 _Named = TypeVar("_Named", bound=Enum)
-#: How long a rotated secret stays valid, by its hours in the form.
+#: The choices of a rotated secret's overlap, by its hours in the form.
 OVERLAPS: Final = {"0": "Not at all: it ends at once", "1": "1 hour", "24": "24 hours", "168": "7 days"}
 USUAL_OVERLAP: Final = "24"
 

@@ -230,7 +230,7 @@ async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]
 
 
 def provider_of(integration: Integration) -> Provider:
-    """Return the provider of an integration; for one that no longer exists, the default one's words do."""
+    """Return the provider of an integration, or the default provider if the provider no longer exists."""
     return provider_named(integration.provider) or DEFAULT_PROVIDER
 
 

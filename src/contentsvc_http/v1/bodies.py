@@ -17,7 +17,7 @@ _FAULT_LENGTH: Final = 1000
 
 
 class SecretRotation(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """How long the previous secret is also used, in hours; 0 ends it at once."""
+    """The hours for which the previous secret stays valid; 0 ends it at once."""
 
     overlap_hours: Annotated[int, Meta(ge=0, le=MAX_OVERLAP_HOURS)] = OVERLAP_HOURS
 

@@ -31,7 +31,7 @@ posts: Final = Table(
     Column("id", KEY, primary_key=True),
     organization(),
     Column("run_id", KEY, ForeignKey("workflow_runs.id"), unique=True),
-    # A digest: the key holds foreign text of any length, and indexes have limits.
+    # A digest: the key holds untrusted text of any length, and indexes have limits.
     Column("once_key", LargeBinary),
     Column("title", Text, nullable=False),
     Column("content", Text, nullable=False),

@@ -47,7 +47,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None" = None) -> tuple[Entry, ...]:
-    """Return the entries of some pushes, in the order of arrival; ``requests``: the described ones, by number.
+    """Return the entries of some pushes, in the order of arrival; ``requests`` are the pull requests that were read.
 
     Commits that came before, merges without changes of their own, and reverts with their targets are left out.
     """

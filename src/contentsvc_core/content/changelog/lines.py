@@ -212,7 +212,7 @@ def _is_technical(audience: str) -> bool:
 def narrated(text: str) -> str:
     """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
 
-    Deeds are in the past ("Added a lid"), what the software does is in the present ("Requires a lid").
+    Deeds are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
     """
     refused = _DO_NOT.match(text)
     if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):

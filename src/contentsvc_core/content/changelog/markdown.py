@@ -1,4 +1,4 @@
-"""Foreign text: as one line without e-mail addresses, and inert in Markdown, with links that cannot break out."""
+"""Untrusted text: as one line without e-mail addresses, and inert in Markdown, with links that cannot break out."""
 
 import re
 from typing import Final
@@ -104,7 +104,7 @@ _BARE_PERCENT: Final = late(r"%(?![0-9A-Fa-f]{2})")
 
 
 def inline(text: str) -> str:
-    """Return one line of foreign text, escaped so that it renders as itself; ``code spans`` stay code."""
+    """Return one line of untrusted text, escaped so that it renders as itself; ``code spans`` stay code."""
     if _INERT.fullmatch(text):
         return text
     pieces: list[str] = []

@@ -18,6 +18,7 @@ from contentsvc_core.content.changelog.words import (
 )
 from contentsvc_core.on_demand import late
 
+#: The longest subject, in characters; the rest is cut.
 SUBJECT_LIMIT: Final = 400
 #: The beginning and end of a message that are read, in characters: large messages cost no more.
 _READ: Final = 16_384

@@ -125,7 +125,7 @@ def reported_changes(
     """Return the changes of some pushes, in the order of arrival, without release work and hidden changes.
 
     ``tag`` names the release with the changes; may be empty. ``undone`` has the tags of releases with the targets of
-    reverts, by the hashes of the reverts. Labels of the described pull requests outweigh words.
+    reverts, by the hashes of the reverts. Labels of ``requests`` outweigh words.
     """
     reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)

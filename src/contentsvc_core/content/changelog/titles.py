@@ -18,6 +18,7 @@ from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.on_demand import late
 
+#: The longest title, the longest tag in a title, and the longest tag in a text, in characters.
 TITLE_LIMIT: Final = 120
 _TAG_LIMIT: Final = 40
 _TAG_SHOWN: Final = 80

@@ -1,6 +1,6 @@
 """Posts for LinkedIn and X: plain text with line breaks, without Markdown.
 
-Such services link addresses, mentions of ``@name`` and ``#words``. Foreign text is changed visibly so that they find
+Such services link addresses, mentions of ``@name`` and ``#words``. Untrusted text is changed visibly so that they find
 none.
 """
 
@@ -18,6 +18,7 @@ from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
 
+#: LinkedIn's limit of a post, in characters.
 LINKEDIN_LIMIT: Final = 3_000
 #: The characters that LinkedIn shows before "see more", about.
 HOOK_LIMIT: Final = 200
@@ -31,6 +32,7 @@ _TAG_LIMIT: Final = 40
 #: Fewer people would have to be named, and their accounts at LinkedIn are unknown.
 _THANKED_FROM: Final = 3
 _BREAK: Final = "  \n"
+#: X's limit of a post, in characters.
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
 #: A post for X names up to this many other changes, and counts the rest.
@@ -164,7 +166,7 @@ def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
 
 
 def inert(text: str) -> str:
-    """Return one line of foreign text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
+    """Return one line of untrusted text, plain in and Markdown out: no link, no mention, no hashtag, no structure."""
     return inline(inactive(text))
 
 

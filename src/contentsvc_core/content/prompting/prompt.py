@@ -1,4 +1,4 @@
-"""The prompt: the service's instructions, and foreign material between marks that cannot be forged."""
+"""The prompt: the service's instructions, and untrusted material between marks that cannot be forged."""
 
 from hashlib import sha256
 from typing import Final, final

@@ -16,6 +16,7 @@ from contentsvc_core.identifiers import is_full_name, is_slug
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import has_controls, one_line
 
+#: The longest texts of a changelog, in characters.
 TITLE_LIMIT: Final = 100
 DESCRIPTION_LIMIT: Final = 300
 URL_LIMIT: Final = 2_000

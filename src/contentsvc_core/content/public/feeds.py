@@ -15,6 +15,7 @@ from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import shown_content
 
+#: The number of posts in a feed.
 FEED_LENGTH: Final = 20
 
 

@@ -33,7 +33,7 @@ class PostLine:
 
 
 def repositories_in(metadata: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return the repositories that a post's source metadata names, each once; foreign metadata may have any form."""
+    """Return the repositories that a post's source metadata names, each once; untrusted metadata may have any form."""
     value: object = (metadata or {}).get("repositories")
     names = cast("list[Any]", value) if isinstance(value, list) else []
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
@@ -46,7 +46,7 @@ def repository_of(post: Post) -> str:
 
 
 def tags_of(post: Post) -> tuple[str, ...]:
-    """Return the tags that a post announces, its own first; foreign metadata may have any form."""
+    """Return the tags that a post announces, its own first; untrusted metadata may have any form."""
     if post.release_tag is None:
         return ()
     value: object = (post.source_metadata or {}).get("releaseTags")

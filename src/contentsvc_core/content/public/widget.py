@@ -11,6 +11,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import to_ms
 
+#: The number of posts in the list of the button.
 WIDGET_LENGTH: Final = 10
 DEFAULT_ACCENT: Final = "0b6b63"
 _VERSION: Final = 30

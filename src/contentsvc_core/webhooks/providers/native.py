@@ -32,14 +32,14 @@ _ACTION_LENGTH: Final = 64
 
 @final
 class Reading(Value, frozen=True, kw_only=True):
-    """What a reader finds in a body: the event, and the repository that it belongs to."""
+    """The result of reading a body: the event, and the repository that it belongs to."""
 
     event: Event
     repository_id: int
     repository: str
     #: The branch of releases; ``None``: the event does not include it.
     default_branch: str | None = None
-    #: What else the delivery says, at a code host that reports several changes in one delivery.
+    #: The other changes, at a code host that reports several changes in one delivery.
     also: "tuple[Reading, ...]" = ()
 
 

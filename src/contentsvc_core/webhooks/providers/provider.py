@@ -1,4 +1,4 @@
-"""What a provider is: a dialect of the code host, as data, one reader for each event kind, and one writer."""
+"""A provider: the dialect of a code host as data, one reader for each event kind, and one writer."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ Writer: TypeAlias = Callable[[Reading], tuple[str, dict[str, object]]]
 @final
 @frozen(kw_only=True)
 class Setup:
-    """What a person does to create the webhook at the code host by hand."""
+    """The instructions for creating the webhook at the code host by hand."""
 
     where: str
     url_field: str = "Payload URL"

@@ -1,4 +1,4 @@
-"""What the name of a tag says, where the code host has no releases or no flag for pre-releases."""
+"""Versions in names of tags, for code hosts without releases or without a flag for pre-releases."""
 
 import re
 from typing import Final
