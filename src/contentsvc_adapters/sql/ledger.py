@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -206,19 +206,13 @@ class SqlRunLedger:
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         ending = changing(run).values(status=status.value, error=reason)
-        # If the transaction runs again after an unknown outcome, the run has ended already.
-        done = False
 
         def end(connection: Connection) -> bool:
-            nonlocal done
             if status is RunStatus.FAILED:
-                done = self._fail(changing(run), reason, connection) or done
-            elif connection.execute(ending).rowcount:
-                forget(connection, [run.id])
-                done = True
-            return done
+                return self._fail(changing(run), reason, connection)
+            return _ended(connection, ending, run.id)
 
-        return await self._database.write(end)
+        return await self._database.write_once(end)
 
     def _fail(self, failing: Update, reason: str | None, connection: Connection) -> bool:
         failed = fail_runs(connection, self._database.dialect, failing, reason)
@@ -228,11 +222,11 @@ class SqlRunLedger:
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
-        await self._database.write(_executing(again))
+        await self._database.change(again)
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
         back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
-        await self._database.write(_executing(back))
+        await self._database.change(back)
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
         cancelled = (
@@ -244,17 +238,7 @@ class SqlRunLedger:
             .values(status=RunStatus.CANCELLED.value, error=reason)
         )
 
-        # As in `end`.
-        done = False
-
-        def cancel(connection: Connection) -> bool:
-            nonlocal done
-            if connection.execute(cancelled).rowcount:
-                forget(connection, [run_id])
-                done = True
-            return done
-
-        return await self._database.write(cancel)
+        return await self._database.write_once(lambda connection: _ended(connection, cancelled, run_id))
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
         restarted = (
@@ -266,15 +250,7 @@ class SqlRunLedger:
             )
             .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
         )
-        # As in `end`.
-        done = False
-
-        def restart(connection: Connection) -> bool:
-            nonlocal done
-            done = connection.execute(restarted).rowcount > 0 or done
-            return done
-
-        return await self._database.write(restart)
+        return await self._database.change(restarted) > 0
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         query = (
@@ -346,5 +322,8 @@ def _chosen(candidates: list[tuple[str, int]], running: int | None) -> list[str]
     return [id_ for id_, kills in candidates if kills < SUSPECT_KILLS]
 
 
-def _executing(statement: Update) -> Callable[[Connection], object]:
-    return lambda connection: connection.execute(statement)
+def _ended(connection: Connection, ending: Update, run_id: str) -> bool:
+    if not connection.execute(ending).rowcount:
+        return False
+    forget(connection, [run_id])
+    return True

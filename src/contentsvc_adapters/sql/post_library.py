@@ -232,25 +232,23 @@ class SqlPostLibrary:
         if unchanged_since is not None:
             removing = removing.where(posts.c.updated_at == to_ms(unchanged_since))
         statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()
-        done = False
 
         def remove(connection: Connection) -> bool:
-            nonlocal done
             containment.lock(connection, [organization_id], releases=True)
             removed = connection.execute(removing.returning(posts.c.once_key)).first()
-            if removed is not None:
-                if removed.once_key is not None:
-                    connection.execute(statement, {"organization_id": organization_id, "once_key": removed.once_key})
-                containment.contain_again(connection, organization_id, post_id, is_gone=True)
-                addressing.forget(connection, post_id)
-                if at is not None:
-                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list does not need it
+            if removed is None:
+                return False
+            if removed.once_key is not None:
+                connection.execute(statement, {"organization_id": organization_id, "once_key": removed.once_key})
+            containment.contain_again(connection, organization_id, post_id, is_gone=True)
+            addressing.forget(connection, post_id)
+            if at is not None:
+                from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list does not need it
 
-                    note_change(connection, organization_id, at)
-                done = True
-            return done
+                note_change(connection, organization_id, at)
+            return True
 
-        return await self._database.write(remove)
+        return await self._database.write_once(remove)
 
 
 def _filters(query: PostQuery) -> dict[str, Sequence[str]]:

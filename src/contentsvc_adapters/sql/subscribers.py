@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.directory import organizations
@@ -81,22 +81,11 @@ class SqlSubscribers(SealedSqlStore):
         return await self._database.write(confirm)
 
     async def remove(self, digest: str) -> bool:
-        return await self._remove(subscribers.c.digest == digest) > 0
+        return await self._database.change(delete(subscribers).where(subscribers.c.digest == digest)) > 0
 
     async def remove_address(self, organization_id: str, address: str) -> int:
-        return await self._remove(
-            (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
-        )
-
-    async def _remove(self, which: ColumnElement[bool]) -> int:
-        removed = 0
-
-        def remove(connection: Connection) -> int:
-            nonlocal removed
-            removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
-            return removed
-
-        return await self._database.write(remove)
+        own = (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
+        return await self._database.change(delete(subscribers).where(own))
 
     async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
         query = (
