@@ -1,5 +1,4 @@
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -38,6 +37,7 @@ from contentsvc_adapters.sql.store import distinct_values, is_own
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.events.normalized import Release
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import (
@@ -50,6 +50,7 @@ from contentsvc_core.workflows.runs import (
     RunStatus,
     Taken,
     WorkflowRun,
+    takeable,
 )
 
 _CHOSEN: Final = workflow_runs.c.id.in_(bindparam("ids", expanding=True))
@@ -119,7 +120,7 @@ class SqlRunLedger:
         def read(connection: Connection) -> list[Due]:
             run_rows = [row for question in self._pending for row in connection.execute(question, parameters)]
             due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in run_rows}
-            return _fair(due.values(), per_organization)[:limit]
+            return within_shares(due.values(), per_organization=per_organization)[:limit]
 
         return await self._database.read(read)
 
@@ -141,7 +142,7 @@ class SqlRunLedger:
         if not is_alive:
             return ()
         kills: dict[str, int] = {row.id: row.kills for row in connection.execute(_PENDING, parameters)}
-        chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
+        chosen = takeable([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
         if not chosen:
             return ()
         own = connection.scalars(self._taking, {"ids": chosen, "taker": executor}).all()
@@ -302,24 +303,6 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     leading = ordered(one, one.c.organization_id).cte("leading")
     several = first(leading, bindparam("share", type_=Integer))
     return ordered(several, several.c.id, several.c.organization_id)
-
-
-def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
-    counted: Counter[str] = Counter()
-    chosen: list[Due] = []
-    for run in due:
-        counted[run.organization_id] += 1
-        if counted[run.organization_id] <= per_organization:
-            chosen.append(run)
-    return chosen
-
-
-def _chosen(candidates: list[tuple[str, int]], running: int | None) -> list[str]:
-    if running is not None and running >= SUSPECT_KILLS:
-        return []
-    if candidates and candidates[0][1] >= SUSPECT_KILLS:
-        return [candidates[0][0]] if running is None else []
-    return [id_ for id_, kills in candidates if kills < SUSPECT_KILLS]
 
 
 def _ended(connection: Connection, ending: Update, run_id: str) -> bool:
