@@ -252,7 +252,8 @@ class TestSchedules:
 
         assert refuse_addition([a_schedule()], a_schedule(id="sch_2"), at_most=1) is DUPLICATE_SCHEDULE
         assert refuse_addition([a_schedule()], other, at_most=1) == too_many("schedules", 1)
-        assert refuse_addition([a_schedule()], other, at_most=None) is None
+        assert refuse_addition([a_schedule()] * 99, other, at_most=None) is None
+        assert refuse_addition([a_schedule()] * 100, other, at_most=None) == too_many("schedules", 100)
 
     def test_a_change_of_other_things_leaves_it_due_as_it_was(self) -> None:
         now = at("2026-01-01T10:00")
