@@ -121,7 +121,7 @@ _Due = TypeVar("_Due", bound=_Owned)
 def within_shares(
     due: Iterable[_Due], *, per_organization: int, at_work: Mapping[str, int] | None = None
 ) -> list[_Due]:
-    """Return what has a free place of its organization, in order; ``at_work`` counts the taken places."""
+    """Return the items whose organizations have a free place, in order; ``at_work`` counts the taken places."""
     used = Counter[str](at_work)
     chosen: list[_Due] = []
     for each in due:
