@@ -1,5 +1,7 @@
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Final, Self, final
+from typing import Annotated, Final, Protocol, Self, TypeVar, final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -106,3 +108,24 @@ def webhook_path(integration: Integration, repository_id: int) -> str:
 
 def webhook_url(base_url: str, integration: Integration, repository_id: int) -> str:
     return f"{base_url}{webhook_path(integration, repository_id)}"
+
+
+class _Owned(Protocol):
+    @property
+    def organization_id(self) -> str: ...
+
+
+_Due = TypeVar("_Due", bound=_Owned)
+
+
+def within_shares(
+    due: Iterable[_Due], *, per_organization: int, at_work: Mapping[str, int] | None = None
+) -> list[_Due]:
+    """Return the items whose organizations have a free place, in order; ``at_work`` counts the taken places."""
+    used = Counter[str](at_work)
+    chosen: list[_Due] = []
+    for each in due:
+        if used[each.organization_id] < per_organization:
+            used[each.organization_id] += 1
+            chosen.append(each)
+    return chosen

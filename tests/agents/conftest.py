@@ -1,12 +1,3 @@
-import pytest
-from tests.api.world import ApiWorld, Caller
+from tests.api.conftest import acme, world
 
-
-@pytest.fixture
-def world() -> ApiWorld:
-    return ApiWorld()
-
-
-@pytest.fixture
-async def acme(world: ApiWorld) -> Caller:
-    return await world.caller()
+__all__ = ["acme", "world"]

@@ -87,17 +87,6 @@ async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> Non
     assert await acme.world.stores.brands.identities(acme.organization.id) == [brand]
 
 
-async def test_a_name_is_taken_once(acme: Caller) -> None:
-    await new_identity(acme)
-    other = await new_identity(acme, "Other")
-
-    renamed = await acme("PATCH", f"{BASE}/{other.id}", {"name": "LIGHTHOUSE"})
-    generated = await acme("POST", f"{BASE}/generate", {"name": "lighthouse", "websiteUrl": "https://acme.example"})
-
-    for answer in (renamed, generated):
-        assert (answer.status_code, answer.json()) == (409, {"error": "Brand identity name already exists"})
-
-
 async def test_the_default_moves_and_stays(acme: Caller) -> None:
     first, second = await new_identity(acme), await new_identity(acme, "Other")
 

@@ -34,11 +34,6 @@ async def world(server: CodeHostServer) -> AsyncGenerator[ApiWorld]:
     await host.close()
 
 
-@pytest.fixture
-async def acme(world: ApiWorld) -> Caller:
-    return await world.caller()
-
-
 async def test_a_repository_is_connected_with_a_hook_and_the_secret_is_not_shown(
     server: CodeHostServer, acme: Caller
 ) -> None:

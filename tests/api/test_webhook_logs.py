@@ -9,7 +9,6 @@ from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_adapters.offload import LISTS_WAITING, PER_ORGANIZATION
-from contentsvc_core import Organization
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Address
@@ -118,35 +117,22 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     assert len(await logs(acme)) == 3
 
 
-async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(world: ApiWorld, acme: Caller) -> None:
-    directory = world.stores.directory
+async def test_an_entry_that_cannot_be_replayed_is_refused_with_its_reason(acme: Caller) -> None:
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-1", "feat: a lamp")
-    duplicate, processed = await logs(acme)
-    outgoing = await noted(acme, 1)
-    other = await world.caller("Other")
-    before = await logs(acme)
-
-    async def refused(by: Caller, log_id: str) -> tuple[int, str]:
-        answer = await by("POST", f"{PATH}/{log_id}/replay")
-        assert set(answer.json()) == {"error"}
-        return answer.status_code, answer.json()["error"]
-
-    for log_id in ("log_unknown", "x%20y"):
-        assert await refused(acme, log_id) == (404, "Webhook log not found")
-    assert await refused(other, processed["id"]) == (404, "Webhook log not found")
-    error = "Only a processed delivery can be replayed: this entry has no event"
-    assert await refused(acme, duplicate["id"]) == (409, error)
-    assert await refused(acme, outgoing.id) == (409, error)
+    duplicate, processed = before = await logs(acme)
     integration = acme.connection.integration
-    await directory.enable_integration(acme.organization.id, integration.id, enabled=False)
-    assert await refused(acme, processed["id"]) == (403, "Integration is disabled")
-    await directory.remove_integration(acme.organization.id, integration.id)
-    assert await refused(acme, processed["id"]) == (409, "The integration of this delivery was removed")
+    await acme.world.stores.directory.enable_integration(acme.organization.id, integration.id, enabled=False)
 
+    for log_id, status, error in (
+        ("log_unknown", 404, "Webhook log not found"),
+        ("x%20y", 404, "Webhook log not found"),
+        (duplicate["id"], 409, "Only a processed delivery can be replayed: this entry has no event"),
+        (processed["id"], 403, "Integration is disabled"),
+    ):
+        refused = await acme("POST", f"{PATH}/{log_id}/replay")
+        assert (refused.status_code, refused.json()) == (status, {"error": error})
     assert await logs(acme) == before
-    assert await logs(other) == []
-    assert isinstance(await directory.organization("acme"), Organization)
 
 
 async def test_the_payloads_of_a_page_are_bounded_and_a_single_entry_has_its_payload(acme: Caller) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from contract_values import RotatingSealer, Stores, Tenant, tenant
 from older_schema import database_at
 from sqlalchemy import Engine, event
@@ -163,3 +163,11 @@ async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
     created = Database(postgres_url)
     yield created
     await created.dispose()
+
+
+@pytest.fixture
+async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
+    """The same tenant, as another process with PostgreSQL sees it."""
+    stores = sql_stores(Database(postgres_url), RotatingSealer())
+    yield evolve(acme, stores=stores)
+    await stores.close()

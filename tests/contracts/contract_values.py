@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Protocol, final
+from typing import Final, Protocol, final
 
 from attrs import evolve, frozen
 from tests import builders
@@ -15,7 +15,7 @@ from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
-from contentsvc_core.testing import START, CountingIds
+from contentsvc_core.testing import START, CountingIds, switched
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Filtered, Ignored, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.settlement import Settlement, settlement
@@ -248,6 +248,23 @@ def a_trigger(
 def a_post(organization_id: str, at: datetime = START, **changes: object) -> Post:
     post = builders.a_post(at, id=IDS.new_id("post_"), organization_id=organization_id, title="What is new")
     return evolve(post, **changes)
+
+
+#: What decisions on deliveries depend on.
+CHANGES: Final = ("integration", "trigger", "switch integration", "switch trigger")
+
+
+async def change(acme: Tenant, what: str) -> None:
+    directory, triggers = acme.stores.directory, acme.stores.triggers
+    match what:
+        case "integration":
+            assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
+        case "trigger":
+            await triggers.add(a_trigger(acme.id, 1))
+        case "switch integration":
+            assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
+        case _:
+            assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
 
 #: Endings that look at a claim and take none.

@@ -1,5 +1,7 @@
 """Databases of both kinds at an earlier revision, for tests of a migration."""
 
+import asyncio
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
@@ -63,3 +65,25 @@ async def database_at(revision: str, kind: str, folder: Path) -> AsyncGenerator[
         await database.write_alone(work)
         yield database
         await database.dispose()
+
+
+async def in_a_process(script: str) -> int:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
+    return await process.wait()
+
+
+async def killed_upgrade(url: str, at: str) -> int:
+    """Upgrade a database in a process that is killed after a statement; return its exit code."""
+    return await in_a_process(f"""
+import asyncio, os
+from sqlalchemy import event
+from contentsvc_adapters.sql import Database, upgrade
+async def main():
+    database = Database("{url}")
+    def killed(connection, cursor, statement, *rest):
+        if statement.strip().startswith("{at}"):
+            os.kill(os.getpid(), 9)
+    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
+    await upgrade(database)
+asyncio.run(main())
+""")

@@ -1,14 +1,14 @@
 """PostgreSQL: transactions that are in each other's way."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import pytest
-from attrs import evolve
 from contract_lanes import until_they_wait
 from contract_values import (
+    CHANGES,
     CHECKING,
     REFUSED,
     RotatingSealer,
@@ -16,6 +16,7 @@ from contract_values import (
     a_post,
     a_trigger,
     an_integration,
+    change,
     ending,
     later,
     release,
@@ -42,14 +43,6 @@ pytestmark = pytest.mark.slow("races two processes on PostgreSQL")
 @pytest.fixture
 async def acme(postgresql: Database) -> Tenant:
     return await tenant(sql_stores(postgresql, RotatingSealer()))
-
-
-@pytest.fixture
-async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
-    """The same tenant, as another process sees it."""
-    stores = sql_stores(Database(postgres_url), RotatingSealer())
-    yield evolve(acme, stores=stores)
-    await stores.close()
 
 
 def _settled_slowly(
@@ -227,25 +220,15 @@ async def test_changes_at_once_each_raise_the_version_and_are_in_nobodys_way(
     assert _deadlocks(postgres_url) == 0
 
 
-@pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])
+@pytest.mark.parametrize("what", CHANGES)
 async def test_changes_wait_for_each_other_at_the_version_before_they_hold_anything(
-    acme: Tenant, postgresql: Database, change: str
+    acme: Tenant, postgresql: Database, what: str
 ) -> None:
     """Two that had a key each and waited for the other's would be a deadlock."""
     statements: list[str] = []
     writer = postgresql._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
     event.listen(writer, "before_cursor_execute", lambda *details: statements.append(details[2]))
-    directory = acme.stores.directory
-    triggers = acme.stores.triggers
-    match change:
-        case "integration":
-            assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
-        case "trigger":
-            await triggers.add(a_trigger(acme.id, 1))
-        case "switch integration":
-            assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
-        case _:
-            assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
+    await change(acme, what)
 
     assert statements[0].startswith("UPDATE organizations SET version")
     assert len(statements) > 1

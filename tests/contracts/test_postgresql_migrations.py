@@ -1,12 +1,12 @@
 """PostgreSQL: an upgrade of the schema runs on request, in one process at a time, and atomically."""
 
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from older_schema import in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from tests import postgres
 
@@ -126,7 +126,7 @@ async def main():
     raise SystemExit(10 if done else 11)
 asyncio.run(main())
 """
-    answers = await asyncio.gather(*(_python(script) for _ in range(4)))
+    answers = await asyncio.gather(*(in_a_process(script) for _ in range(4)))
 
     assert sorted(answers) == [10, 11, 11, 11]
     assert await revision(empty) == HEAD
@@ -177,20 +177,7 @@ async def test_waiting_for_an_upgrade_has_no_time_limit(
 async def test_an_upgrade_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
     empty: Database, empty_url: str, at: str
 ) -> None:
-    script = f"""
-import asyncio, os
-from sqlalchemy import event
-from contentsvc_adapters.sql import Database, upgrade
-async def main():
-    database = Database("{empty_url}")
-    def killed(connection, cursor, statement, *rest):
-        if statement.strip().startswith("{at}"):
-            os.kill(os.getpid(), 9)
-    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
-    await upgrade(database)
-asyncio.run(main())
-"""
-    assert await _python(script) == -9
+    assert await killed_upgrade(empty_url, at) == -9
 
     assert await revision(empty) is None
     assert postgres.rows(empty_url, _TABLES) == []
@@ -204,8 +191,3 @@ def _locks(url: str) -> int:
         AND (classid::bigint << 32) + objid::bigint = %s
     """
     return postgres.rows(url, held, _PLACE)[0][0]
-
-
-async def _python(script: str) -> int:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
-    return await process.wait()

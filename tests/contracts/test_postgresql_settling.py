@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import count
 from typing import Any
@@ -35,14 +35,6 @@ _CUT = """
 @pytest.fixture
 async def acme(postgresql: Database) -> Tenant:
     return await tenant(sql_stores(postgresql, RotatingSealer()))
-
-
-@pytest.fixture
-async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
-    """The same tenant, as another process sees it."""
-    stores = sql_stores(Database(postgres_url), RotatingSealer())
-    yield evolve(acme, stores=stores)
-    await stores.close()
 
 
 def _stored(url: str) -> dict[str, int]:

@@ -224,7 +224,6 @@ async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_
 
 
 async def test_runs_with_the_fewest_kills_come_first_and_suspects_run_alone(single: Tenant) -> None:
-    ledger = single.stores.ledger
     ids = list(await _pending(single, 0, 0, 0, 0))
     first, second, third, fourth = ids
     for _ in range(2):
@@ -233,18 +232,8 @@ async def test_runs_with_the_fewest_kills_come_first_and_suspects_run_alone(sing
         await killed(single.stores, "killed")
 
     assert await due(single.stores, START, limit=9) == [third, fourth, first, second]
-    # With others that come first, no suspect is taken.
     assert [run.id for run in await take(single.stores, [third, first, second])] == [third]
-    # While something runs, none is, and nothing overtakes one that comes first.
-    assert await take(single.stores, [first, second]) == []
     assert await take(single.stores, [first, fourth]) == []
-    for run in await ledger.runs(single.id):
-        if run.id == third:
-            await ledger.end(run, RunStatus.SKIPPED, "done")
-    assert [run.id for run in await take(single.stores, [second, first, fourth])] == [second]
-    # While one runs, nothing else does.
-    assert await take(single.stores, [first]) == []
-    assert await take(single.stores, [fourth]) == []
 
 
 async def test_a_suspect_that_has_waited_long_enough_comes_first(single: Tenant) -> None:

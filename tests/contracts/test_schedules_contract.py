@@ -15,7 +15,6 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports import Automations
-from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import ZONE_CHANGED, DueAutomation, Firing
 from contentsvc_core.workflows.batches import batch_firing
@@ -23,7 +22,6 @@ from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
-    DUPLICATE_SCHEDULE,
     UNKNOWN_SCHEDULE,
     Schedule,
     changed,
@@ -94,15 +92,6 @@ async def test_a_schedule_reads_back_as_it_was(acme: Tenant) -> None:
     assert await schedules.all_of(acme.id) == [asleep, rich]
 
 
-async def test_of_schedules_that_do_the_same_one_is_added(acme: Tenant) -> None:
-    rivals = [a_schedule(acme.id, name=f"rival {number}", auto_publish=number % 2 == 0) for number in range(8)]
-
-    answers = await asyncio.gather(*(acme.stores.schedules.add(rival) for rival in rivals))
-
-    assert answers.count(DUPLICATE_SCHEDULE) == 7
-    assert await acme.stores.schedules.all_of(acme.id) == [each for each in answers if isinstance(each, Schedule)]
-
-
 async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     own = await added(acme.stores, acme.id)
@@ -123,36 +112,6 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
     with pytest.raises(Unstorable):
         await schedules.add(a_schedule("org_unknown"))
     assert await schedules.change("org_unknown", own.id, disabled) is UNKNOWN_SCHEDULE
-
-
-async def test_concurrent_changes_of_a_schedule_are_all_kept(acme: Tenant) -> None:
-    schedules = acme.stores.schedules
-    schedule = await added(acme.stores, acme.id)
-    fields = [{"name": "Renamed"}, {"auto_publish": True}, {"lookback": Lookback.YESTERDAY}, {"repository_ids": (1, 2)}]
-
-    await asyncio.gather(
-        *(schedules.change(acme.id, schedule.id, lambda each, one=one: evolve(each, **one)) for one in fields)
-    )
-
-    # None of them was lost to another.
-    assert await schedules.find(acme.id, schedule.id) == evolve(
-        schedule, **{name: value for one in fields for name, value in one.items()}
-    )
-
-
-async def test_a_change_makes_no_duplicate(acme: Tenant) -> None:
-    schedules = acme.stores.schedules
-    one = await added(acme.stores, acme.id)
-    other = await added(acme.stores, acme.id, lookback=Lookback.YESTERDAY, created_at=later(hours=1))
-
-    def the_same(schedule: Schedule) -> Schedule:
-        return evolve(schedule, lookback=one.lookback)
-
-    assert await schedules.change(acme.id, other.id, the_same) == DUPLICATE_SCHEDULE
-    assert await schedules.all_of(acme.id) == [one, other]
-    assert await schedules.remove(acme.id, one.id)
-    assert await schedules.change(acme.id, other.id, the_same) == the_same(other)
-    assert not await schedules.remove(acme.id, one.id)
 
 
 async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> None:
@@ -250,27 +209,6 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
     assert current is not None
     assert (current.due_at, current.last_slot, current.auto_publish) == (created.next_due_at, created.slot, True)
     assert await schedules.due(created.run.created_at, limit=9) == []
-
-
-async def test_an_organization_has_a_bounded_number_of_schedules(acme: Tenant) -> None:
-    schedules, zenith = acme.stores.schedules, await tenant(acme.stores, "zenith")
-    rivals = [a_schedule(acme.id, repository_ids=(number,)) for number in range(1, 6)]
-
-    answers = await asyncio.gather(*(schedules.add(rival, at_most=2) for rival in rivals))
-
-    refused = too_many("schedules", 2)
-    assert answers.count(refused) == 3
-    assert "at most 2 schedules" in refused.message()
-    assert len(await schedules.all_of(acme.id)) == 2
-    # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
-    winner = next(each for each in answers if isinstance(each, Schedule))
-    assert await schedules.add(winner, at_most=2) == winner
-    assert (
-        await schedules.add(a_schedule(acme.id, repository_ids=winner.repository_ids), at_most=2) is DUPLICATE_SCHEDULE
-    )
-    assert await schedules.remove(acme.id, winner.id)
-    assert await schedules.add(winner, at_most=2) == winner
-    assert isinstance(await schedules.add(a_schedule(zenith.id), at_most=2), Schedule)
 
 
 async def test_schedules_and_windows_move_with_the_time_zone_of_their_organization(acme: Tenant) -> None:

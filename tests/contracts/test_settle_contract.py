@@ -3,12 +3,14 @@
 import pytest
 from attrs import evolve
 from contract_values import (
+    CHANGES,
     CHECKING,
     REFUSED,
     Left,
     Tenant,
     a_trigger,
     an_integration,
+    change,
     due,
     ending,
     later,
@@ -133,23 +135,11 @@ async def test_a_run_that_went_on_is_not_set_back_by_settling_again(acme: Tenant
     assert not await due(acme.stores, START)
 
 
-@pytest.mark.parametrize("change", ["integration", "trigger", "switch integration", "switch trigger"])
+@pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
-async def test_a_decision_on_an_older_configuration_is_stale(
-    acme: Tenant, outcome: Outcome | None, change: str
-) -> None:
+async def test_a_decision_on_an_older_configuration_is_stale(acme: Tenant, outcome: Outcome | None, what: str) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    directory = acme.stores.directory
-    triggers = acme.stores.triggers
-    match change:
-        case "integration":
-            assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
-        case "trigger":
-            await triggers.add(a_trigger(acme.id, 1))
-        case "switch integration":
-            assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
-        case _:
-            assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
+    await change(acme, what)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 

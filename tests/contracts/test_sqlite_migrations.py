@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from older_schema import in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
@@ -98,7 +98,7 @@ async def main():
 asyncio.run(main())
 assert "alembic" not in sys.modules
 """
-    assert await _python(script) == 0
+    assert await in_a_process(script) == 0
 
 
 @pytest.mark.slow("starts several processes")
@@ -114,7 +114,7 @@ async def main():
     raise SystemExit(10 if done else 11)
 asyncio.run(main())
 """
-    answers = await asyncio.gather(*(_python(script) for _ in range(4)))
+    answers = await asyncio.gather(*(in_a_process(script) for _ in range(4)))
 
     assert sorted(answers) == [10, 11, 11, 11]
     assert await revision(empty) == HEAD
@@ -132,20 +132,7 @@ async def test_in_one_process_it_is_no_different(empty: Database) -> None:
 @pytest.mark.slow("starts several processes")
 @pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_the_old_schema(empty: Database, at: str) -> None:
-    script = f"""
-import asyncio, os
-from sqlalchemy import event
-from contentsvc_adapters.sql import Database, upgrade
-async def main():
-    database = Database("sqlite:///{file_of(empty)}")
-    def killed(connection, cursor, statement, *rest):
-        if statement.strip().startswith("{at}"):
-            os.kill(os.getpid(), 9)
-    event.listen(database._writer.sync_engine, "after_cursor_execute", killed)
-    await upgrade(database)
-asyncio.run(main())
-"""
-    assert await _python(script) == -9
+    assert await killed_upgrade(f"sqlite:///{file_of(empty)}", at) == -9
 
     assert await revision(empty) is None
     assert await empty.read(_schema) == {}
@@ -161,8 +148,3 @@ async def test_a_schema_of_a_newer_version_is_refused(database: Database, found:
     with pytest.raises(SchemaMismatch, match=rf"{found}.*newer version.*run that version, or restore"):
         await upgrade(database)
     assert await revision(database) == found
-
-
-async def _python(script: str) -> int:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
-    return await process.wait()

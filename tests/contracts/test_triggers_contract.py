@@ -47,21 +47,9 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
     assert answers.count(DUPLICATE_TRIGGER) == 7
     assert await triggers.all_of(acme.id) == [*acme.triggers, winner]
     version = (await acme.endpoint()).version
-    # Once more, after an unknown outcome; and once more by another name.
+    # Once more, after an unknown outcome.
     assert await triggers.add(winner)
-    double = await triggers.add(evolve(winner, id="trg_new", event_types=("push", "release")))
-    assert double is DUPLICATE_TRIGGER
     assert (await acme.endpoint()).version == version
-    for number, other in enumerate(
-        (
-            evolve(pattern, event_types=("push",)),
-            evolve(pattern, repository_ids=(1,)),
-            evolve(pattern, output_type=ContentType.BLOG_POST),
-            evolve(pattern, brand_identity_id=None),
-            evolve(pattern, source_type="github_webhook"),
-        )
-    ):
-        assert await triggers.add(evolve(other, id=f"trg_other_{number}"))
     zenith = await tenant(acme.stores, "zenith")
     assert await triggers.add(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
 
@@ -108,8 +96,6 @@ async def test_a_trigger_does_not_become_a_duplicate_of_another(acme: Tenant) ->
     assert double is DUPLICATE_TRIGGER
     assert await triggers.all_of(acme.id) == [one, two]
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    # An unchanged field may be sent again.
-    assert await triggers.change(acme.id, one.id, named("x")) == evolve(one, name="x")
 
 
 async def test_changes_at_once_lose_nothing(acme: Tenant) -> None:
@@ -171,16 +157,11 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
 
     answers = await asyncio.gather(*(triggers.add(rival, at_most=most) for rival in rivals))
 
-    refused = too_many("event triggers", most)
-    assert answers.count(refused) == 3
+    assert answers.count(too_many("event triggers", most)) == 3
     assert (await acme.endpoint()).version == before + 2
-    assert f"at most {most} event triggers" in refused.message()
     assert len(await triggers.all_of(acme.id)) == most
-    # A repetition is not counted, an equal one is reported as such, and a removed one frees a place.
+    # A repetition is not counted, and others have places of their own.
     winner = next(each for each in answers if isinstance(each, Trigger))
-    assert await triggers.add(winner, at_most=most) == winner
-    assert await triggers.add(evolve(winner, id="trg_twin"), at_most=most) is DUPLICATE_TRIGGER
-    assert await triggers.remove(acme.id, winner.id)
     assert await triggers.add(winner, at_most=most) == winner
     foreign = evolve(pattern, id="trg_t", organization_id=zenith.id)
     assert await triggers.add(foreign, at_most=most) == foreign

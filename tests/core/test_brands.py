@@ -11,12 +11,17 @@ from tests.refusals import message_of
 
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
+    BRAND_NAME_TAKEN,
+    DELETES_DEFAULT_BRAND,
     LEAVES_NO_DEFAULT_BRAND,
+    UNKNOWN_BRAND,
     BrandChange,
+    add_brand,
     change_brand,
     name_key,
     read_brand_change,
     read_brand_name,
+    remove_brand,
 )
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
@@ -128,6 +133,25 @@ def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
         assert isinstance(change, BrandChange)
         made = evolve(BRAND, is_default=is_default, updated_at=LATER)
         assert change_brand([BRAND, former], BRAND.id, change) == [*brands, made]
+
+
+def test_the_first_identity_is_the_default_and_each_name_is_taken_once() -> None:
+    default = evolve(BRAND, is_default=True)
+    other = evolve(BRAND, id="bi_2", name="Other", is_default=True)
+
+    assert add_brand([], BRAND) == default
+    assert add_brand([default], other) == evolve(other, is_default=False)
+    assert add_brand([default], evolve(BRAND, name="Again")) == default
+    assert add_brand([default], evolve(other, name="ACME")) is BRAND_NAME_TAKEN
+    change = BrandChange(values={"name": "OTHER"}, at=LATER)
+    assert change_brand([default, other], BRAND.id, change) is BRAND_NAME_TAKEN
+    assert change_brand([default], "bi_2", change) is UNKNOWN_BRAND
+
+
+def test_an_identity_is_deleted_unless_it_is_the_default() -> None:
+    assert remove_brand([BRAND], BRAND.id) is None
+    assert remove_brand([evolve(BRAND, is_default=True)], BRAND.id) is DELETES_DEFAULT_BRAND
+    assert remove_brand([BRAND], "bi_2") is UNKNOWN_BRAND
 
 
 def test_names_are_equal_without_regard_to_case_and_normalization() -> None:

@@ -11,6 +11,7 @@ from tests.builders import a_release
 from contentsvc_core import ContentType, Push, Release, RunStatus, WorkflowRun
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.events.normalized import HeadCommit
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source
 from contentsvc_core.workflows.jobs import (
@@ -24,7 +25,7 @@ from contentsvc_core.workflows.jobs import (
     job_status,
 )
 from contentsvc_core.workflows.run_payloads import payload_from_json, payload_to_json
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, RunBody, retry_delay
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, Due, RunBody, retry_delay, takeable
 
 _NOON: Final = START + timedelta(hours=12)
 
@@ -86,6 +87,34 @@ def test_the_backoff_doubles_until_a_run_has_failed() -> None:
 
     assert MAX_ATTEMPTS == 8
     assert [delay and delay.total_seconds() for delay in delays] == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, None]
+
+
+@pytest.mark.parametrize(
+    ("kills", "running", "taken"),
+    [
+        ([0, 1, 1], None, [0, 1, 2]),
+        ([1, 0], 1, [0, 1]),
+        # With others that come first, no suspect is taken; one that comes first is taken alone.
+        ([0, 2, 1], None, [0, 2]),
+        ([2, 2, 0], None, [0]),
+        # While something runs, no suspect is taken, and nothing overtakes one that comes first.
+        ([2, 0], 0, []),
+        # While a suspect runs, nothing is taken.
+        ([0], 2, []),
+        ([], None, []),
+    ],
+)
+def test_a_suspect_runs_alone(kills: list[int], running: int | None, taken: list[int]) -> None:
+    pending = [(str(position), number) for position, number in enumerate(kills)]
+
+    assert takeable(pending, running) == [str(position) for position in taken]
+
+
+def test_each_organization_has_its_places() -> None:
+    due = [Due(id=id_, organization_id=id_[0]) for id_ in ("a1", "a2", "b1", "a3", "b2")]
+
+    assert [each.id for each in within_shares(due, per_organization=2)] == ["a1", "a2", "b1", "b2"]
+    assert [each.id for each in within_shares(due, per_organization=2, at_work={"a": 1, "b": 3})] == ["a1"]
 
 
 def test_a_run_of_a_delivery_has_its_event() -> None:

@@ -13,12 +13,14 @@ from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
+from contentsvc_core.refusals import too_many
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.automations import Firing
+from contentsvc_core.workflows.automations import Firing, refuse_addition
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.schedules import (
+    DUPLICATE_SCHEDULE,
     NO_REPOSITORY,
     Schedule,
     changed,
@@ -244,6 +246,14 @@ class TestSchedules:
         self, changes: dict[str, Any], *, same: bool
     ) -> None:
         assert a_schedule().does_the_same_as(a_schedule(id="sch_2", **changes)) is same
+
+    def test_one_is_added_up_to_the_limit_unless_another_writes_the_same(self) -> None:
+        other = a_schedule(id="sch_2", lookback=Lookback.YESTERDAY)
+
+        assert refuse_addition([a_schedule()], a_schedule(id="sch_2"), at_most=1) is DUPLICATE_SCHEDULE
+        assert refuse_addition([a_schedule()], other, at_most=1) == too_many("schedules", 1)
+        assert refuse_addition([a_schedule()] * 99, other, at_most=None) is None
+        assert refuse_addition([a_schedule()] * 100, other, at_most=None) == too_many("schedules", 100)
 
     def test_a_change_of_other_things_leaves_it_due_as_it_was(self) -> None:
         now = at("2026-01-01T10:00")

@@ -1,19 +1,12 @@
 import pytest
+from tests.api.conftest import acme, world
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core import Authenticator
 from contentsvc_core.usecases.sign_in import SignIn
 
-
-@pytest.fixture
-def world() -> ApiWorld:
-    return ApiWorld()
-
-
-@pytest.fixture
-async def acme(world: ApiWorld) -> Caller:
-    return await world.caller()
+__all__ = ["acme", "browsing", "world"]
 
 
 @pytest.fixture

@@ -1,11 +1,19 @@
 """The command, run in this process."""
 
+import asyncio
 import json
 from typing import Any
 
 from click.testing import CliRunner, Result
+from tests.performing import performer_over
 
+from contentsvc_adapters.clocks import SystemClock
+from contentsvc_adapters.ids import RandomIds
+from contentsvc_adapters.sealing import FernetSealer
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
+from contentsvc_core.testing import PlainSteps
 
 
 def invoke(*arguments: str, **how: Any) -> Result:
@@ -27,3 +35,18 @@ def error(*arguments: str, code: int = 1, **how: Any) -> str:
     assert message.startswith("Error: ")
     assert code == 2 or not usage
     return message.removeprefix("Error: ")
+
+
+def perform(url: str) -> None:
+    """Perform the runs that are due in a database."""
+
+    async def work() -> None:
+        stores = sql_stores(Database(url), FernetSealer("x" * 32))
+        performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
+        await stores.executors.join("exe_1")
+        due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)
+        for run in await stores.ledger.take([each.id for each in due], "exe_1"):
+            await performer.perform(run, PlainSteps())
+        await stores.close()
+
+    asyncio.run(work())

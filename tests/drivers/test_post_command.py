@@ -1,6 +1,5 @@
 """``post``, ``trigger edit`` and ``log replay``: commands on what a delivery has made."""
 
-import asyncio
 import io
 import json
 from pathlib import Path
@@ -8,16 +7,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.drivers.commands import command, error
-from tests.performing import performer_over
+from tests.drivers.commands import command, error, perform
 
-from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
-from contentsvc_core.testing import PlainSteps, push_body
+from contentsvc_core.testing import push_body
 
 POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"}
 
@@ -76,17 +69,7 @@ def test_of_many_hits_the_newest_are_shown_with_a_note(tmp_path: Path) -> None:
 @pytest.fixture
 def post() -> dict[str, Any]:
     """What the push came to."""
-
-    async def perform() -> None:
-        stores = sql_stores(Database("sqlite:///contentsvc.db"), FernetSealer("x" * 32))
-        performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
-        await stores.executors.join("exe_1")
-        due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)
-        for run in await stores.ledger.take([each.id for each in due], "exe_1"):
-            await performer.perform(run, PlainSteps())
-        await stores.close()
-
-    asyncio.run(perform())
+    perform("sqlite:///contentsvc.db")
     (created,) = command("post", "list", "--organization", "acme")
     return created
 

@@ -1,6 +1,5 @@
 """What the command prints on a real terminal: secrets and ids whole, tables that fit, no escapes of other people's."""
 
-import asyncio
 import hashlib
 import json
 from typing import Any
@@ -11,18 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
-from tests.performing import performer_over
+from tests.drivers.commands import perform
 from tests.server_process import Installation
 from tests.terminal import on_terminal
 
-from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
 from contentsvc_cli.terminal.grid import Grid
-from contentsvc_core.testing import PlainSteps, push_body
+from contentsvc_core.testing import push_body
 
 HOSTILE = "lamp \x1b]0;pwn\x07 \u202eon\u2066 \x9b31m end"
 VISIBLE = r"lamp \x1b]0;pwn\x07 \u202eon\u2066 \x9b31m end"
@@ -49,16 +43,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     command("receive", str(folder / "x.jsonl"), "--integration", created["integrationId"])
 
-    async def perform() -> None:
-        stores = sql_stores(Database(f"sqlite:///{installation.database}"), FernetSealer("x" * 32))
-        performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
-        await stores.executors.join("exe_1")
-        due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)
-        for run in await stores.ledger.take([each.id for each in due], "exe_1"):
-            await performer.perform(run, PlainSteps())
-        await stores.close()
-
-    asyncio.run(perform())
+    perform(f"sqlite:///{installation.database}")
     (post,) = command("post", "list", "--organization", "acme")
     command("post", "edit", post["id"], "--markdown", "-", stdin=f"# A lamp\n\n\t{HOSTILE}\n")
     return installation

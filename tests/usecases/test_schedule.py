@@ -17,13 +17,12 @@ from contentsvc_core import ContentType, PostStatus, StoreUnavailable, Unreadabl
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.runs import SCHEDULE_DISABLED, RunStatus
 from contentsvc_core.workflows.schedules import (
-    DUPLICATE_SCHEDULE,
     NO_REPOSITORY,
     UNKNOWN_SCHEDULE,
     ChangeSchedule,
@@ -287,22 +286,6 @@ async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
     assert await Node(world, batch_size=30).turn() == 0
 
 
-async def test_an_organization_has_a_bounded_number_of_schedules(world: World) -> None:
-    for number in range(100):
-        await planned(world, repository_ids=[REPOSITORY_ID], cron=evolve(_DAILY, minute=number % 60, hour=number // 60))
-
-    refused = await planner(world).create(
-        world.organization.id,
-        CreateSchedule(
-            name="One more",
-            cron=evolve(_DAILY, hour=23),
-            repository_ids=[REPOSITORY_ID],
-            output_type=ContentType.CHANGELOG,
-        ),
-    )
-    assert refused == too_many("schedules", 100)
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -328,31 +311,6 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     schedule = await planned(world)
     assert message_of(await plan.change(world.organization.id, schedule.id, ChangeSchedule(**fields))) == reason
     assert await standing(world, schedule) == schedule
-
-
-async def test_the_same_schedule_twice_is_refused(world: World) -> None:
-    one = await planned(world)
-    other = await planned(world, lookback=Lookback.YESTERDAY, enabled=False)
-    assert other.due_at is None
-    plan = planner(world)
-
-    again = await plan.create(
-        world.organization.id,
-        CreateSchedule(
-            name="Another name",
-            cron=_DAILY,
-            repository_ids=[REPOSITORY_ID],
-            output_type=ContentType.CHANGELOG,
-            auto_publish=True,
-            enabled=False,
-        ),
-    )
-    assert again == DUPLICATE_SCHEDULE
-    assert (
-        await plan.change(world.organization.id, other.id, ChangeSchedule(lookback=one.lookback)) == DUPLICATE_SCHEDULE
-    )
-    assert await plan.change(world.organization.id, "sch_unknown", ChangeSchedule(enabled=False)) is UNKNOWN_SCHEDULE
-    assert await world.stores.schedules.all_of(world.organization.id) == [one, other]
 
 
 async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
@@ -386,6 +344,7 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     change = ChangeSchedule(name=" Each\nday ", auto_publish=False)
     changed = await planner(world).change(world.organization.id, created.id, change)
     assert changed == evolve(created, name="Each day", auto_publish=False, updated_at=world.clock.now())
+    assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
 
 
 async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:

@@ -23,7 +23,18 @@ from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.smtp import SmtpServer
-from contentsvc_core.outgoing.subscribers import RECENT, STALE, MailOutcome, SubscriberStatus, TakenMail, read_address
+from contentsvc_core.outgoing.subscribers import (
+    RECENT,
+    RESEND_AFTER,
+    STALE,
+    MailOutcome,
+    Subscriber,
+    SubscriberStatus,
+    TakenMail,
+    read_address,
+    subscription,
+)
+from contentsvc_core.testing import START
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.mail import Mailer
 from contentsvc_http.settings import Settings
@@ -496,6 +507,35 @@ async def test_hostile_words_stay_words_in_a_mail() -> None:
 )
 def test_an_address_has_one_form(typed: str, kept: str | None) -> None:
     assert read_address(typed) == kept
+
+
+_ASKING: Final = Subscriber(
+    id="sub_2", organization_id="org", changelog_id="chl", address="ann@example.org", digest="2", created_at=START
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "before", "stores"),
+    [
+        (SubscriberStatus.PENDING, RESEND_AFTER, True),
+        (SubscriberStatus.PENDING, RESEND_AFTER - timedelta(milliseconds=1), False),
+        (SubscriberStatus.CONFIRMED, timedelta(days=1), False),
+    ],
+)
+def test_a_pending_address_is_asked_again_after_a_pause(
+    status: SubscriberStatus, before: timedelta, stores: bool
+) -> None:
+    existing = evolve(_ASKING, id="sub_1", digest="1", status=status, created_at=START - before)
+
+    again = evolve(_ASKING, id="sub_1") if stores else True
+    assert subscription(_ASKING, existing, is_full=False) == again
+    assert subscription(_ASKING, existing, is_full=True) is False
+
+
+def test_a_new_address_is_stored_if_there_is_a_place_and_a_repeated_request_changes_nothing() -> None:
+    assert subscription(_ASKING, None, is_full=False) is _ASKING
+    assert subscription(_ASKING, None, is_full=True) is False
+    assert subscription(_ASKING, _ASKING, is_full=True) is True
 
 
 def test_mails_are_counted_and_a_fault_of_the_mail_server_is_logged_once_a_minute(

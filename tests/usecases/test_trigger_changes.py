@@ -1,6 +1,7 @@
 """Triggers and schedules that change while their resources change concurrently."""
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -13,6 +14,8 @@ from contentsvc_core import ContentType, Trigger, TriggerEditor
 from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
+from contentsvc_core.workflows.automations import ZONE_CHANGED
+from contentsvc_core.workflows.filters import Batch
 from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import (
@@ -22,7 +25,9 @@ from contentsvc_core.workflows.triggers import (
     ChangeTrigger,
     CreateTrigger,
 )
+from contentsvc_core.zones import DEFAULT_ZONE
 
+_TOKYO = ZoneInfo("Asia/Tokyo")
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
 
@@ -74,6 +79,34 @@ async def test_a_change_of_a_constantly_changing_trigger_is_refused(world: World
     assert (await the_trigger(world)).name == trigger.name
     # What needs no look at the repositories is not held up by this.
     assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(name="x")), Trigger)
+
+
+@pytest.mark.parametrize("what", ["triggers", "schedules"])
+async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(world: World, what: str) -> None:
+    owner, stores, now = world.organization.id, world.stores, world.clock.now()
+
+    def moving(method: str, zone: ZoneInfo, times: int = 1) -> Any:
+        zones = iter([zone, DEFAULT_ZONE] * times)
+
+        async def beside() -> None:
+            await stores.directory.set_time_zone(owner, next(zones), now)
+
+        store = Between(getattr(stores, what), method, beside, times=times)
+        if what == "triggers":
+            return editor(world, triggers=store)
+        schedules: Any = store
+        return Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
+
+    of_trigger: Any = {"batch": Batch.DAILY}, ChangeTrigger(batch=Batch.WEEKLY)
+    daily = {"name": "Daily", "cron": _DAILY, "output_type": ContentType.CHANGELOG}
+    of_schedule: Any = daily, ChangeSchedule(cron=evolve(_DAILY, hour=23))
+    fields, change = of_trigger if what == "triggers" else of_schedule
+    command = CreateTrigger if what == "triggers" else CreateSchedule
+    created = await moving("add", _TOKYO).create(owner, command(repository_ids=[REPOSITORY_ID], **fields))
+    assert created.due_at == created.due_from(now, _TOKYO) != created.due_from(now, DEFAULT_ZONE)
+    changed = await moving("change", DEFAULT_ZONE).change(owner, created.id, change)
+    assert changed.due_at == changed.due_from(now, DEFAULT_ZONE) != changed.due_from(now, _TOKYO)
+    assert await moving("change", _TOKYO, times=100).change(owner, created.id, change) is ZONE_CHANGED
 
 
 @pytest.mark.parametrize("what", ["trigger", "schedule"])

@@ -1,4 +1,3 @@
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import final
@@ -11,6 +10,7 @@ from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.causes import Cause, Delivered
 from contentsvc_core.workflows.context import push_id
@@ -30,6 +30,7 @@ from contentsvc_core.workflows.runs import (
     Taken,
     WorkflowRun,
     listed_run,
+    takeable,
 )
 
 
@@ -44,27 +45,20 @@ class MemoryRunLedger(MemoryStore):
             waited = run.kills >= SUSPECT_KILLS and run.created_at <= patience
             return (not waited, run.kills, run.created_at, run.id)
 
-        due: list[Due] = []
-        counted: Counter[str] = Counter()
-        for run in sorted(self._state.unfinished_runs(RunStatus.PENDING), key=order):
-            if run.due_at > now or run.organization_id in without or counted[run.organization_id] >= per_organization:
-                continue
-            counted[run.organization_id] += 1
-            due.append(Due(id=run.id, organization_id=run.organization_id))
-        return due[:limit]
+        due = [
+            Due(id=run.id, organization_id=run.organization_id)
+            for run in sorted(self._state.unfinished_runs(RunStatus.PENDING), key=order)
+            if run.due_at <= now and run.organization_id not in without
+        ]
+        return within_shares(due, per_organization=per_organization)[:limit]
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         if executor not in self._state.executors:
             return []
         runs = [self._state.runs[id_] for id_ in dict.fromkeys(ids) if id_ in self._state.runs]
-        pending = [run for run in runs if run.status is RunStatus.PENDING]
-        at_work = [run for run in self._state.unfinished_runs(RunStatus.RUNNING) if run.executor == executor]
-        if any(run.kills >= SUSPECT_KILLS for run in at_work):
-            return []
-        if pending and pending[0].kills >= SUSPECT_KILLS:
-            taken = [] if at_work else pending[:1]
-        else:
-            taken = [run for run in pending if run.kills < SUSPECT_KILLS]
+        pending = [(run.id, run.kills) for run in runs if run.status is RunStatus.PENDING]
+        own = [run.kills for run in self._state.unfinished_runs(RunStatus.RUNNING) if run.executor == executor]
+        taken = [self._state.runs[id_] for id_ in takeable(pending, max(own, default=None))]
         running = [
             evolve(run, status=RunStatus.RUNNING, attempts=run.attempts + 1, takes=run.takes + 1, executor=executor)
             for run in taken

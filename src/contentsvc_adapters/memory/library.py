@@ -8,7 +8,7 @@ from attrs import evolve
 from contentsvc_adapters.memory.containment import contain
 from contentsvc_adapters.memory.outgoing import enqueue
 from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_unstorable
-from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.posts import CHANGED_FIELDS, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion, versions_after
@@ -136,19 +136,7 @@ class MemoryPostLibrary(MemoryStore):
         stored = await self.post(post.organization_id, post.id)
         if stored is None or stored.updated_at != unchanged_since or post.updated_at <= unchanged_since:
             return False
-        changed = evolve(
-            stored,
-            title=post.title,
-            content=post.content,
-            markdown=post.markdown,
-            status=post.status,
-            updated_at=post.updated_at,
-            published_at=post.published_at,
-            occurred_at=post.occurred_at,
-            summary=post.summary,
-            labels=post.labels,
-            publish_at=post.publish_at,
-        )
+        changed = evolve(stored, **{name: getattr(post, name) for name in CHANGED_FIELDS})
         self._state.posts[post.id] = changed
         _, versions = versions_after(self._state.post_versions.get(post.id, ()), stored, changed, author)
         self._state.post_versions[post.id] = tuple(versions)

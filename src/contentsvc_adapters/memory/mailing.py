@@ -13,7 +13,6 @@ from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     MAX_PENDING,
     MAX_SUBSCRIBERS,
-    RESEND_AFTER,
     Announced,
     MailKind,
     MailOutcome,
@@ -21,6 +20,7 @@ from contentsvc_core.outgoing.subscribers import (
     SubscriberStatus,
     TakenMail,
     WaitingPosts,
+    subscription,
 )
 
 
@@ -48,23 +48,16 @@ class MemorySubscribers(SealedMemoryStore):
         own = [each for each in self._state.subscribers.values() if each.changelog_id == subscriber.changelog_id]
         unconfirmed = sum(each.status is SubscriberStatus.PENDING for each in own)
         existing = next((each for each in own if each.address == subscriber.address), None)
-        if existing is not None and existing.digest == subscriber.digest:
-            return True
-        if len(own) >= at_most or unconfirmed >= pending:
-            return False
-        if existing is None:
-            existing = subscriber
-        elif (
-            existing.status is SubscriberStatus.CONFIRMED or existing.created_at > subscriber.created_at - RESEND_AFTER
-        ):
-            return True
-        self._state.forget_mails(existing.id)
-        self._state.subscribers[existing.id] = evolve(subscriber, id=existing.id)
-        self._state.subscriber_tokens[existing.id] = self._sealer.seal(token)
+        stored = subscription(subscriber, existing, is_full=len(own) >= at_most or unconfirmed >= pending)
+        if isinstance(stored, bool):
+            return stored
+        self._state.forget_mails(stored.id)
+        self._state.subscribers[stored.id] = stored
+        self._state.subscriber_tokens[stored.id] = self._sealer.seal(token)
         mail = Mail(
             id=f"confirm/{subscriber.id}",
             organization_id=subscriber.organization_id,
-            subscriber_id=existing.id,
+            subscriber_id=stored.id,
             kind=MailKind.CONFIRMATION,
             created_at=subscriber.created_at,
             due_at=subscriber.created_at,

@@ -18,6 +18,7 @@ from contentsvc_adapters.memory.state import (
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType, Occurrence, run_failed
 from contentsvc_core.outgoing.failing import IntegrationAlert
@@ -31,7 +32,6 @@ from contentsvc_core.outgoing.messages import (
     MessageStatus,
     begun,
     message_for,
-    within_shares,
 )
 from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.refusals import Refusal
@@ -202,7 +202,7 @@ class MemoryOutbox(SealedMemoryStore):
             due = DueMessage(id=message.id, organization_id=owner, endpoint_id=endpoint.id, is_failing=is_failing)
             ranked.append((is_failing, turns[owner, is_failing], due))
         in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
-        shared = within_shares(in_turns, per_organization=per_organization, sending=sending)
+        shared = within_shares(in_turns, per_organization=per_organization, at_work=sending)
         well = [each for each in shared if not each.is_failing]
         ill = [each for each in shared if each.is_failing]
         return [*well, *ill[:failing]][:limit]

@@ -111,16 +111,7 @@ class SqlSessions(SqlStore):
         return None if row is None else read_row(Session, row)
 
     async def remove(self, digest: str) -> bool:
-        removing = delete(sessions).where(sessions.c.digest == digest)
-        # If the transaction runs again after an unknown outcome, the session may be gone already.
-        done = False
-
-        def remove(connection: Connection) -> bool:
-            nonlocal done
-            done = connection.execute(removing).rowcount > 0 or done
-            return done
-
-        return await self._database.write(remove)
+        return await self._database.change(delete(sessions).where(sessions.c.digest == digest)) > 0
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         expired = select(sessions.c.digest).where(sessions.c.expires_at <= to_ms(before))

@@ -110,18 +110,16 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
 
     async def remove(self, organization_id: str, automation_id: str) -> bool:
         removing = delete(self._table).where(is_own(self._table, organization_id, automation_id))
-        removed = False
 
         def remove(connection: Connection) -> bool:
-            nonlocal removed
             # Waits for a concurrent firing: its run exists afterwards, or never will.
             lock_organization(connection, organization_id, may_miss=True)
-            if connection.execute(removing).rowcount:
-                self._raise_version(connection, organization_id)
-                removed = True
-            return removed
+            if not connection.execute(removing).rowcount:
+                return False
+            self._raise_version(connection, organization_id)
+            return True
 
-        return await self._database.write(remove)
+        return await self._database.write_once(remove)
 
     async def due(self, now: datetime, *, limit: int, after: DueAutomation | None = None) -> Sequence[DueAutomation]:
         """Read the due automations; each content separately, so that a faulty one does not hold up the others."""

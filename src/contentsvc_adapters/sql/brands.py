@@ -101,20 +101,18 @@ class SqlBrandIdentities:
         return await self._database.write(run)
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
-        removed: list[Removed] = []
-
-        def remove(connection: Connection) -> Removed | Refusal:
+        def remove(connection: Connection) -> Removed | Refusal | None:
             lock_organization(connection, organization_id, may_miss=True)
             refused = remove_brand(_all(connection, organization_id), brand_id)
             if refused is not None:
-                return removed[0] if removed and refused is UNKNOWN_BRAND else refused
+                return None if refused is UNKNOWN_BRAND else refused
             # Decisions on deliveries depend on triggers, so the version is raised.
             raise_version(connection, organization_id)
-            removed[:] = [disable(connection, organization_id, removal_of_brand(brand_id))]
+            removed = disable(connection, organization_id, removal_of_brand(brand_id))
             connection.execute(delete(brand_identities).where(is_own(brand_identities, organization_id, brand_id)))
-            return removed[0]
+            return removed
 
-        return await self._database.write(remove)
+        return await self._database.write_once(remove) or UNKNOWN_BRAND
 
 
 class _Undone(Exception): ...

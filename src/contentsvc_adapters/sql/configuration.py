@@ -1,6 +1,7 @@
 """Changes of an organization's configuration, one after the other."""
 
 from collections.abc import Callable
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, update
@@ -9,22 +10,26 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.errors import Unstorable
 
+_Result = TypeVar("_Result")
 
-async def change_configuration(database: Database, organization_id: str, change: Callable[[Connection], bool]) -> bool:
-    """Change an organization's configuration and raise its version; return whether anything changed.
+
+async def change_configuration(
+    database: Database, organization_id: str, change: Callable[[Connection], _Result]
+) -> _Result:
+    """Change an organization's configuration; raise its version unless the result is false: then nothing changed.
 
     Decisions on deliveries depend on the version. The organization's row is locked first, so that no change waits for a
     lock that another holds.
     """
 
-    def run(connection: Connection) -> bool:
+    def run(connection: Connection) -> _Result:
         lock_organization(connection, organization_id, may_miss=True)
         changed = change(connection)
         if changed:
             raise_version(connection, organization_id)
         return changed
 
-    return await database.write(run)
+    return await database.write_once(run)
 
 
 def raise_version(connection: Connection, organization_id: str) -> None:

@@ -79,7 +79,7 @@ class Database:
 
     async def change(self, statement: Insert | Update | Delete) -> int:
         """Execute a statement in a transaction of its own; return the number of its rows."""
-        return await self.write(lambda connection: connection.execute(statement).rowcount)
+        return await self.write_once(lambda connection: connection.execute(statement).rowcount)
 
     async def write(self, work: _Work[_Result]) -> _Result:
         """Run ``work`` in a transaction and commit; an exception rolls all of it back.
@@ -94,6 +94,21 @@ class Database:
         result = await self._to_the_end(self._in_time(lambda: self._writer.run(work)))
         self._written()
         return result
+
+    async def write_once(self, work: _Work[_Result]) -> _Result:
+        """Run ``work`` as :meth:`write` does; its result is false if there was nothing to do.
+
+        If it runs again after an unknown outcome and finds nothing to do, its first result is returned.
+        """
+        first: list[_Result] = []
+
+        def once(connection: Connection) -> _Result:
+            result = work(connection)
+            if result:
+                first[:] = [result]
+            return first[0] if first else result
+
+        return await self.write(once)
 
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
         """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, final
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql import directory_rows
 from contentsvc_adapters.sql.batcher import Batcher
@@ -139,17 +139,8 @@ class SqlDirectory(SealedSqlStore):
         return connected[0] if connected else None
 
     async def remove_integration(self, organization_id: str, integration_id: str) -> "Removed | None":
-        removed: list[Removed] = []
-
-        def remove(connection: Connection) -> bool:
-            gone = _remove(connection, organization_id, integration_id)
-            # If the transaction runs again after an unknown outcome, the integration may be deleted already: keep the
-            # first result.
-            removed[:] = gone or removed
-            return bool(gone)
-
-        await change_configuration(self._database, organization_id, remove)
-        return removed[0] if removed else None
+        remove = partial(_remove, organization_id, integration_id)
+        return await change_configuration(self._database, organization_id, remove)
 
     async def secrets(self, organization_id: str, integration_id: str, now: datetime) -> tuple[str, ...]:
         from contentsvc_adapters.sql.hook_configuration_reading import SECRETS  # noqa: PLC0415  # a list of keys does not need it
@@ -163,9 +154,10 @@ class SqlDirectory(SealedSqlStore):
         return tuple(self._sealer.open(each) for each in sealed)
 
     async def enable_integration(self, organization_id: str, integration_id: str, *, enabled: bool) -> bool:
-        switch = update(integrations).where(is_own(integrations, organization_id, integration_id))
+        own = update(integrations).where(is_own(integrations, organization_id, integration_id))
+        switch = own.values(enabled=enabled)
         return await change_configuration(
-            self._database, organization_id, _has_an_effect(switch.values(enabled=enabled))
+            self._database, organization_id, lambda connection: connection.execute(switch).rowcount > 0
         )
 
     async def owner_of(self, id: str) -> str | None:  # noqa: A002  # the port's word
@@ -174,24 +166,20 @@ class SqlDirectory(SealedSqlStore):
         return await owner_of(self._database, id)
 
 
-def _remove(connection: Connection, organization_id: str, integration_id: str) -> "list[Removed]":
+def _remove(organization_id: str, integration_id: str, connection: Connection) -> "Removed | None":
     from contentsvc_adapters.sql.automations import disable  # noqa: PLC0415  # a list does not need it
     from contentsvc_core.workflows.removals import removal_of_integration  # noqa: PLC0415  # as above
 
     connected = _integrations(connection, is_own(integrations, organization_id, integration_id))
     if not connected:
-        return []
+        return None
     (integration,) = connected
     for table in (webhook_secrets, repositories):
         connection.execute(delete(table).where(table.c.integration_id == integration_id))
     connection.execute(delete(integrations).where(integrations.c.id == integration_id))
     remaining = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
     rule = removal_of_integration(integration, connection.scalars(remaining).all())
-    return [disable(connection, organization_id, rule)]
-
-
-def _has_an_effect(change: Update) -> Callable[[Connection], bool]:
-    return lambda connection: connection.execute(change).rowcount > 0
+    return disable(connection, organization_id, rule)
 
 
 def _same(stored: Sequence[Integration], value: Integration) -> None:

@@ -1,5 +1,4 @@
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
@@ -38,6 +37,7 @@ from contentsvc_adapters.sql.store import distinct_values, is_own
 from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.events.normalized import Release
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import (
@@ -50,6 +50,7 @@ from contentsvc_core.workflows.runs import (
     RunStatus,
     Taken,
     WorkflowRun,
+    takeable,
 )
 
 _CHOSEN: Final = workflow_runs.c.id.in_(bindparam("ids", expanding=True))
@@ -119,7 +120,7 @@ class SqlRunLedger:
         def read(connection: Connection) -> list[Due]:
             run_rows = [row for question in self._pending for row in connection.execute(question, parameters)]
             due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in run_rows}
-            return _fair(due.values(), per_organization)[:limit]
+            return within_shares(due.values(), per_organization=per_organization)[:limit]
 
         return await self._database.read(read)
 
@@ -141,7 +142,7 @@ class SqlRunLedger:
         if not is_alive:
             return ()
         kills: dict[str, int] = {row.id: row.kills for row in connection.execute(_PENDING, parameters)}
-        chosen = _chosen([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
+        chosen = takeable([(id_, kills[id_]) for id_ in ids if id_ in kills], running)
         if not chosen:
             return ()
         own = connection.scalars(self._taking, {"ids": chosen, "taker": executor}).all()
@@ -206,19 +207,13 @@ class SqlRunLedger:
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         ending = changing(run).values(status=status.value, error=reason)
-        # If the transaction runs again after an unknown outcome, the run has ended already.
-        done = False
 
         def end(connection: Connection) -> bool:
-            nonlocal done
             if status is RunStatus.FAILED:
-                done = self._fail(changing(run), reason, connection) or done
-            elif connection.execute(ending).rowcount:
-                forget(connection, [run.id])
-                done = True
-            return done
+                return self._fail(changing(run), reason, connection)
+            return _ended(connection, ending, run.id)
 
-        return await self._database.write(end)
+        return await self._database.write_once(end)
 
     def _fail(self, failing: Update, reason: str | None, connection: Connection) -> bool:
         failed = fail_runs(connection, self._database.dialect, failing, reason)
@@ -228,11 +223,11 @@ class SqlRunLedger:
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None:
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
-        await self._database.write(_executing(again))
+        await self._database.change(again)
 
     async def give_back(self, run: WorkflowRun | Taken) -> None:
         back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
-        await self._database.write(_executing(back))
+        await self._database.change(back)
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
         cancelled = (
@@ -244,17 +239,7 @@ class SqlRunLedger:
             .values(status=RunStatus.CANCELLED.value, error=reason)
         )
 
-        # As in `end`.
-        done = False
-
-        def cancel(connection: Connection) -> bool:
-            nonlocal done
-            if connection.execute(cancelled).rowcount:
-                forget(connection, [run_id])
-                done = True
-            return done
-
-        return await self._database.write(cancel)
+        return await self._database.write_once(lambda connection: _ended(connection, cancelled, run_id))
 
     async def restart(self, organization_id: str, run_id: str, *, due_at: datetime) -> bool:
         restarted = (
@@ -266,15 +251,7 @@ class SqlRunLedger:
             )
             .values(status=RunStatus.PENDING.value, attempts=0, kills=0, error=None, due_at=to_ms(due_at))
         )
-        # As in `end`.
-        done = False
-
-        def restart(connection: Connection) -> bool:
-            nonlocal done
-            done = connection.execute(restarted).rowcount > 0 or done
-            return done
-
-        return await self._database.write(restart)
+        return await self._database.change(restarted) > 0
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
         query = (
@@ -328,23 +305,8 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     return ordered(several, several.c.id, several.c.organization_id)
 
 
-def _fair(due: Iterable[Due], per_organization: int) -> list[Due]:
-    counted: Counter[str] = Counter()
-    chosen: list[Due] = []
-    for run in due:
-        counted[run.organization_id] += 1
-        if counted[run.organization_id] <= per_organization:
-            chosen.append(run)
-    return chosen
-
-
-def _chosen(candidates: list[tuple[str, int]], running: int | None) -> list[str]:
-    if running is not None and running >= SUSPECT_KILLS:
-        return []
-    if candidates and candidates[0][1] >= SUSPECT_KILLS:
-        return [candidates[0][0]] if running is None else []
-    return [id_ for id_, kills in candidates if kills < SUSPECT_KILLS]
-
-
-def _executing(statement: Update) -> Callable[[Connection], object]:
-    return lambda connection: connection.execute(statement)
+def _ended(connection: Connection, ending: Update, run_id: str) -> bool:
+    if not connection.execute(ending).rowcount:
+        return False
+    forget(connection, [run_id])
+    return True

@@ -12,7 +12,7 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.content import post_versions, posts, told_once
 from contentsvc_adapters.sql.schema.lists import post_counts
 from contentsvc_adapters.sql.store import is_own
-from contentsvc_core.content.posts import Post, PostStatus, PostText
+from contentsvc_core.content.posts import CHANGED_FIELDS, Post, PostStatus, PostText
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion, versions_after
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 #: The migrations define the same list, where they create the triggers.
 POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(30 * DAY_MS, DAY_MS, HOUR_MS))
 _COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
-#: The columns that a change of a post replaces; the store sets the others.
-_CHANGED: Final = (
-    *("title", "content", "markdown", "summary", "labels"),
-    *("status", "updated_at", "published_at", "occurred_at", "publish_at"),
-)
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)
 _KEPT: Final = (
@@ -185,7 +180,7 @@ class SqlPostLibrary:
     async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
         own = is_own(posts, post.organization_id, post.id)
         row = post_row(post, run_id=None, once=None)
-        values = {name: row[name] for name in _CHANGED}
+        values = {name: row[name] for name in CHANGED_FIELDS}
         changing = (
             update(posts)
             .where(own, posts.c.updated_at == to_ms(unchanged_since), posts.c.updated_at < to_ms(post.updated_at))
@@ -232,25 +227,23 @@ class SqlPostLibrary:
         if unchanged_since is not None:
             removing = removing.where(posts.c.updated_at == to_ms(unchanged_since))
         statement = self._database.dialect.insert(told_once).on_conflict_do_nothing()
-        done = False
 
         def remove(connection: Connection) -> bool:
-            nonlocal done
             containment.lock(connection, [organization_id], releases=True)
             removed = connection.execute(removing.returning(posts.c.once_key)).first()
-            if removed is not None:
-                if removed.once_key is not None:
-                    connection.execute(statement, {"organization_id": organization_id, "once_key": removed.once_key})
-                containment.contain_again(connection, organization_id, post_id, is_gone=True)
-                addressing.forget(connection, post_id)
-                if at is not None:
-                    from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list does not need it
+            if removed is None:
+                return False
+            if removed.once_key is not None:
+                connection.execute(statement, {"organization_id": organization_id, "once_key": removed.once_key})
+            containment.contain_again(connection, organization_id, post_id, is_gone=True)
+            addressing.forget(connection, post_id)
+            if at is not None:
+                from contentsvc_adapters.sql.changelog_rows import note_change  # noqa: PLC0415  # a list does not need it
 
-                    note_change(connection, organization_id, at)
-                done = True
-            return done
+                note_change(connection, organization_id, at)
+            return True
 
-        return await self._database.write(remove)
+        return await self._database.write_once(remove)
 
 
 def _filters(query: PostQuery) -> dict[str, Sequence[str]]:

@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.directory import organizations
@@ -13,10 +13,10 @@ from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     MAX_PENDING,
     MAX_SUBSCRIBERS,
-    RESEND_AFTER,
     MailKind,
     Subscriber,
     SubscriberStatus,
+    subscription,
 )
 from contentsvc_core.timestamps import to_ms
 
@@ -29,11 +29,10 @@ class SqlSubscribers(SealedSqlStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
-        row = row_of(subscriber) | {"sealed_token": self._sealer.seal(token)}
+        sealed = {"sealed_token": self._sealer.seal(token)}
         own = subscribers.c.changelog_id == subscriber.changelog_id
         counting = select(func.count(), func.count().filter(_ASKED)).where(own)
         current = select(subscribers).where(own, subscribers.c.address == subscriber.address)
-        recent = to_ms(subscriber.created_at - RESEND_AFTER)
 
         def request(connection: Connection) -> bool:
             # The lock serializes the counting of one organization's requests.
@@ -42,19 +41,18 @@ class SqlSubscribers(SealedSqlStore):
             # The same queries for known and unknown addresses.
             whole, unconfirmed = connection.execute(counting).one()
             found = connection.execute(current).first()
-            if found is not None and found.digest == subscriber.digest:
-                return True
-            if whole >= at_most or unconfirmed >= pending:
-                return False
-            if found is None:
+            existing = None if found is None else read_row(Subscriber, found)
+            stored = subscription(subscriber, existing, is_full=whole >= at_most or unconfirmed >= pending)
+            if isinstance(stored, bool):
+                return stored
+            row = row_of(stored) | sealed
+            if existing is None:
                 connection.execute(insert(subscribers), row)
-                connection.execute(insert(mails), _confirmation(subscriber, subscriber.id))
-                return True
-            if found.status == SubscriberStatus.PENDING.value and found.created_at <= recent:
+            else:
                 renewed = {name: row[name] for name in ("digest", "sealed_token", "created_at")}
-                connection.execute(update(subscribers).where(subscribers.c.id == found.id).values(renewed))
-                connection.execute(delete(mails).where(mails.c.subscriber_id == found.id))
-                connection.execute(insert(mails), _confirmation(subscriber, found.id))
+                connection.execute(update(subscribers).where(subscribers.c.id == stored.id).values(renewed))
+                connection.execute(delete(mails).where(mails.c.subscriber_id == stored.id))
+            connection.execute(insert(mails), _confirmation(subscriber, stored.id))
             return True
 
         return await self._database.write(request)
@@ -81,22 +79,11 @@ class SqlSubscribers(SealedSqlStore):
         return await self._database.write(confirm)
 
     async def remove(self, digest: str) -> bool:
-        return await self._remove(subscribers.c.digest == digest) > 0
+        return await self._database.change(delete(subscribers).where(subscribers.c.digest == digest)) > 0
 
     async def remove_address(self, organization_id: str, address: str) -> int:
-        return await self._remove(
-            (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
-        )
-
-    async def _remove(self, which: ColumnElement[bool]) -> int:
-        removed = 0
-
-        def remove(connection: Connection) -> int:
-            nonlocal removed
-            removed = connection.execute(delete(subscribers).where(which)).rowcount or removed
-            return removed
-
-        return await self._database.write(remove)
+        own = (subscribers.c.organization_id == organization_id) & (subscribers.c.address == address)
+        return await self._database.change(delete(subscribers).where(own))
 
     async def subscribers(self, organization_id: str) -> Sequence[Subscriber]:
         query = (

@@ -144,6 +144,13 @@ class Post:
         return PostText(title=self.title, markdown=self.markdown, summary=self.summary, labels=self.labels)
 
 
+#: The fields that a change of a post replaces; the stores set the others.
+CHANGED_FIELDS: Final = (
+    *("title", "content", "markdown", "summary", "labels"),
+    *("status", "updated_at", "published_at", "occurred_at", "publish_at"),
+)
+
+
 @final
 @frozen(kw_only=True)
 class PostText:

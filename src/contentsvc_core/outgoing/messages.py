@@ -9,8 +9,7 @@
 Delivery is at least once: a process that stops between sending and recording sends the message again, with the same id.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from hashlib import blake2b
@@ -89,19 +88,6 @@ class DueMessage:
 
 
 NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
-
-
-def within_shares(
-    due: Iterable[DueMessage], *, per_organization: int, sending: Mapping[str, int] = NOTHING_SENT
-) -> list[DueMessage]:
-    """Return the messages whose organizations have a free place, in order; ``sending`` counts current ones."""
-    used = Counter(sending)
-    chosen: list[DueMessage] = []
-    for message in due:
-        if used[message.organization_id] < per_organization:
-            used[message.organization_id] += 1
-            chosen.append(message)
-    return chosen
 
 
 @final

@@ -4,7 +4,7 @@ from enum import Enum
 from hashlib import sha256
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.outgoing.messages import MessageStatus
 
@@ -93,6 +93,23 @@ class MailOutcome:
     status: MessageStatus
     due_at: datetime
     error: str | None = None
+
+
+def subscription(subscriber: Subscriber, existing: Subscriber | None, *, is_full: bool) -> Subscriber | bool:
+    """Return the subscriber that a request stores, or the result of a request that stores nothing.
+
+    ``existing`` is the stored subscriber with the same address; ``is_full``: the changelog's limit is reached.
+    """
+    if existing is not None and existing.digest == subscriber.digest:
+        return True
+    if is_full:
+        return False
+    if existing is None:
+        return subscriber
+    is_asked = existing.created_at > subscriber.created_at - RESEND_AFTER
+    if is_asked or existing.status is SubscriberStatus.CONFIRMED:
+        return True
+    return evolve(subscriber, id=existing.id)
 
 
 def read_address(text: str) -> str | None:

@@ -1,5 +1,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -8,8 +9,7 @@ from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, S
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.zones import zone_of
-from contentsvc_core.workflows.automations import ZONE_CHANGED
+from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
@@ -21,8 +21,6 @@ from contentsvc_core.workflows.schedules import (
 )
 
 NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repository", "repository_ids")
-#: The most attempts under concurrent changes of the organization's time zone.
-_TURNS: Final = 5
 
 
 @final
@@ -41,9 +39,8 @@ class Planner:
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
         id_ = self._ids.new_id("sch_")
-        answer: Schedule | Refusal = ZONE_CHANGED
-        for _ in range(_TURNS):
-            zone = await zone_of(self._directory, organization_id)
+
+        async def add(zone: ZoneInfo) -> Schedule | Refusal:
             now = self._clock.now()
             schedule = Schedule(
                 id=id_,
@@ -53,10 +50,9 @@ class Planner:
                 due_at=due_from(command.cron, now, zone, last_slot=None) if command.enabled else None,
                 **_cleaned(values),
             )
-            answer = await self._schedules.add(schedule, zone=zone, checks_brand=True)
-            if answer is not ZONE_CHANGED:
-                break
-        return answer
+            return await self._schedules.add(schedule, zone=zone, checks_brand=True)
+
+        return await in_zone(self._directory, organization_id, add)
 
     async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
@@ -71,20 +67,18 @@ class Planner:
         if (refused := await self._refused(organization_id, looked_at)) is not None:
             return refused
         fields = _cleaned(changes)
-        answer: Schedule | Refusal = ZONE_CHANGED
-        for _ in range(_TURNS):
-            zone = await zone_of(self._directory, organization_id)
+
+        async def write(zone: ZoneInfo) -> Schedule | Refusal:
             now = self._clock.now()
-            answer = await self._schedules.change(
+            return await self._schedules.change(
                 organization_id,
                 schedule_id,
-                lambda schedule, now=now, zone=zone: changed(schedule, now, zone, fields),
+                lambda schedule: changed(schedule, now, zone, fields),
                 zone=zone,
                 checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
             )
-            if answer is not ZONE_CHANGED:
-                break
-        return answer
+
+        return await in_zone(self._directory, organization_id, write)
 
     async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
         # A repository that is removed concurrently is noticed when the schedule fires.

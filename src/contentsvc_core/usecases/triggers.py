@@ -1,5 +1,7 @@
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import evolve
 from msgspec import Struct, structs
@@ -9,7 +11,7 @@ from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, T
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.zones import zone_of
+from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.causes import source_type, unknown_repository
 from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_fault
@@ -67,8 +69,11 @@ class TriggerEditor:
             created_at=now,
             **_fields(values, NO_OPTIONS),
         )
-        zone = await zone_of(self._directory, organization_id)
-        return await self._triggers.add(collecting(trigger, now, zone), checks_brand=True)
+        return await in_zone(
+            self._directory,
+            organization_id,
+            lambda zone: self._triggers.add(collecting(trigger, now, zone), zone=zone, checks_brand=True),
+        )
 
     async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
@@ -109,20 +114,24 @@ class TriggerEditor:
                 return found
             source, looked_at = found, (current.source_type, current.repository_ids)
         now = self._clock.now()
-        zone = await zone_of(self._directory, organization_id)
 
-        def change(trigger: Trigger) -> Trigger | Refusal:
+        def change(zone: ZoneInfo, trigger: Trigger) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
             moved = {} if source is None else {"source_type": source}
             return collecting(evolve(trigger, **_fields(changes, trigger.options), **moved), now, zone, was=trigger)
 
-        return await self._triggers.change(
+        return await in_zone(
+            self._directory,
             organization_id,
-            current.id,
-            change,
-            checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
+            lambda zone: self._triggers.change(
+                organization_id,
+                current.id,
+                partial(change, zone),
+                zone=zone,
+                checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
+            ),
         )
 
     async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:

@@ -12,6 +12,7 @@ An operator may cancel a run that is pending or running: it is ``cancelled``, an
 that has ended without a post may be restarted: it is ``pending`` with all attempts left.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Final, Literal, Self, assert_never, final
@@ -140,6 +141,18 @@ def retry_delay(attempts: int) -> timedelta | None:
     if attempts >= MAX_ATTEMPTS:
         return None
     return min(_FIRST_DELAY * 2 ** (attempts - 1), _LONGEST_DELAY)
+
+
+def takeable(pending: Sequence[tuple[str, int]], running: int | None) -> list[str]:
+    """Return the ids of the runs that an executor may take, of the ids and kills of pending ones.
+
+    ``running`` is the highest number of kills among the runs that it performs; ``None``: it performs none.
+    """
+    if running is not None and running >= SUSPECT_KILLS:
+        return []
+    if pending and pending[0][1] >= SUSPECT_KILLS:
+        return [pending[0][0]] if running is None else []
+    return [id_ for id_, kills in pending if kills < SUSPECT_KILLS]
 
 
 @final

@@ -109,12 +109,10 @@ class SqlWebhookEndpoints(SealedSqlStore):
             webhook_messages.c.status == MessageStatus.PENDING.value,
             webhook_messages.c.log_id.is_not(None),
         )
-        done = False
 
         def run(connection: Connection) -> bool:
-            nonlocal done
             if _locked(connection, own) is None:
-                return done
+                return False
             cut_off = [
                 {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}
                 for row in connection.execute(unended)
@@ -123,10 +121,9 @@ class SqlWebhookEndpoints(SealedSqlStore):
                 connection.execute(_CUT_OFF, cut_off)
             connection.execute(delete(webhook_messages).where(*its))
             connection.execute(delete(webhook_endpoints).where(own))
-            done = True
             return True
 
-        return await self._database.write(run)
+        return await self._database.write_once(run)
 
     async def sweep_secrets(self, now: datetime) -> int:
         sweeping = (

@@ -24,6 +24,7 @@ from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, is_own, of_organization, sweeping
+from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
@@ -33,7 +34,6 @@ from contentsvc_core.outgoing.messages import (
     Message,
     MessageStatus,
     begun,
-    within_shares,
 )
 from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.outgoing.targets import addresses_of
@@ -100,7 +100,7 @@ class SqlOutbox(SealedSqlStore):
                     ]
             # The statement knows which organizations are full, but not how much of its share each other one has left.
             # The first message of each such organization is in the result, so the cut always leaves some.
-            return within_shares(messages, per_organization=per_organization, sending=sending)
+            return within_shares(messages, per_organization=per_organization, at_work=sending)
 
         return await self._database.read(read)
 
