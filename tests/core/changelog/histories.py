@@ -131,6 +131,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request 'A bell for each pot' (#11) from ada/bell into main",
             "Merged PR 13: A spout (#14)",
             "Merge branch 'spout' into 'main'\n\nSee merge request acme/kettle!12",
+            "Merge pull request #15 from ada/cup (#16)\n\nA cup of tea",
         )
     ),
     "a merge keeps what breaks, from it or from its commits": _brief(
@@ -155,8 +156,12 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request #1 from ada/bell\n\nA bell\n\nCo-authored-by: Grace <grace@mail.example> | src/a.py",
         )
     ),
+    "a commit without files among others of its pull request": _brief(
+        _push("Ring at noon (#5)", "Name the bell (#5) | docs/bell.md", "wip (#6)", "Boil faster (#6)")
+    ),
     "commits that only remove files": _brief(
         push(
+            _commit("Ring at noon", 5, "src/a.py", removed=("changes/9.added.md",)),
             _commit("Drop the page of spouts", 1, removed=("docs/spouts.md",)),
             _commit("Drop the spout", 2, "docs/a.md", removed=("src/spout.py",)),
             _commit("Drop each cup (#5)", 3, removed=("src/cup.py",)),
@@ -206,6 +211,17 @@ _SAME: Final[Mapping[str, Brief]] = {
     ),
     "the same words, and the first one breaks": _brief(
         _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
+    ),
+    "the same words, and one has a sign": _brief(_push("✨ Bells at noon", "Bells at noon (#1)")),
+    "the same files and words, with a number before or after": _brief(
+        _push(
+            "Ring the old bell at noon | src/a.py",
+            "Ring the old bell at noon, twice (#1) | src/a.py",
+            "Ring the old bell | src/a.py",
+            "Boil the water in the pot (#2) | src/b.py",
+            "Boil the water | src/b.py",
+            "Boil the water | src/b.py src/a.py",
+        )
     ),
     "a number of two entries, which is neither's own, is shown once": _brief(
         _push("Ring at noon (#77) (#1)", "Boil faster (#77) (#78) (#2)")
