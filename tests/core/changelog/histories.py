@@ -72,6 +72,13 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request #2 from ada/boil\n\nA better boiler",
         )
     ),
+    "a merge without files, when no commit waits for one": _brief(
+        _push(
+            "Ring at noon | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+            "Merge pull request #2 from ada/boil\n\nA better boiler",
+        )
+    ),
     "a merge without a title takes that of its first commit": _brief(
         _push(
             "Ring at noon, in the kitchen | src/a.py",
@@ -302,6 +309,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
             "Ring at one | src/a.py +changes/2.added.md",
             "Ring at two | src/a.py +changes/3.added.md",
             "Polish the old handle | src/h.py",
+            "Add a handle for the left hand (#9) | src/h.py",
             "fix: stop the drip | src/d.py",
             "Remove the old API | src/o.py",
             "Deprecate cups | src/o.py",
@@ -346,12 +354,19 @@ _KINDS: Final[Mapping[str, Brief]] = {
         )
     ),
     "vulnerabilities that stay private, folders, and no words": _brief(
-        _push("Merge commit from fork", "Fix src/lamp/lens/: focus", "(#4)", "feat: move src/bell/ring.py to noon")
+        _push(
+            "Merge commit from fork",
+            "Boil at once, update the docs",
+            "Fix src/lamp/lens/: focus",
+            "(#4)",
+            "feat: move src/bell/ring.py to noon",
+        )
     ),
     "updates of dependencies that other words name": _brief(
         _push(
             *("Stop the drip", "Upgrade the lower bound for jars from 1.1 to 1.4", "Bump to jugs 0.4.1"),
             *("Bump go version to 1.25", "Update development requirement for mugs from `^0.6` to `^0.7`"),
+            *("Bump lids from 1.0 to 1.1.", "Bump lids", "chore(deps): pin", f"Bump rope from 1 to {'7' * 60}"),
         )
     ),
     "updates of dependencies": _brief(
@@ -434,6 +449,14 @@ POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
     ),
     "in German": (evolve(_SERVING, brand=evolve(_DRESSED, language="de")), ChangelogOptions()),
     "two repositories, and earlier events": (evolve(_SERVING, chapters=_TWO, left_out=2), ChangelogOptions()),
+    "of a company that is named as the project": (
+        evolve(_SERVING, brand=evolve(_DRESSED, company_name="KETTLE")),
+        ChangelogOptions(),
+    ),
+    "the same words of many commits, without hashes": (
+        _brief(_push(*["fix: stop the drip"] * 12)),
+        ChangelogOptions(commit_hashes=False),
+    ),
     "packages together": (_TOGETHER, ChangelogOptions()),
     "packages without changes": (
         evolve(_TOGETHER, chapters=[evolve(_TOGETHER.chapters[0], events=[])]),

@@ -93,6 +93,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
     ("message", "told"),
     [
         ("fix: lid stays open", "Fix: lid stays open"),
+        ("fix(Lid): close the LID", "Closes the LID"),
         ("fix: avoid false alarms", "Avoids false alarms"),
         ("fix: properly close the lid", "Properly closes the lid"),
         ("feat!: report kelvin", "Breaking: report kelvin"),
