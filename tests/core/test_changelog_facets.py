@@ -43,6 +43,7 @@ def written(markdown: str, **changes: Any) -> Post:
         ("🚀", ""),
         (f"{'word ' * 16}and more", "-".join(["word"] * 16)),
         ("x" * 99, "x" * 80),
+        (f"{'x' * 50}-{'y' * 29}", f"{'x' * 50}-{'y' * 29}"),
         # A long title is cut between words, if the first ones have half of the room.
         (f"a-{'x' * 60}-{'y' * 30}", f"a-{'x' * 60}"),
         (f"{'x' * 30}-{'y' * 60}", f"{'x' * 30}-{'y' * 49}"),

@@ -24,7 +24,7 @@ READ = Draft(title="T", markdown="one\n\ntwo\n")
         f"```json\n{BODY}\n```",
         f"```\n{BODY}\n```\n",
         f"<think>Should I write {{}}?</think>\n\n{BODY}",
-        '{"title": " T ", "markdown": "one\n\ntwo", "more": 1}',
+        '{"title": " T \\n", "markdown": "one\n\ntwo", "more": 1}',
         f'{{"title": "{" " * 200}T", "markdown": "one\n\ntwo"}}',
         '{"title": "T", "markdown": "# T\\r\\n\\r\\none\\r\\n\\r\\ntwo\\r\\n"}',
         "# T\n\none\n\ntwo\n",
