@@ -219,7 +219,7 @@ _SAME: Final[Mapping[str, Brief]] = {
     "the same words, and the first one breaks": _brief(
         _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
     ),
-    "the same words, and one has a sign": _brief(_push("✨ Bells at noon", "Bells at noon (#1)")),
+    "the same words, and one has a sign": _brief(_push("📝 Bells at noon", "Bells at noon (#1)")),
     "the same files and words, with a number before or after": _brief(
         _push(
             "Ring the old bell at noon | src/a.py",
@@ -282,6 +282,9 @@ _REQUESTS: Final[Mapping[str, Brief]] = {
             *("revert: feat: ring at two", f"revert: the bell\n\nThis reverts commit {'7' * 40}.", "Revert the lid"),
         )
     ),
+    "a change that was undone, made again, and undone": _brief(
+        _push("feat: ring", 'Revert "feat: ring"', 'Revert "Revert "feat: ring""', 'Revert "feat: ring"', "fix: drip")
+    ),
     "a revert keeps its words": _brief(
         _push('Revert "Ring at noon" (#7)'), requests=(PullRequest(number=7, title="Take the bell away"),)
     ),
@@ -342,7 +345,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
     "habits: in a small window each change counts": _brief(
         _push(
             *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(6)),
-            "Polish the old handle | src/h.py",
+            *("docs: name the pots (#31)", "docs: name the shelf (#32)", "Polish the old handle | src/h.py"),
         )
     ),
     "scopes that the heading or the line repeats": _brief(
@@ -356,7 +359,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
     "vulnerabilities that stay private, folders, and no words": _brief(
         _push(
             "Merge commit from fork",
-            "Boil at once, update the docs",
+            "feat: boil at once, update the docs",
             "Fix src/lamp/lens/: focus",
             "(#4)",
             "feat: move src/bell/ring.py to noon",
@@ -454,7 +457,7 @@ POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
         ChangelogOptions(),
     ),
     "the same words of many commits, without hashes": (
-        _brief(_push(*["fix: stop the drip"] * 12)),
+        _brief(_push(*["fix: stop the drip"] * 52)),
         ChangelogOptions(commit_hashes=False),
     ),
     "packages together": (_TOGETHER, ChangelogOptions()),

@@ -66,7 +66,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("CMakeLists.txt: respect the prefix", "CMakeLists.txt lamp.c", _S.FIXED),
         ("doc: fix a typo", "README.md", _S.DOCUMENTATION),
         ("deps: update everything", "Cargo.lock", _S.DEPENDENCIES),
-        ("Update everything", "package.json yarn.lock", _S.DEPENDENCIES),
+        ("Upgraded oil", "package.json yarn.lock", _S.DEPENDENCIES),
         ("lamp-0.4.22", "Cargo.toml Cargo.lock", None),
     ),
     "imperative": (

@@ -112,7 +112,7 @@ def _notes() -> Iterator[str]:
     for body in NOTES:
         read = notes_of(release(body=body))
         yield f"== {_quoted(body)}"
-        yield f"lead: {read.lead!r}"
+        yield f"lead: {read.lead!r}{', and prose' if read.tells else ''}"
         yield from map(_line, read.changes[:12])
         yield f"{len(read.changes)} changes, {len(untold(body, changes))} of {len(changes)} untold"
         text, cut = clean(body, 120)
