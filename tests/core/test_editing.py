@@ -11,7 +11,7 @@ from tests.refusals import message_of
 
 from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import CreatePost, changed_post, due_post, entity_tag, new_post, post_fault
-from contentsvc_core.content.posts import BY_HAND, Post
+from contentsvc_core.content.posts import BY_HAND, Label, Post, post_metadata
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
@@ -118,4 +118,9 @@ def test_an_entity_tag_is_strong_and_no_two_versions_share_one() -> None:
     assert re.fullmatch(r'"[0-9a-f]{32}"', tag)
     assert tag == entity_tag(evolve(POST))
     assert tag != entity_tag(evolve(POST, updated_at=START + timedelta(milliseconds=1)))
-    assert tag != entity_tag(evolve(POST, summary="Of lamps"))
+
+
+def test_the_fields_that_editors_set_are_metadata_of_a_post_without_a_source() -> None:
+    assert post_metadata(POST) is None
+    assert post_metadata(evolve(POST, summary="Of lamps")) == {"summary": "Of lamps"}
+    assert post_metadata(evolve(POST, labels=(Label.FIXED,))) == {"labels": ["fixed"]}

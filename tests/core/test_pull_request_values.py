@@ -123,6 +123,7 @@ def test_a_number_that_no_pull_request_has_describes_nothing(number: int) -> Non
         ("It shines.<!-- and the rest", "It shines."),
         ("<!-- <!-- -->It --> shines", "It --> shines"),
         ("x" * BODY_LENGTH, "x" * BODY_LENGTH),
+        ("x" * (BODY_LENGTH - 2) + " yy", "x" * (BODY_LENGTH - 2) + "…"),
         ("x" * (BODY_LENGTH + 1), "x" * (BODY_LENGTH - 1) + "…"),
     ],
 )

@@ -219,7 +219,9 @@ _SAME: Final[Mapping[str, Brief]] = {
     "the same words, and the first one breaks": _brief(
         _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
     ),
-    "the same words, and one has a sign": _brief(_push("📝 Bells at noon", "Bells at noon (#1)")),
+    "the same words, and one has a sign": _brief(
+        _push("🐛 Show each bell", "Show each bell (#1)", "🐛 Show each lid (#2)", "Show each lid")
+    ),
     "the same files and words, with a number before or after": _brief(
         _push(
             "Ring the old bell at noon | src/a.py",
@@ -304,6 +306,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
         _push("docs: bell things (#3)", "feat: ring at one (#3)", "feat: pour (#4)", "fix!: pour twice (#4)", first=9),
         _push("Spout things of all kinds (#5)", "docs: the spout (#5)", "fix: a spout that pours (#5)", first=19),
         _push("Make the lid better (#6)", "fix(security): lock it (#6)", "docs: the lid (#6)", first=29),
+        _push("Tend the lid of it (#8)", "feat: a lid that rings (#8)", first=49),
         _push("Update the lid of it (#7)", "docs: the lid (#7)", "feat: a lid that closes (#7)", first=39),
     ),
     "habits: entries without news are counted if others have it": _brief(
@@ -313,6 +316,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
             "Ring at two | src/a.py +changes/3.added.md",
             "Polish the old handle | src/h.py",
             "Add a handle for the left hand (#9) | src/h.py",
+            *("Polish the spout (#8) | src/s.py", "Polish it once more (#8) | src/s.py"),
             "fix: stop the drip | src/d.py",
             "Remove the old API | src/o.py",
             "Deprecate cups | src/o.py",
@@ -330,7 +334,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
             *(f"Ring at {number} o'clock | src/a.py +changes/{number}.added.md" for number in range(3)),
             *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(13)),
             "Polish the old handle | src/h.py",
-            "Add a small shelf | src/h.py",
+            *("Add a small shelf | src/h.py", "Deprecate the old shelf | src/h.py"),
         )
     ),
     "habits: entries without numbers are counted if others have them": _brief(
@@ -361,7 +365,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
             "Merge commit from fork",
             "feat: boil at once, update the docs",
             "Fix src/lamp/lens/: focus",
-            "(#4)",
+            *("(#4)", ""),
             "feat: move src/bell/ring.py to noon",
         )
     ),
@@ -376,7 +380,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
         _push(
             *("chore(deps): bump oil from 1.0 to 2.0", "chore(deps): bump oil from 2.0 to 3.0", "Bump tea to v3"),
             *("Update dependency cup to v4.1", "build(deps): bump actions/cache from 4 to 5", "Bump lids from 1 to 2"),
-            *("Bump lids from 2 to 1", "Update all dependencies", "chore(deps): bump the pots group with 8 updates"),
+            *("Bump Lids from 2 to 1", "Update all dependencies", "chore(deps): bump the pots group with 8 updates"),
             *("Bump cream from 1 to 2", "Bump milk from 1 to 2", "Bump sugar from 1 to 2", "Bump salt from 1 to 2"),
             "fix: stop the drip",
         )

@@ -74,6 +74,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Drop Python 3.9 from the matrix", ".github/workflows/ci.yml", _S.INTERNAL),
         ("Allow two lamps on one mast (#32)", _CODE, _S.ADDED),
         ("Remove the `dim()` method (#33)", _CODE, _S.BREAKING),
+        ("Remove the `glow()` method", "", _S.BREAKING),
         ("Deprecate `Lamp.old`", _CODE, _S.DEPRECATED),
         ("Speed up the search for ships", _CODE, _S.PERFORMANCE),
         ("Rename the test module", "tests/test_lamp.py", _S.INTERNAL),

@@ -83,6 +83,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
         (["docs: spell", "ci: x", "ci: y"], ": 1 documentation change and 2 internal changes"),
         (["zinc", "copper"], ": 2 other changes"),
         (["feat(types): add Lean", "feat(pot): hum"], ": add Lean (types), hum (pot)"),
+        (["feat(lean): add Lean", "fix: start on 1.2.3."], ": add Lean, start on 1.2.3"),
         ([], ""),
     ],
 )

@@ -190,9 +190,18 @@ NOTES: Final = (
     "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.ex",
     "#hashtag\n\n```\ncode\n```  \n- Ring\n\n## Lid ##\n\n- 00000000 at noon\n- [Pour][1] it\n\n[1]: https://x.example",
     "A sentence of many words stands in front. " * 14 + "\n\n- Ring",
-    "> The kettle sings at noon.\n\n<p>It rings at one.</p>\n\n| The kettle hums |\n\n### Lids\n\nThe lids close.\n\n- Ring",
-    "## Lids\n\nThe lids close.\n\n## Bells\n\nThe bells ring.\n\n## Spouts\n\nThe spouts pour.\n\n## Cups\n\nThe cups hold.",
-    "## Highlights\n\n### Two lids at once!\nEach kettle closes both.\n\n- Ring. Adds a bell to the lid of each kettle in the house (#5)",
+    (
+        "> The kettle sings at noon.\n\n<p>It rings at one.</p>\n\n| The kettle hums |\n\n### Lids\n\n"
+        "The lids close.\n\n- Ring"
+    ),
+    (
+        "## Lids\n\nThe lids close.\n\n## Bells\n\nThe bells ring.\n\n## Spouts\n\nThe spouts pour.\n\n"
+        "## Cups\n\nThe cups hold."
+    ),
+    (
+        "## Highlights\n\n### Two lids at once!\nEach kettle closes both.\n\n"
+        "- Ring. Adds a bell to the lid of each kettle in the house (#5)"
+    ),
     "",
 )
 
