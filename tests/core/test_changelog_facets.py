@@ -43,6 +43,7 @@ def written(markdown: str, **changes: Any) -> Post:
         ("🚀", ""),
         (f"{'word ' * 16}and more", "-".join(["word"] * 16)),
         ("x" * 99, "x" * 80),
+        (f"{'x' * 50}-{'y' * 29}", f"{'x' * 50}-{'y' * 29}"),
         # A long title is cut between words, if the first ones have half of the room.
         (f"a-{'x' * 60}-{'y' * 30}", f"a-{'x' * 60}"),
         (f"{'x' * 30}-{'y' * 60}", f"{'x' * 30}-{'y' * 49}"),
@@ -74,6 +75,7 @@ def test_the_path_of_a_release_is_its_tag_and_that_of_a_post_its_month_and_title
         evolve(POST, release_tag="v2.0.0"),
         evolve(POST, release_tag="@acme/lens@1.2.0", content_type=ContentType.BLOG_POST, source_metadata=None),
         evolve(POST, title="🚀"),
+        evolve(POST, release_tag="v2", source_metadata={"repositories": ["acme/tea/pot.js"]}),
     )]  # fmt: skip
 
     assert first == [
@@ -81,6 +83,7 @@ def test_the_path_of_a_release_is_its_tag_and_that_of_a_post_its_month_and_title
         ["releases/v2.0.0", "releases/lighthouse-v2.0.0", "releases/v2.0.0-2"],
         [f"releases/acme-lens@1.2.0-blog-post{number}" for number in ("", "-2", "-3")],
         ["2026/01/post", "2026/01/post-2", "2026/01/post-3"],
+        ["releases/v2", "releases/pot.js-v2", "releases/v2-2"],
     ]  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from tests.builders import a_post
 from tests.refusals import message_of
 
 from contentsvc_core import PostStatus
-from contentsvc_core.content.editing import changed_post, due_post, entity_tag, post_fault
-from contentsvc_core.content.posts import BY_HAND, Post
+from contentsvc_core.content.editing import CreatePost, changed_post, due_post, entity_tag, new_post, post_fault
+from contentsvc_core.content.posts import BY_HAND, Label, Post, post_metadata
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
@@ -88,6 +88,8 @@ class TestScheduling:
     def test_a_time_that_has_passed_and_a_published_post_are_refused(self) -> None:
         late = "publishAt must be in the future: publish the post now, or choose a later time"
         assert message_of(changed(POST, publish_at="2026-01-01T01:00Z")) == late
+        command = CreatePost(title="Lamps", markdown="# Lamps", publish_at="2026-01-01T01:00Z")
+        assert message_of(new_post(command, post_id="post_1", organization_id="org_1", content="", at=LATER)) == late
         public = evolve(POST, status=PostStatus.PUBLISHED)
         assert message_of(changed(public, publish_at="2027-01-01")) == "publishAt must be absent: the post is published"
 
@@ -117,3 +119,9 @@ def test_an_entity_tag_is_strong_and_no_two_versions_share_one() -> None:
     assert re.fullmatch(r'"[0-9a-f]{32}"', tag)
     assert tag == entity_tag(evolve(POST))
     assert tag != entity_tag(evolve(POST, updated_at=START + timedelta(milliseconds=1)))
+
+
+def test_the_fields_that_editors_set_are_metadata_of_a_post_without_a_source() -> None:
+    assert post_metadata(POST) is None
+    assert post_metadata(evolve(POST, summary="Of lamps")) == {"summary": "Of lamps"}
+    assert post_metadata(evolve(POST, labels=(Label.FIXED,))) == {"labels": ["fixed"]}

@@ -214,6 +214,10 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
         ({"headings": ["New"]}, "headings must be an object of headings by section"),
         ({"headings": {"new": "New"}}, f"headings names 'new', which is not one of {', '.join(SECTIONS)}"),
         ({"headings": {"added": ""}}, "headings has a heading of 'added' that is empty"),
+        (
+            {"headings": {"added": "x" * 80}, "longestPost": 999},
+            "longestPost must be a whole number from 1,000 to 100,000",
+        ),
         ({"headings": {"added": "x" * 81}}, "headings has a heading of 'added' that is longer than 80 characters"),
         ({"longestPost": 999}, "longestPost must be a whole number from 1,000 to 100,000"),
         ({"longestPost": 100_001}, "longestPost must be a whole number from 1,000 to 100,000"),

@@ -149,6 +149,7 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
     link = LinkBody(label="Docs", url="https://d.example")
     shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark, evolve(mark, kind=ImageKind.ICON)))
     assert [each.kind for each in shown.images] == [ImageKind.ICON, ImageKind.LOGO]
+    assert shown.image(ImageKind.LOGO) == mark
     body = ChangelogBody.of(shown, url="https://c.example/changelog/acme")
     assert to_builtins(body) == {
         "id": OFF.id,
@@ -359,6 +360,7 @@ def test_an_excerpt_is_a_line_of_text_without_headings() -> None:
     lists = '<p>A list</p>\n<ul>\n<li>One<ol start="2">\n<li>Two</li>\n</ol>\n</li>\n</ul>\n<p><em>An</em> end</p>'
     assert excerpt(lists) == "A list. One. Two. An end"
     assert excerpt("<ul><li>文章です。</li><li>検索</li></ul>") == "文章です。 検索"
+    assert excerpt("<p>One</p>\n<blockquote>\n<p>Two</p>\n</blockquote>\n<p>Three</p>") == "One. Three"
     assert excerpt("") == ""
     # An excerpt that would be cut within a tag ends before the tag.
     assert excerpt(f"<p>{'x' * 30} <a href='{'y' * 100}'>z</a></p>", 3) == "xx…"

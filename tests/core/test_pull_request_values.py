@@ -123,13 +123,14 @@ def test_a_number_that_no_pull_request_has_describes_nothing(number: int) -> Non
         ("It shines.<!-- and the rest", "It shines."),
         ("<!-- <!-- -->It --> shines", "It --> shines"),
         ("x" * BODY_LENGTH, "x" * BODY_LENGTH),
+        ("x" * (BODY_LENGTH - 2) + " yy", "x" * (BODY_LENGTH - 2) + "…"),
         ("x" * (BODY_LENGTH + 1), "x" * (BODY_LENGTH - 1) + "…"),
     ],
 )
 def test_a_body_is_kept_without_the_comments_of_its_template(body: str | None, kept: str) -> None:
-    described = described_pull_request(12, title="x", body=body, labels=(), author="", merged_sha=None)
+    described = described_pull_request(1, title="x", body=body, labels=(), author="", merged_sha="no hash")
 
-    assert described == PullRequest(number=12, title="x", body=kept)
+    assert described == PullRequest(number=1, title="x", body=kept)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def test_an_address_is_read(text: str, url: str) -> None:
         ("gopher://acme.example", "must begin with http:// or https://"),
         ("javascript:alert(1)", "must begin with http:// or https://"),
         ("https://", "must name a host"),
+        ("https://[v1.acme.example]/", "must name a host"),
         ("https:///path", "must name a host"),
         ("https://user:secret@acme.example/", "must not hold a user name or password"),
         ("https://acme.example@evil.example/", "must not hold a user name or password"),
@@ -181,7 +182,7 @@ def test_reading_an_address_never_raises_and_never_lets_a_private_number_pass(te
 
 
 def test_an_operator_opens_hosts_at_their_ports_alone() -> None:
-    opened = read_site_hosts(" intranet, 127.0.0.1:8080 ,,[::1]:81")
+    opened = read_site_hosts(" Intranet., 127.0.0.1:8080 ,,[::1]:81")
 
     assert opened == {
         SiteHost(host="intranet", port=80),

@@ -47,7 +47,7 @@ ROOMS: Final = (
 
 _WORDS: Final = tuple(
     f"tests/core/changelog/{name}.py"
-    for name in ("test_changelog_tables", "test_changelog_styles", "test_golden_histories")
+    for name in ("test_changelog_tables", "test_changelog_styles", "test_golden_histories", "test_changelog_select")
 )
 #: Modules whose functions run when other modules are imported, so that no test reaches them, and their tests.
 AT_IMPORT: Final[Mapping[str, tuple[str, ...]]] = {

@@ -72,9 +72,8 @@ def _own_name(facts: SiteFacts, host: str) -> str | None:
     title = facts.title or facts.shared_title
     if title is None:
         return None
-    parts = [part.strip() for part in _BETWEEN.split(title) if part.strip()]
     labels = {_NOT_LETTERS.sub("", label.lower()) for label in host.split(".")}
-    for part in parts:
+    for part in _BETWEEN.split(title):
         if _NOT_LETTERS.sub("", part.lower()) in labels:
             return part
     return None

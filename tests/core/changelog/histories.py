@@ -72,6 +72,13 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request #2 from ada/boil\n\nA better boiler",
         )
     ),
+    "a merge without files, when no commit waits for one": _brief(
+        _push(
+            "Ring at noon | src/a.py",
+            "Merge pull request #1 from ada/bell\n\nA bell for the kettle | src/a.py",
+            "Merge pull request #2 from ada/boil\n\nA better boiler",
+        )
+    ),
     "a merge without a title takes that of its first commit": _brief(
         _push(
             "Ring at noon, in the kitchen | src/a.py",
@@ -131,6 +138,7 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request 'A bell for each pot' (#11) from ada/bell into main",
             "Merged PR 13: A spout (#14)",
             "Merge branch 'spout' into 'main'\n\nSee merge request acme/kettle!12",
+            "Merge pull request #15 from ada/cup (#16)\n\nA cup of tea",
         )
     ),
     "a merge keeps what breaks, from it or from its commits": _brief(
@@ -155,8 +163,12 @@ _MERGES: Final[Mapping[str, Brief]] = {
             "Merge pull request #1 from ada/bell\n\nA bell\n\nCo-authored-by: Grace <grace@mail.example> | src/a.py",
         )
     ),
+    "a commit without files among others of its pull request": _brief(
+        _push("Ring at noon (#5)", "Name the bell (#5) | docs/bell.md", "wip (#6)", "Boil faster (#6)")
+    ),
     "commits that only remove files": _brief(
         push(
+            _commit("Ring at noon", 5, "src/a.py", removed=("changes/9.added.md",)),
             _commit("Drop the page of spouts", 1, removed=("docs/spouts.md",)),
             _commit("Drop the spout", 2, "docs/a.md", removed=("src/spout.py",)),
             _commit("Drop each cup (#5)", 3, removed=("src/cup.py",)),
@@ -206,6 +218,19 @@ _SAME: Final[Mapping[str, Brief]] = {
     ),
     "the same words, and the first one breaks": _brief(
         _push("fix!: close it now\n\nBREAKING CHANGE: it closes", "fix!: close it now (#2)\n\nBREAKING CHANGE: no")
+    ),
+    "the same words, and one has a sign": _brief(
+        _push("🐛 Show each bell", "Show each bell (#1)", "🐛 Show each lid (#2)", "Show each lid")
+    ),
+    "the same files and words, with a number before or after": _brief(
+        _push(
+            "Ring the old bell at noon | src/a.py",
+            "Ring the old bell at noon, twice (#1) | src/a.py",
+            "Ring the old bell | src/a.py",
+            "Boil the water in the pot (#2) | src/b.py",
+            "Boil the water | src/b.py",
+            "Boil the water | src/b.py src/a.py",
+        )
     ),
     "a number of two entries, which is neither's own, is shown once": _brief(
         _push("Ring at noon (#77) (#1)", "Boil faster (#77) (#78) (#2)")
@@ -259,6 +284,9 @@ _REQUESTS: Final[Mapping[str, Brief]] = {
             *("revert: feat: ring at two", f"revert: the bell\n\nThis reverts commit {'7' * 40}.", "Revert the lid"),
         )
     ),
+    "a change that was undone, made again, and undone": _brief(
+        _push("feat: ring", 'Revert "feat: ring"', 'Revert "Revert "feat: ring""', 'Revert "feat: ring"', "fix: drip")
+    ),
     "a revert keeps its words": _brief(
         _push('Revert "Ring at noon" (#7)'), requests=(PullRequest(number=7, title="Take the bell away"),)
     ),
@@ -278,6 +306,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
         _push("docs: bell things (#3)", "feat: ring at one (#3)", "feat: pour (#4)", "fix!: pour twice (#4)", first=9),
         _push("Spout things of all kinds (#5)", "docs: the spout (#5)", "fix: a spout that pours (#5)", first=19),
         _push("Make the lid better (#6)", "fix(security): lock it (#6)", "docs: the lid (#6)", first=29),
+        _push("Tend the lid of it (#8)", "feat: a lid that rings (#8)", first=49),
         _push("Update the lid of it (#7)", "docs: the lid (#7)", "feat: a lid that closes (#7)", first=39),
     ),
     "habits: entries without news are counted if others have it": _brief(
@@ -286,6 +315,8 @@ _KINDS: Final[Mapping[str, Brief]] = {
             "Ring at one | src/a.py +changes/2.added.md",
             "Ring at two | src/a.py +changes/3.added.md",
             "Polish the old handle | src/h.py",
+            "Add a handle for the left hand (#9) | src/h.py",
+            *("Polish the spout (#8) | src/s.py", "Polish it once more (#8) | src/s.py"),
             "fix: stop the drip | src/d.py",
             "Remove the old API | src/o.py",
             "Deprecate cups | src/o.py",
@@ -303,7 +334,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
             *(f"Ring at {number} o'clock | src/a.py +changes/{number}.added.md" for number in range(3)),
             *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(13)),
             "Polish the old handle | src/h.py",
-            "Add a small shelf | src/h.py",
+            *("Add a small shelf | src/h.py", "Deprecate the old shelf | src/h.py"),
         )
     ),
     "habits: entries without numbers are counted if others have them": _brief(
@@ -318,7 +349,7 @@ _KINDS: Final[Mapping[str, Brief]] = {
     "habits: in a small window each change counts": _brief(
         _push(
             *(f"Add pot {number} to the shelf (#{number + 20}) | src/b.py" for number in range(6)),
-            "Polish the old handle | src/h.py",
+            *("docs: name the pots (#31)", "docs: name the shelf (#32)", "Polish the old handle | src/h.py"),
         )
     ),
     "scopes that the heading or the line repeats": _brief(
@@ -330,19 +361,26 @@ _KINDS: Final[Mapping[str, Brief]] = {
         )
     ),
     "vulnerabilities that stay private, folders, and no words": _brief(
-        _push("Merge commit from fork", "Fix src/lamp/lens/: focus", "(#4)", "feat: move src/bell/ring.py to noon")
+        _push(
+            "Merge commit from fork",
+            "feat: boil at once, update the docs",
+            "Fix src/lamp/lens/: focus",
+            *("(#4)", ""),
+            "feat: move src/bell/ring.py to noon",
+        )
     ),
     "updates of dependencies that other words name": _brief(
         _push(
             *("Stop the drip", "Upgrade the lower bound for jars from 1.1 to 1.4", "Bump to jugs 0.4.1"),
             *("Bump go version to 1.25", "Update development requirement for mugs from `^0.6` to `^0.7`"),
+            *("Bump lids from 1.0 to 1.1.", "Bump lids", "chore(deps): pin", f"Bump rope from 1 to {'7' * 60}"),
         )
     ),
     "updates of dependencies": _brief(
         _push(
             *("chore(deps): bump oil from 1.0 to 2.0", "chore(deps): bump oil from 2.0 to 3.0", "Bump tea to v3"),
             *("Update dependency cup to v4.1", "build(deps): bump actions/cache from 4 to 5", "Bump lids from 1 to 2"),
-            *("Bump lids from 2 to 1", "Update all dependencies", "chore(deps): bump the pots group with 8 updates"),
+            *("Bump Lids from 2 to 1", "Update all dependencies", "chore(deps): bump the pots group with 8 updates"),
             *("Bump cream from 1 to 2", "Bump milk from 1 to 2", "Bump sugar from 1 to 2", "Bump salt from 1 to 2"),
             "fix: stop the drip",
         )
@@ -418,6 +456,14 @@ POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
     ),
     "in German": (evolve(_SERVING, brand=evolve(_DRESSED, language="de")), ChangelogOptions()),
     "two repositories, and earlier events": (evolve(_SERVING, chapters=_TWO, left_out=2), ChangelogOptions()),
+    "of a company that is named as the project": (
+        evolve(_SERVING, brand=evolve(_DRESSED, company_name="KETTLE")),
+        ChangelogOptions(),
+    ),
+    "the same words of many commits, without hashes": (
+        _brief(_push(*["fix: stop the drip"] * 52)),
+        ChangelogOptions(commit_hashes=False),
+    ),
     "packages together": (_TOGETHER, ChangelogOptions()),
     "packages without changes": (
         evolve(_TOGETHER, chapters=[evolve(_TOGETHER.chapters[0], events=[])]),

@@ -50,6 +50,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("📝 Explain the lens", "docs/lens.md", _S.DOCUMENTATION),
         ("👷 Run the tests on Windows", ".github/workflows/ci.yml", _S.INTERNAL),
         ("🔖 2.7.0", "package.json", None),
+        ("🔖 The one with the horn", "package.json", None),
     ),
     "brackets": (
         ("[Fix #21] Fix a false alarm of `Fog/Horn`", f"{_CODE} +changelog/fix_a_false_alarm.md", _S.FIXED),
@@ -65,6 +66,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("CMakeLists.txt: respect the prefix", "CMakeLists.txt lamp.c", _S.FIXED),
         ("doc: fix a typo", "README.md", _S.DOCUMENTATION),
         ("deps: update everything", "Cargo.lock", _S.DEPENDENCIES),
+        ("Upgraded oil", "package.json yarn.lock", _S.DEPENDENCIES),
         ("lamp-0.4.22", "Cargo.toml Cargo.lock", None),
     ),
     "imperative": (
@@ -72,6 +74,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Drop Python 3.9 from the matrix", ".github/workflows/ci.yml", _S.INTERNAL),
         ("Allow two lamps on one mast (#32)", _CODE, _S.ADDED),
         ("Remove the `dim()` method (#33)", _CODE, _S.BREAKING),
+        ("Remove the `glow()` method", "", _S.BREAKING),
         ("Deprecate `Lamp.old`", _CODE, _S.DEPRECATED),
         ("Speed up the search for ships", _CODE, _S.PERFORMANCE),
         ("Rename the test module", "tests/test_lamp.py", _S.INTERNAL),
@@ -96,6 +99,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     ),
     "words before the verb": (
         ("Robustly handle empty barrels", _CODE, _S.FIXED),
+        ("Apply added weights to the mast", _CODE, _S.CHANGED),
         ("Officially support barrels of oak", _CODE, _S.ADDED),
         ("When sailing, don\u2019t ring the bell", _CODE, _S.FIXED),
         ("Only ring the bell in fog", _CODE, _S.FIXED),
@@ -389,6 +393,8 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Bump the charts group with 8 updates (#63)", "requirements.txt", _S.DEPENDENCIES),
         ("Version Packages (#64)", "package.json CHANGELOG.md", None),
         ("Validate signatures of charts (CVE-2026-1234) (#65)", _CODE, _S.SECURITY),
+        ("Merge commit from fork (#66)", _CODE, _S.SECURITY),
+        ("Merge commit from fork: charts of pirates", _CODE, _S.SECURITY),
     ),
     "monorepo": (
         ("fix(lens): focus again", "packages/lens/src/index.ts +.changeset/blue-ships-turn.md", _S.FIXED),

@@ -18,7 +18,8 @@ def _thanked(*authors: Author, options: ChangelogOptions | None = None, message:
 
 def test_people_are_named_by_account_else_by_name_in_order_of_first_appearance() -> None:
     zoe, ned = Author(name="Zoë", email="zoe@mail.example"), Author(name="Ned", email="")
-    assert _thanked(zoe, ADA, ned, zoe, ADA) == "Zoë, @ada, Ned"
+    known = Author(name="", email="", username="kim")
+    assert _thanked(zoe, ADA, ned, zoe, known, ADA) == "Zoë, @ada, Ned, @kim"
 
 
 def test_a_person_without_account_and_address_is_known_by_name() -> None:

@@ -66,6 +66,7 @@ def test_what_comes_back_stands_where_it_stood(again: str) -> None:
         (["Add a loud, red bell", "Fix the loud red bell at noon", "Remove loud and red bell"], []),
         (["Remove the bell", "Add a bell"], ["Add a bell", "Remove the bell"]),
         (["Add a bell", "feat!: remove the bell"], ["Remove the bell", "Add a bell"]),
+        (["feat(Pot): add a bell", "feat(pot): remove the bell"], []),
         (["feat(pot): add a bell", "feat(lid): remove the bell"], ["**pot:** Add a bell", "**lid:** Remove the bell"]),
         (["Add a bell", "Remove the rope of the bell"], ["Add a bell", "Remove the rope of the bell"]),
     ],

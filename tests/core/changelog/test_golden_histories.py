@@ -112,7 +112,7 @@ def _notes() -> Iterator[str]:
     for body in NOTES:
         read = notes_of(release(body=body))
         yield f"== {_quoted(body)}"
-        yield f"lead: {read.lead!r}"
+        yield f"lead: {read.lead!r}{', and prose' if read.tells else ''}"
         yield from map(_line, read.changes[:12])
         yield f"{len(read.changes)} changes, {len(untold(body, changes))} of {len(changes)} untold"
         text, cut = clean(body, 120)
@@ -126,7 +126,8 @@ def _titles() -> Iterator[str]:
         yield f"{tag!r} {_quoted(name or '')}{' pre' if prerelease else ''}"
         yield f"    {release_title(said, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
         yield f"    {release_line(said, ENGLISH)}"
-        yield f"    {released_name(said)!r} {releases_named([said, said], 'kettle', ENGLISH, 1)!r}"
+        several = [releases_named([said, said], "kettle", ENGLISH, most) for most in (1, 2)]
+        yield f"    {released_name(said)!r} {several}"
 
 
 def _quoted(text: str) -> str:

@@ -31,7 +31,7 @@ CVE-2030-12: refuse it | [GHSA-1234-abcd-5678] refuse it | RUSTSEC-2030-0001: re
 fix: [security] ring | bell: [lid] ring | [bell] lid: ring | Ring at noon\n\n…and at one | Fix [#12] | Fix (#12)
 feat: ring\n\nBREAKING CHANGE: it rings\n- at noon\n- at one | #12: fix(#481): ring | Fix: ring | chore: CVE-2030-12
 fix!: ring | [lid]: fix: bell: ring | lid: bell - add a ring | :bug: :sparkles: ring | ring (#1) (#1)
-BREAKING: fix: ring
+BREAKING: fix: ring | fix(bell): #12: ring | fix: FEAT ring | Add - remove it | • ring
 """
 #: Messages at the edges of the parser; those of the styles are read as well.
 MESSAGES: Final = (
@@ -112,6 +112,7 @@ BREAKING: Final = (
     "## Breaking changes\n\n- it rings\n- it sings\n  loudly\n\nMore.",
     "## Breaking changes\n\nIt rings\nand sings.\n\nMore.",
     "## Breaking changes\n\nNone",
+    "## Breaking changes\n\nIt rings\n- at noon",
     "Breaking changes:\n- it rings\n\n- it sings\n# Next\n- no",
     "Breaking change? Yes, it rings",
     "### Breaking change?\n- [ ] no\n- [x] yes",
@@ -189,6 +190,18 @@ NOTES: Final = (
     "<!-- a\nb --> A kettle <!-- c --> sings, `<!-- d -->` too.\n\n<!-- open\n\n- Ring\\@noon &#64; &commat; a@b.ex",
     "#hashtag\n\n```\ncode\n```  \n- Ring\n\n## Lid ##\n\n- 00000000 at noon\n- [Pour][1] it\n\n[1]: https://x.example",
     "A sentence of many words stands in front. " * 14 + "\n\n- Ring",
+    (
+        "> The kettle sings at noon.\n\n<p>It rings at one.</p>\n\n| The kettle hums |\n\n### Lids\n\n"
+        "The lids close.\n\n- Ring"
+    ),
+    (
+        "## Lids\n\nThe lids close.\n\n## Bells\n\nThe bells ring.\n\n## Spouts\n\nThe spouts pour.\n\n"
+        "## Cups\n\nThe cups hold."
+    ),
+    (
+        "## Highlights\n\n### Two lids at once!\nEach kettle closes both.\n\n"
+        "- Ring. Adds a bell to the lid of each kettle in the house (#5)"
+    ),
     "",
 )
 

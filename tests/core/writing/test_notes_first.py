@@ -180,9 +180,11 @@ def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_th
 
 def test_a_blog_post_shows_notes_without_a_list_as_they_are() -> None:
     body = "It **rings** now.\n\nAnd *sings*."
-    assert (
-        "\n\nIt **rings** now.\n\nAnd *sings*.\n" in written(ContentType.BLOG_POST, release=release(body=body)).markdown
-    )
+    draft = written(ContentType.BLOG_POST, release=release(body=body))
+    assert draft.title == "kettle v1.2.0: It rings now"
+    assert "\n\nIt **rings** now.\n\nAnd *sings*.\n" in draft.markdown
+    lead = "It rings at noon, and at one, and at two, and at three, and at four, and at five, and at six, and at seven."
+    assert written(ContentType.BLOG_POST, release=release(body=lead)).title == "kettle v1.2.0 released"
     long = written(ContentType.BLOG_POST, release=release(body="It boils.\n\n" * 900)).markdown
     assert f"[read on in the release]({HOST}/releases/tag/v1.2.0)" in long
 

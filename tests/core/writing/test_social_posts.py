@@ -100,6 +100,12 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
     assert points[-1] == "• Stopped the drip"
     assert all(line.endswith("  ") for line in points[:-1])
     assert "br" in Seen(markdown).tags
+    mixed = [
+        *(f"feat: ring at {n} sharp" for n in range(3)),
+        "fix: stop the drip",
+        *(f"perf: boil {n}" for n in range(2)),
+    ]
+    assert written(_LINKEDIN, *mixed).markdown.count("Stopped the drip") == 1
 
 
 def test_a_post_for_x_names_a_feature_beside_breaking_changes() -> None:

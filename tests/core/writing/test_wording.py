@@ -74,6 +74,10 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Stop button does nothing", "Stop button does nothing"),
         ("Don't boil an empty pot", "No longer boils an empty pot"),
         ("do not push lids that are open", "no longer pushes lids that are open"),
+        ("Don't carry lids", "No longer carries lids"),
+        ("Don't boil pots and kettles", "No longer boils pots and kettles"),
+        ("Don't play with lids", "No longer plays with lids"),
+        ("Deprecate gas, Upgrade Oil", "Deprecated gas, Upgraded Oil"),
         ("Don't always close the lid", "Don't always close the lid"),
         ("Don't close the lid and open the spout", "Don't close the lid and open the spout"),
         ("Don't", "Don't"),
@@ -90,6 +94,7 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
     ("message", "told"),
     [
         ("fix: lid stays open", "Fix: lid stays open"),
+        ("fix(Lid): close the LID", "Closes the LID"),
         ("fix: avoid false alarms", "Avoids false alarms"),
         ("fix: properly close the lid", "Properly closes the lid"),
         ("feat!: report kelvin", "Breaking: report kelvin"),

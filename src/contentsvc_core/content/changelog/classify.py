@@ -327,7 +327,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (MERGES, _private_fix),
         (0 if outside else said, _security),
         (0 if no_release else ANY if releases else _IN_RELEASES, _release),
-        (patterns.EMPTY.bit if no_release and not announced else 0, _empty),
+        (0 if announced else patterns.EMPTY.bit, _empty),
         (UNDOES, _revert),
         (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
         (ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),

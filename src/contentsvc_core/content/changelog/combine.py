@@ -166,7 +166,6 @@ def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
         breaking=titled.breaking or message.breaking or bool(notes),
         breaking_notes=notes,
         body=request.body or message.body,
-        source=message.source,
     )
 
 
@@ -176,13 +175,11 @@ def _entry(message: CommitMessage, group: Group, request: "PullRequest | None" =
     commits = [read.commit for read in group]
     # A merge lists the files of its branch. A commit without a list among others adds nothing.
     if len(commits) > 1:
-        commits = [each for each in commits if each.added or each.modified or each.removed] or commits
+        commits = [each for each in commits if each.added or each.modified or each.removed]
     seen = touched(commits)
-    numbers = message.numbers
-    if len(group) > 1 or seen.numbers or request is not None:
-        own = numbers[-1:]
-        several = _once_each(seen.numbers, *(read.message.numbers for read in group))
-        numbers = (*(number for number in several if number not in own), *own)
+    own = message.numbers[-1:]
+    several = _once_each(seen.numbers, *(read.message.numbers for read in group))
+    numbers = (*(number for number in several if number not in own), *own)
     return Entry(message=message, reads=group, touched=seen, numbers=numbers, request=request)
 
 

@@ -290,7 +290,7 @@ def _unreferred(text: str) -> str:
 
 def _place(change: Change, text: str) -> str:
     scope = plain(change.scope)
-    return f" ({scope})" if scope and scope.casefold() not in text.casefold() else ""
+    return "" if scope.casefold() in text.casefold() else f" ({scope})"
 
 
 def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:

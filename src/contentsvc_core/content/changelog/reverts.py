@@ -113,10 +113,9 @@ def _may_be_one(scope: str | None, other: str | None) -> bool:
 
 def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -> Undoing:
     subject, _ = without_numbers(inner)
-    depth = 0
-    core = subject
+    core, is_done = subject, again
     while match := _QUOTED.fullmatch(core):
-        depth += match[1].casefold() == "revert"
+        is_done ^= match[1].casefold() == "revert"
         core, _ = without_numbers(match[2])
     undone = parse(core)
     # git says `Reapply "x"` where it used to say `Revert "Revert "x""`.
@@ -135,7 +134,7 @@ def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -
         quoted=quoted,
         description=undone.description,
         scope=message.scope or undone.scope,
-        again=again != bool(depth % 2),
+        again=is_done,
         keys=tuple(keys),
     )
 

@@ -277,7 +277,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
 
 
 def _is_reference(message: CommitMessage) -> bool:
-    return message.description[-1:].isdecimal() and REFERENCE_ALONE.fullmatch(message.description) is not None
+    return REFERENCE_ALONE.fullmatch(message.description) is not None
 
 
 def _instead(message: CommitMessage) -> str:

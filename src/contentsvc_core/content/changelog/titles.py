@@ -57,10 +57,11 @@ def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, 
         return changes_title([item.change for item in items], start, phrases)
     released = [item.change for item in items if item.released]
     others = [item for item in items if not item.released]
-    if any(map(is_news, released)) or not (said or any(is_news(item.change) for item in others)):
-        return changes_title(released, names, phrases)
-    if said and len(names) + len(said) + 2 <= TITLE_LIMIT:
+    is_told = any(map(is_news, released))
+    if said and not is_told and len(names) + len(said) + 2 <= TITLE_LIMIT:
         return plain_title(f"{names}: ", plain(said), "", phrases)
+    if is_told or not any(is_news(item.change) for item in others):
+        return changes_title(released, names, phrases)
     elsewhere = [item for item in others if not item.part.releases]
     place = projects_named(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released
     return changes_title([item.change for item in elsewhere or others], f"{names}{phrases.semicolon}{place}", phrases)

@@ -62,7 +62,7 @@ def write_changelog(brief: Brief, options: ChangelogOptions = DEFAULT_OPTIONS) -
     reported = [part for part in parts if part.releases or any(map(is_news, part.changes))]
     if not reported and options.upkeep_posts == "write":
         # The options ask for the upkeep: it is listed.
-        options = evolve(options, fold_upkeep=False, folded=frozenset())
+        options = evolve(options, fold_upkeep=False)
         parts = report_of(brief, options, phrases, technical=voice.technical)
         reported = [part for part in parts if part.changes]
     if not reported:

@@ -212,7 +212,7 @@ def line_of(item: Item, news: News) -> str:
     said = labelled(item.change, said_of(item, news), news.phrases)
     places = [item.part.project] if news.several else []
     scope = plain(item.change.scope)
-    if news.voice.technical and scope and scope.casefold() not in said.casefold():
+    if news.voice.technical and scope.casefold() not in said.casefold():
         places.append(scope)
     if pending(item):
         places.append(news.phrases.not_released)

@@ -93,7 +93,7 @@ def _points(news: News, lead: Item | None) -> list[Item]:
     breaking = [item for item in items if item.change.section is Section.BREAKING]
     items = [*breaking[:_BREAKING], *(item for item in items if item not in breaking), *breaking[_BREAKING:]]
     points = items[:_POINTS]
-    fixes = [item for item in items[_POINTS:] if item.change.section is Section.FIXED]
+    fixes = [item for item in items if item.change.section is Section.FIXED]
     if fixes and all(item.change.section is not Section.FIXED for item in points):
         points[-1] = fixes[0]
     return points
