@@ -18,7 +18,7 @@ _FIRST_TABLE: Final = "organizations"
 
 
 async def revision(database: Database) -> str | None:
-    """Return the revision of the schema; ``None``: there is none yet.
+    """Return the revision of the schema; ``None``: the database has no schema yet.
 
     A SQLite file with the tables of another application raises :class:`SchemaMismatch`.
     """
