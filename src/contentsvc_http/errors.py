@@ -7,6 +7,7 @@ import structlog
 from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.receive import UNAVAILABLE
+from contentsvc_http.faults import log_fault
 
 if TYPE_CHECKING:
     from litestar import Request, Response
@@ -96,7 +97,7 @@ def refusal(exc: Exception) -> Refused:
         case Refused():
             return exc
         case StoreUnavailable():
-            _LOG.warning("store unavailable", reason=str(exc))
+            log_fault(exc)
             return Refused(503, {"error": UNAVAILABLE}, {"Retry-After": str(RETRY_AFTER_S)})
         case Overloaded():
             return Refused(503, {"error": "Too many requests at once: try again"}, {"Retry-After": str(RETRY_AFTER_S)})

@@ -1,15 +1,22 @@
 """``Subscribers`` and ``Mailbox``: opt-in, batches of announced posts, and mails that are taken under a lease."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
 from attrs import evolve
 from contract_lanes import until_they_wait
 from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, tenant
+from sqlalchemy import insert
+from sqlite_files import file_of
+from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema.mailing import mails
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -300,6 +307,48 @@ async def test_organizations_take_turns_however_many_subscribers_one_of_them_has
 
     turns = [[mail.subscriber.organization_id for mail in await take(large, limit=3)] for _ in range(3)]
     assert turns == [[large.id, small.id, large.id], [large.id, small.id, large.id], [large.id]]
+
+
+async def test_taking_mails_reads_no_more_however_many_wait(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    await changelog_of(acme)
+    subscriber, _ = await confirmed(acme, "ann@example.org")
+    row: dict[str, Any] = {
+        "organization_id": acme.id,
+        "subscriber_id": subscriber.id,
+        "kind": MailKind.POSTS.value,
+        "status": MessageStatus.PENDING.value,
+        "attempts": 0,
+        "takes": 0,
+        "created_at": 0,
+    }
+    steps: list[int] = []
+
+    for many in range(2):
+        rows = [row | {"id": f"{many}/{number}", "due_at": number} for number in range(9 + 990 * many)]
+        await database.change(insert(mails).values(rows))
+        with statements() as executed:
+            assert len(await take(acme, limit=3)) == 3
+        reading = [each for each in executed if each[0].startswith("WITH")]
+        assert len(reading) == len(MailKind)
+        steps.append(sum(_steps(database, statement, parameters) for statement, parameters in reading))
+
+    assert steps[1] <= steps[0] + 10
+
+
+def _steps(database: Database, statement: str, parameters: Any) -> int:
+    """Return how many hundreds of steps SQLite takes for a query."""
+    number = 0
+
+    def count() -> int:
+        nonlocal number
+        number += 1
+        return 0
+
+    with closing(sqlite3.connect(file_of(database))) as connection:
+        connection.set_progress_handler(count, 100)
+        connection.execute(statement, parameters).fetchall()
+    return number
 
 
 async def test_old_mails_and_announcements_are_swept(acme: Tenant) -> None:

@@ -6,14 +6,18 @@ from datetime import datetime
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, Stores, Tenant, a_post, later, release, take, tenant
+from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, release, take, tenant
+from sqlalchemy import update
 from test_webhook_endpoints_contract import added
 
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, listed_entry
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
@@ -340,6 +344,25 @@ async def test_failures_in_a_row_are_counted_and_end_with_a_success(acme: Tenant
     await stores.outbox.record(ended(taken))
     assert await failures() == [0, 0]
     assert other.failures == 0
+
+
+async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_others(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    newer, known = await added(acme), await added(acme)
+    format_ = update(webhook_endpoints).where(webhook_endpoints.c.id == newer.id)
+    await database.change(format_.values(format="pigeon"))
+    await waiting(newer, acme.stores)
+
+    post = await completed(acme, status=PostStatus.PUBLISHED)
+
+    events = [("post.created", post.id), ("post.published", post.id)]
+    assert await due(acme.stores, later(days=1), limit=1) != []
+    assert await told(acme) == events
+    # With the newer version again, also the event that people do not receive without a choice is missing.
+    await database.change(format_.values(format=EndpointFormat.SLACK.value))
+    found = await taken_at(acme.stores, later(days=1))
+    assert sorted(each.message.type for each in found) == ["endpoint.test", "post.published"]
+    assert known.id not in {each.message.endpoint_id for each in found}
 
 
 async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(

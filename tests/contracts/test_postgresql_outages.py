@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from contract_lanes import on_lanes
-from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_trigger, ending, later, tenant
+from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_post, a_trigger, ending, later, tenant
 from sqlalchemy import Connection, text
 from test_brands_contract import a_brand
 from test_schedules_contract import a_schedule
@@ -25,7 +25,7 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.removals import Removed
-from contentsvc_core.workflows.runs import CANCELLED
+from contentsvc_core.workflows.runs import CANCELLED, Completion
 
 pytestmark = pytest.mark.slow("stops and freezes a PostgreSQL of its own")
 
@@ -222,7 +222,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
     for schedule in schedules:
         assert await stores.schedules.add(schedule)
-    run, other = await acme.taken(), await acme.taken()
+    run, other, written, told = [await acme.taken() for _ in range(4)]
     link = Session(digest="d", key_prefix="csk_1", created_at=later(), expires_at=later(hours=1))
     await stores.sessions.add(link)
     dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
@@ -254,12 +254,18 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     assert lost == 12
     assert await stores.sessions.remove(link.digest)
     assert lost == 14
+    assert await stores.ledger.complete(written, a_post(acme.id), once="v1") is Completion.COMPLETED
+    assert lost == 16
+    completed = await stores.ledger.complete(told, a_post(acme.id), once="v1", also=["v2"])
+    assert completed is Completion.ALREADY_REPORTED
+    assert lost == 18
     # A missing value stays missing: nothing is made up.
     assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
     assert not await stores.schedules.remove(acme.id, schedules[1].id)
     assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
     assert not await stores.ledger.restart(acme.id, other.id, due_at=later())
     assert not await stores.ledger.cancel(acme.id, run.id, CANCELLED)
+    assert await stores.ledger.complete(written, a_post(acme.id), once=None) is Completion.GONE
     assert not await stores.sessions.remove(link.digest)
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, Stores, Tenant, later, push, tenant
-from sqlalchemy import insert
+from contract_values import IDS, RotatingSealer, Stores, Tenant, later, push, tenant
+from sqlalchemy import insert, update
 from tests.builders import an_entry
 
-from contentsvc_adapters.sql import SqlStores, rows
+from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
 from contentsvc_adapters.sql.schema.deliveries import claims, log_entries
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.testing import START, ManualClock
@@ -118,6 +119,18 @@ async def test_a_fault_of_one_log_keeps_no_other_from_being_swept(
     with pytest.raises(StoreUnavailable):
         await sweeper(acme.stores, on_fault=faults.append).sweep()
     assert len(faults) == 1
+
+
+async def test_an_unreadable_organization_keeps_no_log_from_being_swept(database: Database) -> None:
+    stores = sql_stores(database, RotatingSealer())
+    acme, zenith = await tenant(stores), await tenant(stores, "zenith")
+    # As after a restart with an older list of time zones, or with an earlier version.
+    newer = update(organizations).where(organizations.c.id == acme.id)
+    await database.change(newer.values(time_zone="Mars/Olympus", retention_days=90))
+    for each in (acme, zenith):
+        await filled(each, 100)
+
+    assert (await sweeper(stores).sweep()).log_entries == 10 + 70
 
 
 async def test_content_is_kept_however_old(acme: Tenant) -> None:

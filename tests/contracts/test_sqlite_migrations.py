@@ -15,7 +15,7 @@ from older_schema import in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import HEAD, Database, migrations, revision, upgrade
+from contentsvc_adapters.sql import HEAD, Database, make_ready, migrations, revision, upgrade
 from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_core.errors import SchemaMismatch
 
@@ -148,3 +148,26 @@ async def test_a_schema_of_a_newer_version_is_refused(database: Database, found:
     with pytest.raises(SchemaMismatch, match=rf"{found}.*newer version.*run that version, or restore"):
         await upgrade(database)
     assert await revision(database) == found
+
+
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+async def test_a_file_of_another_application_is_refused_and_left_unchanged(empty: Database, found: str | None) -> None:
+    with closing(sqlite3.connect(file_of(empty))) as file, file:
+        file.execute("CREATE TABLE lamps (lit)")
+        if found is not None:
+            file.execute("CREATE TABLE alembic_version (version_num)")
+            file.execute("INSERT INTO alembic_version VALUES (?)", (found,))
+    before = file_of(empty).read_bytes()
+
+    for work in (upgrade, make_ready, revision):
+        with pytest.raises(SchemaMismatch, match=r"another application.*set CONTENTSVC_DATABASE_URL to another file"):
+            await work(empty)
+
+    await empty.dispose()
+    assert file_of(empty).read_bytes() == before
+
+
+async def test_an_empty_file_is_used(empty: Database) -> None:
+    file_of(empty).touch()
+
+    assert await upgrade(empty)

@@ -310,14 +310,24 @@ def test_a_schema_of_another_version_is_named(
 
 
 def test_a_file_without_a_schema_needs_no_backup(folder: Path) -> None:
-    with closing(sqlite3.connect("contentsvc.db")) as connection:
-        connection.execute("CREATE TABLE lamps (lit)")
+    (folder / "contentsvc.db").touch()
 
     found = told()
 
     assert found.one("schema") == ("warning", f"there is no schema yet; this version needs {HEAD}")
     assert found.all("schema")[0]["advice"] == "run 'contentsvc migrate'; 'serve' and other commands also create it"
     assert found.one("key") == ("skipped", "there is no schema yet")
+
+
+def test_a_file_of_another_application_is_a_fault(folder: Path) -> None:
+    change("CREATE TABLE lamps (lit)")
+
+    found = told()
+
+    assert found.one("schema")[0] == "fault"
+    assert "another application" in found.one("schema")[1]
+    assert found.all("schema")[0]["advice"].startswith("set CONTENTSVC_DATABASE_URL to another file")
+    assert found.one("key") == ("skipped", "the database belongs to another application")
 
 
 def test_a_key_that_does_not_open_what_is_stored_is_a_fault(

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import final
 from zoneinfo import ZoneInfo
@@ -40,6 +40,9 @@ class MemoryDirectory(SealedMemoryStore):
 
     async def organizations(self) -> Sequence[Organization]:
         return sorted(self._state.organizations.values(), key=lambda organization: organization.slug)
+
+    async def retention_days(self) -> Mapping[str, int]:
+        return {each.id: each.retention_days for each in self._state.organizations.values()}
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         refuse_unstorable(house_style)

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -89,6 +89,11 @@ class SqlDirectory(SealedSqlStore):
     async def organizations(self) -> Sequence[Organization]:
         query = select(organizations).order_by(organizations.c.slug)
         return [directory_rows.organization_of(row) for row in await self._database.rows(query)]
+
+    async def retention_days(self) -> Mapping[str, int]:
+        # An organization that cannot be read must not keep the logs of the others.
+        query = select(organizations.c.id, organizations.c.retention_days)
+        return {row.id: row.retention_days for row in await self._database.rows(query)}
 
     async def add_integration(self, integration: Integration, secret: str, *, token: str | None = None) -> bool:
         try:

@@ -2,6 +2,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import Any, Final, final
 
 from sqlalchemy import (
@@ -167,7 +168,10 @@ class SqlRunLedger:
         ending = Ending(run=run, post=post, once=once, pushes=pushes)
         if also:
             dialect = self._database.dialect
-            return await self._database.write(lambda connection: complete_together(connection, dialect, ending, also))
+            (completion,) = await self._write_completions(
+                lambda connection: [complete_together(connection, dialect, ending, also)]
+            )
+            return completion
         return await self._completing(ending)
 
     async def reported(self, organization_id: str, keys: Collection[str]) -> Collection[str]:
@@ -203,7 +207,19 @@ class SqlRunLedger:
 
     async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
         dialect = self._database.dialect
-        return await self._database.write(lambda connection: complete(connection, dialect, endings))
+        return await self._write_completions(lambda connection: complete(connection, dialect, endings))
+
+    async def _write_completions(self, work: Callable[[Connection], Sequence[Completion]]) -> Sequence[Completion]:
+        # As in `end`.
+        done: Sequence[Completion] = ()
+
+        def write(connection: Connection) -> Sequence[Completion]:
+            nonlocal done
+            found = zip_longest(work(connection), done)
+            done = [(now if now is not Completion.GONE else before) or now for now, before in found]
+            return done
+
+        return await self._database.write(write)
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         ending = changing(run).values(status=status.value, error=reason)

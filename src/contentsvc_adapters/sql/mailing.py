@@ -1,12 +1,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final, final
 
 from sqlalchemy import (
+    BindParameter,
     Column,
     Connection,
     Delete,
+    FromClause,
+    Integer,
     Select,
+    Subquery,
     Table,
     Update,
     bindparam,
@@ -21,7 +26,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, sweeping
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -60,6 +65,10 @@ def announce(connection: Connection, dialect: Dialect, occurrences: Iterable[Occ
 
 @final
 class SqlMailbox(SealedSqlStore):
+    @cached_property
+    def _due(self) -> Sequence[Select[str]]:
+        return [_heads(self._database.dialect, kind) for kind in MailKind]
+
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)
@@ -138,18 +147,10 @@ class SqlMailbox(SealedSqlStore):
         return [_announced(row) for row in rows]
 
     async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
-        # Organizations take turns, so that a large batch of one does not hold up the mails of the others.
-        turn = func.row_number().over(partition_by=mails.c.organization_id, order_by=(mails.c.due_at, mails.c.id))
-        due = [
-            select(mails.c.id)
-            .where(_PENDING, mails.c.kind == kind.value, mails.c.due_at <= to_ms(now))
-            .order_by(turn, mails.c.due_at, mails.c.id)
-            .limit(limit)
-            for kind in MailKind
-        ]
+        parameters = {"now": to_ms(now), "most": limit}
 
         def look(connection: Connection) -> list[str]:
-            return [id_ for query in due for id_ in connection.scalars(query)][:limit]
+            return [id_ for query in self._due for id_ in connection.scalars(query, parameters)][:limit]
 
         ids = await self._database.read(look)
         if not ids:
@@ -218,6 +219,37 @@ class SqlMailbox(SealedSqlStore):
 
         both = [oldest(mails, mails.c.id), oldest(announced_posts, announced_posts.c.post_id)]
         return await self._database.write(lambda connection: sum(connection.execute(each).rowcount for each in both))
+
+
+def _heads(dialect: Dialect, kind: MailKind) -> Select[str]:
+    """Create the query for the first mails of all organizations, in turns: a large batch holds up no other one.
+
+    As in the ledger, the first mail of each organization is read, and several mails of a few organizations.
+    """
+    mine = mails.alias("mine")
+    most = bindparam("most", type_=Integer)
+
+    def first(outer: FromClause, number: BindParameter[int] | int) -> Subquery:
+        inner = (
+            select(mine.c.id, mine.c.organization_id, mine.c.due_at)
+            .where(
+                has_value(mine.c.status, MessageStatus.PENDING),
+                has_value(mine.c.kind, kind),
+                mine.c.organization_id == outer.c.organization_id,
+                mine.c.due_at <= bindparam("now"),
+            )
+            .order_by(mine.c.due_at, mine.c.id)
+            .limit(number)
+            .correlate(outer)
+        )
+        return dialect.for_each(outer, inner, of=mails)
+
+    one = first(distinct_values(mails.c.organization_id, _PENDING & has_value(mails.c.kind, kind)), 1)
+    leading = select(one.c.organization_id).order_by(one.c.due_at, one.c.id).limit(most).cte("leading")
+    several = first(leading, most)
+    order = (several.c.due_at, several.c.id)
+    turn = func.row_number().over(partition_by=several.c.organization_id, order_by=order)
+    return select(several.c.id).order_by(turn, *order).limit(most)
 
 
 def _changing(taken: TakenMail) -> Update:

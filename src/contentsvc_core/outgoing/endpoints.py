@@ -84,10 +84,11 @@ class WebhookEndpoint:
         return addresses_of(self.url) if self.format is EndpointFormat.EMAIL else ()
 
 
-def is_subscribed(format_: EndpointFormat, chosen: Collection[EventType] | None, kind: EventType) -> bool:
-    """Check whether an endpoint with these settings subscribes to a type; ``None``: it has chosen no types.
+def is_subscribed(format_: EndpointFormat | None, chosen: Collection[EventType] | None, kind: EventType) -> bool:
+    """Check whether an endpoint with these settings subscribes to a type.
 
-    Without a choice, people do not receive ``post.created``: other events report the same post.
+    ``chosen`` is ``None`` if it has chosen no types, ``format_`` if a newer version has written the format. Without a
+    choice, people do not receive ``post.created``: other events report the same post.
     """
     if chosen is not None:
         return kind in chosen

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -23,6 +23,10 @@ class Directory(Protocol):
 
     async def organizations(self) -> Sequence[Organization]:
         """List all organizations, by slug."""
+        ...
+
+    async def retention_days(self) -> Mapping[str, int]:
+        """Return the retention period of every organization's log, in days, by the organization's id."""
         ...
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:

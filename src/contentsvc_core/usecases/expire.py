@@ -60,12 +60,12 @@ class Sweeper:
         """Delete in small batches, each in its own transaction, so that the sweep may be interrupted."""
         stores, now = self._stores, self._clock.now()
         entries = messages = 0
-        for organization in await stores.directory.organizations():
-            cutoff = retention_cutoff(organization.retention_days, now)
-            entries += await self._all(partial(stores.journal.sweep, organization.id, before=cutoff, limit=_BATCH))
-            messages += await self._all(partial(stores.outbox.sweep, organization.id, before=cutoff, limit=_BATCH))
+        for organization_id, days in (await stores.directory.retention_days()).items():
+            cutoff = retention_cutoff(days, now)
+            entries += await self._all(partial(stores.journal.sweep, organization_id, before=cutoff, limit=_BATCH))
+            messages += await self._all(partial(stores.outbox.sweep, organization_id, before=cutoff, limit=_BATCH))
             # A post stays announced as long as it could be mailed again, whatever the plan.
-            mails = partial(stores.mailbox.sweep, organization.id, before=now - RECENT, limit=_BATCH)
+            mails = partial(stores.mailbox.sweep, organization_id, before=now - RECENT, limit=_BATCH)
             messages += await self._all(mails)
         unconfirmed = now - CONFIRM_WITHIN
         secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)

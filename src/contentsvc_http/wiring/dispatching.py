@@ -10,8 +10,8 @@ from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
 from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.dispatch import Dispatcher
+from contentsvc_http.faults import log_fault
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.mailing import sender as mail_sender
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.usecases.pull_requests import PullRequestReader
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_http.faults import log_fault
 from contentsvc_http.instrumentation import Instrumentation
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.faults import log_fault
 from contentsvc_http.wiring.writers import open_writer
 
 if TYPE_CHECKING:

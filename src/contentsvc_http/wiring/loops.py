@@ -18,7 +18,7 @@ from contentsvc_core.usecases.edit import Publisher
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.schedule import Scheduler
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
-from contentsvc_http.wiring.faults import log_fault
+from contentsvc_http.faults import log_fault
 
 #: The interval of indexing after a write of this process, and in an idle process, in seconds.
 _INDEX_EVERY_S: Final = 2.0

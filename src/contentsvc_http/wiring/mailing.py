@@ -14,8 +14,8 @@ from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import BATCH_SIZE, Mailer
+from contentsvc_http.faults import log_fault
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.faults import log_fault
 
 #: The interval of polling for due mails after a write of this process, and in an idle process, in seconds.
 _LOOK_EVERY_S: Final = 2.0

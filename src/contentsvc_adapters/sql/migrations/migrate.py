@@ -10,12 +10,18 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
-HEAD: Final = "0023"
+HEAD: Final = "0024"
 
 _TABLE: Final = "alembic_version"
+#: Every revision has this table.
+_FIRST_TABLE: Final = "organizations"
 
 
 async def revision(database: Database) -> str | None:
+    """Return the revision of the schema; ``None``: the database has no schema yet.
+
+    A SQLite file with the tables of another application raises :class:`SchemaMismatch`.
+    """
     return await database.read(_revision)
 
 
@@ -28,9 +34,11 @@ def is_older(found: str | None) -> bool:
 async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
-    A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. A newer
-    version's schema raises :class:`SchemaMismatch`.
+    A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. The
+    schema of a newer version or of another application raises :class:`SchemaMismatch`.
     """
+    # Read first: a connection for writing changes the journal mode of any file.
+    await revision(database)
     return await database.write_alone(_upgrade)
 
 
@@ -51,9 +59,20 @@ async def make_ready(database: Database) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(_TABLE):
-        return None
-    return connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))  # noqa: S608  # a constant
+    inspector = inspect(connection)
+    found: str | None = None
+    if inspector.has_table(_TABLE):
+        found = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))  # noqa: S608  # a constant
+    # A PostgreSQL database may have the tables of its extensions.
+    if found != HEAD and connection.dialect.name == "sqlite":
+        tables = inspector.get_table_names()
+        if tables and (found is None or _FIRST_TABLE not in tables):
+            message = (
+                "the database file belongs to another application: it has tables, but not those of contentsvc; "
+                "set CONTENTSVC_DATABASE_URL to another file, which is created if it is missing"
+            )
+            raise SchemaMismatch(message)
+    return found
 
 
 def _upgrade(connection: Connection) -> bool:

@@ -18,6 +18,7 @@ from contentsvc_core.workflows.runs import RunStatus
 
 #: The maximum number of rows in one statement: databases limit parameters to about 32,000.
 _AT_ONCE: Final = 500
+_FORMATS: Final = {each.value: each for each in EndpointFormat}
 _ENDPOINTS: Final[Select[*tuple[Any, ...]]] = select(
     webhook_endpoints.c.id,
     webhook_endpoints.c.organization_id,
@@ -77,4 +78,4 @@ def fail_runs(connection: Connection, dialect: Dialect, failing: Update, reason:
 def wants(row: AnyRow, kind: EventType) -> bool:
     # Compares the stored text: a list of unknown types only is parsed as empty, but does not mean all types.
     chosen = None if row.event_types == "[]" else message_rows.event_types_of(row.event_types)
-    return is_subscribed(EndpointFormat(row.format), chosen, kind)
+    return is_subscribed(_FORMATS.get(row.format), chosen, kind)

@@ -45,6 +45,8 @@ _ANY_DUE: Final = (
     .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
     .limit(literal_column("1"))
 )
+#: Messages in a format of a newer version wait for it: an unreadable one would hold up all others.
+_SERVED: Final = webhook_endpoints.c.enabled & webhook_endpoints.c.format.in_([each.value for each in EndpointFormat])
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
 _DELAYED: Final = 500
 
@@ -108,7 +110,7 @@ class SqlOutbox(SealedSqlStore):
         return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
 
     def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[LeasedMessage]:
-        on = select(webhook_endpoints.c.id).where(webhook_endpoints.c.enabled)
+        on = select(webhook_endpoints.c.id).where(_SERVED)
         free = self._database.dialect.locking(
             select(webhook_messages.c.id).where(
                 webhook_messages.c.id.in_(ids),
@@ -268,7 +270,7 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
         select(webhook_endpoints.c.id)
         .join(waiting, waiting.c.endpoint_id == webhook_endpoints.c.id)
         .where(
-            webhook_endpoints.c.enabled,
+            _SERVED,
             failures > 0 if is_failing else failures == 0,
             webhook_endpoints.c.organization_id.not_in(bindparam("full", expanding=True)),
         )

@@ -61,4 +61,8 @@ mails: Final = Table(
     Column("error", Text),
     Index(None, "organization_id", "created_at", "id"),
 )
-partial_index("ix_mails_pending", mails.c.kind, mails.c.due_at, mails.c.id, where=mails.c.status == "pending")
+partial_index(
+    "ix_mails_pending",
+    *(mails.c.kind, mails.c.organization_id, mails.c.due_at, mails.c.id),
+    where=mails.c.status == "pending",
+)

@@ -10,6 +10,7 @@ from rich.filesize import decimal
 from sqlalchemy.engine import make_url
 
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
+from contentsvc_core.errors import SchemaMismatch
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
     HEAD,
@@ -98,7 +99,11 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
         advice = f"{OWN_TABLES}; after a restore, docs/operations.md, Backup, has the command"
         found = fault(name, f"{forbidden}: deliveries are answered with 500", advice)
         return [found], "the database role lacks permissions"
-    current = await database.revision()
+    try:
+        current = await database.revision()
+    except SchemaMismatch as exc:
+        sentence, _, advice = str(exc).partition("; ")
+        return [fault(name, sentence, advice)], "the database belongs to another application"
     if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):

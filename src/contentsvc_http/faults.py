@@ -1,0 +1,34 @@
+from time import monotonic
+from typing import Final
+
+import structlog
+
+from contentsvc_core.errors import StoreUnavailable
+
+#: Without a fault for this long, an outage has ended, in seconds: two heartbeats of a process that performs runs.
+_QUIET_S: Final = 5.0
+_ADVICE: Final = "see that the database runs and has room; 'contentsvc doctor' names the cause"
+_LOG: Final = structlog.get_logger("contentsvc")
+
+
+class _Faults:
+    """Logs faults; of an outage of the database, each reason once, however many requests and loops it meets."""
+
+    def __init__(self) -> None:
+        self._reasons = set[str]()
+        self._last = 0.0
+
+    def __call__(self, exc: Exception) -> None:
+        if not isinstance(exc, StoreUnavailable):
+            _LOG.error("fault", exc_info=exc)
+            return
+        now = monotonic()
+        if now - self._last >= _QUIET_S:
+            self._reasons.clear()
+        self._last = now
+        if (reason := str(exc)) not in self._reasons:
+            self._reasons.add(reason)
+            _LOG.warning("store unavailable", reason=reason, advice=_ADVICE)
+
+
+log_fault: Final = _Faults()
