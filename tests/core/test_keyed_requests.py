@@ -1,7 +1,11 @@
-from datetime import timedelta
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
 
+import pytest
 from attrs import evolve
 
+from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_core.access.keyed_requests import (
     OTHER_REQUEST,
     STILL_RUNNING,
@@ -10,7 +14,9 @@ from contentsvc_core.access.keyed_requests import (
     begun,
     ended,
 )
-from contentsvc_core.testing import START
+from contentsvc_core.refusals import Refusal
+from contentsvc_core.testing import START, CountingIds, ManualClock
+from contentsvc_core.usecases.keyed_requests import Idempotency
 
 MS = timedelta(milliseconds=1)
 REMEMBERED = timedelta(hours=24)
@@ -91,3 +97,34 @@ def test_only_the_last_execution_ends_a_request_and_once() -> None:
     assert ended(again, FIRST.execution, None, refused=True) == again
     assert ended(answered, again.execution, None, refused=True) == answered
     assert ended(None, FIRST.execution, ANSWER, refused=False) is None
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_a_request_that_is_sent_again_is_the_same_one_until_it_is_refused(*, refused: bool) -> None:
+    clock, ids = ManualClock(), CountingIds()
+    stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
+    executions: list[tuple[str, datetime]] = []
+
+    def repeatable(seed: str, at: datetime) -> AbstractContextManager[None]:
+        executions.append((seed, at))
+        return nullcontext()
+
+    async def sent(name: str = "k", key: str = "csk_1") -> KeyedRequest | Refusal:
+        return await Idempotency(stores.keyed_requests, clock, ids, repeatable).begin(key, name, "d")
+
+    keys = Idempotency(stores.keyed_requests, clock, ids, repeatable)
+    first = await sent()
+    assert isinstance(first, KeyedRequest)
+    with keys.executing(first):
+        clock.advance(MS)
+    assert (executions, len(first.seed)) == ([(first.seed, START)], 40)
+    assert await sent() == STILL_RUNNING
+    await keys.end(first, ANSWER, refused=refused)
+
+    again = await sent()
+    assert isinstance(again, KeyedRequest)
+    assert (again.answer, again.seed == first.seed) == ((None, False) if refused else (ANSWER, True))
+    # Other keys are other requests.
+    for other in (await sent("l"), await sent(key="csk_2")):
+        assert isinstance(other, KeyedRequest)
+        assert other.seed != first.seed

@@ -53,7 +53,7 @@ async def test_every_entry_of_a_filter_is_replayed_once_in_batches(world: World)
     first = await replay(world, asked(outcomes=(LogOutcome.PROCESSED,)))
     rest = await replay(world, asked(outcomes=(LogOutcome.PROCESSED,), cursor=first.next))
 
-    assert (len(first.replayed), len(rest.replayed), rest.next) == (25, 2, None)
+    assert (len(first.replayed), len(rest.replayed), rest.repeated, rest.next) == (25, 2, (), None)
     assert first.runs == 25
     assert len(await world.stores.ledger.runs(world.organization.id)) == 2 * (BATCH + 2)
     # Replays themselves are not replayed.
@@ -64,6 +64,11 @@ async def test_every_entry_of_a_filter_is_replayed_once_in_batches(world: World)
 async def test_a_repeated_request_replays_nothing_twice_and_another_one_does(world: World) -> None:
     await deliveries(world, 2)
     done = await replay(world, asked())
+    first, second = (
+        each.id for each in await world.stores.journal.entries(world.organization.id) if each.id in done.replayed
+    )
+    # The oldest first, as they arrived.
+    assert done.replayed == (second, first)
     runs = len(await world.stores.ledger.runs(world.organization.id))
 
     again = await replay(world, asked())
@@ -118,6 +123,9 @@ async def test_filters_restrict_a_replay(world: World) -> None:
     await deliveries(world, 3)
     now = world.clock.now()
 
+    for none in ({"event": "release"}, {"integration_id": "int_other"}, {"text": "d-9"}):
+        counted = await bulk(world).count(world.organization.id, asked(**none))
+        assert counted == ReplayCount(replayable=0, not_kept=0, is_more=False)
     assert len((await replay(world, asked(since=now - timedelta(seconds=1)))).replayed) == 2
     assert (await replay(world, asked(text="d-0"))).repeated == ()
     other = await bulk(world).replay(world.organization.id, asked(integration_id="not an id"))

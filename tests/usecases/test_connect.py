@@ -34,6 +34,7 @@ async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office:
     (repository,) = created.integration.repositories
     assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "trunk")
     assert created.created_at_host
+    assert created.integration.id.startswith("int_")
     assert (office.server.hook.url, office.server.hook.secret) == (created.url, created.secret)
     organization, integration = office.world.organization.id, created.integration.id
     assert created.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"

@@ -2,13 +2,15 @@
 
 from datetime import timedelta
 
+from attrs import evolve
 from tests.golden import REPOSITORY_ID
 from tests.usecases.conftest import World
+from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.testing import push_body, signed
-from contentsvc_core.usecases.diagnoses import SIMILAR_WITHIN, Diagnoses, Similar
+from contentsvc_core.usecases.diagnoses import MOST_SIMILAR, SIMILAR_WITHIN, Diagnoses, Explained, Similar
 from contentsvc_core.webhooks.diagnosis import Cause, Known
 
 
@@ -28,6 +30,13 @@ async def test_a_refusal_is_explained_with_similar_ones(world: World) -> None:
     old = (await forged(world, 1))[0]
     world.clock.advance(SIMILAR_WITHIN)
     newest, *_ = await forged(world, 3)
+    (entry, *_) = await world.stores.journal.entries(world.organization.id)
+    # More recent ones for other reasons than are read, and one of another integration.
+    other = evolve(entry, title="Invalid webhook payload", error_message="x", reason=None, created_at=world.clock.now())
+    for number in range(MOST_SIMILAR):
+        await world.stores.journal.append(evolve(other, id=f"log_{number}"))
+    await world.stores.journal.append(evolve(other, id="log_said", error_message=entry.title))
+    await world.stores.journal.append(evolve(entry, id="log_elsewhere", integration_id="int_other"))
 
     found = await diagnoses(world).explain(newest)
 
@@ -37,14 +46,15 @@ async def test_a_refusal_is_explained_with_similar_ones(world: World) -> None:
     assert old.created_at < newest.created_at - SIMILAR_WITHIN
 
 
-async def test_an_accepted_delivery_has_no_similar_ones(world: World) -> None:
-    body = push_body("feat: x", repository_id=REPOSITORY_ID)
-    await world.receiver.receive(signed(body, at=world.at, secret=world.secret))
+async def test_an_accepted_delivery_has_no_similar_ones_but_the_reason_why_no_post_was_written(world: World) -> None:
+    await pushed(world, "d-1", "chore(release): 1.2.3")
     (entry,) = await world.stores.read_model.log(world.organization.id, LogSearch(), limit=9)
 
-    found = await diagnoses(world).explain(entry)
+    assert await diagnoses(world).explain(entry) == Explained(diagnosis=None)
+    (run,) = await perform_all(world)
 
-    assert (found.diagnosis, found.similar) == (None, None)
+    assert run.error is not None
+    assert await diagnoses(world).explain(entry) == Explained(diagnosis=None, no_post=run.error)
 
 
 async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(world: World) -> None:
@@ -58,3 +68,6 @@ async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(w
     assert await diagnoses(world).known(None) is None
     found = await diagnoses(world).health(integration)
     assert found.summary == "3 of the last 3 deliveries were refused: signature"
+    # It is removed meanwhile.
+    await world.stores.directory.remove_integration(world.organization.id, integration.id)
+    assert await diagnoses(world).known(integration) == Known(is_enabled=True, has_token=False)

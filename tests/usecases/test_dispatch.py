@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from standardwebhooks import Webhook
 from tests.endpoints import editor_of
 from tests.usecases.conftest import World
@@ -21,6 +21,7 @@ from contentsvc_core.outgoing.endpoints import (
     CreateEndpoint,
     WebhookEndpoint,
 )
+from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS, Answer, AttemptResult, NotSent
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms, to_ms
@@ -123,6 +124,9 @@ async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: 
         "timestamp": iso_ms(now),
         "data": {"message": "This is a test: nothing has happened."},
     }
+    message = await office.world.stores.outbox.message(office.owner, message_id)
+    assert message is not None
+    assert message.status is MessageStatus.DELIVERED
     assert await office.turn() == []
 
 
@@ -242,6 +246,8 @@ async def test_a_bulk_replay_sends_a_failed_message_once_for_a_request(office: O
     assert await office.turn() == [AttemptResult.DELIVERED]
     assert await bulk.replay(office.owner, command) == ReplayedBatch(repeated=(failed.id,))
     assert await office.turn() == []
+    delivered = ReplayDeliveries(request_id="r-2", statuses=(LogStatus.SUCCESS,))
+    assert await bulk.replay(office.owner, delivered) == ReplayedBatch()
     # By hand, each entry of a message sends it again.
     assert await office.replayer.replay(office.owner, failed.id) == Replayed(delivery_id=message_id, runs=0)
 
@@ -255,7 +261,11 @@ async def test_a_refused_replay_has_its_reason(office: Office) -> None:
     assert await replay("org_other", entry.id) is UNKNOWN_LOG
     await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(enabled=False))
     assert await replay(office.owner, entry.id) is MESSAGE_ENDPOINT_DISABLED
-    await office.editor.remove(office.owner, office.endpoint.id)
+    await office.editor.change(office.owner, office.endpoint.id, ChangeEndpoint(enabled=True))
+    lost = evolve(entry, id="log_lost", reference_id="msg_lost")
+    await office.world.stores.journal.append(lost)
+    assert await replay(office.owner, lost.id) is ENDPOINT_GONE
+    assert await office.editor.remove(office.owner, office.endpoint.id)
     assert await replay(office.owner, entry.id) is ENDPOINT_GONE
 
 
@@ -329,5 +339,7 @@ async def test_secrets_overlap_for_a_bounded_time(office: Office, overlap: timed
     rotated = await office.editor.rotate(office.owner, office.endpoint.id, overlap=overlap)
 
     assert isinstance(rotated, NewSecret if taken else Refusal)
-    if isinstance(rotated, Refusal):
-        assert rotated.field == "overlap"
+    if isinstance(rotated, NewSecret):
+        assert rotated.endpoint.previous_secret_until == office.world.clock.now() + overlap
+    else:
+        assert rotated.message() == "overlap must be 0 to 720 hours"

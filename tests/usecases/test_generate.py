@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from msgspec import to_builtins
@@ -216,8 +217,8 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
     await ask(world)
     await perform_all(world, performer)
 
-    brand_ids = [brief.brand.id if brief.brand else None for brief in writer.briefs]
-    assert brand_ids == [named.id, default.id]
+    asked = [(brief.content_type, brief.brand.id if brief.brand else None) for brief in writer.briefs]
+    assert asked == [(ContentType.BLOG_POST, named.id), (ContentType.CHANGELOG, default.id)]
     posts = await world.stores.posts.posts(world.organization.id)
     assert {(post.source_metadata or {})["brandIdentityId"] for post in posts} == {named.id, default.id}
 
@@ -240,7 +241,9 @@ async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_an
     await perform_all(world, performer)
 
     (post,) = await world.stores.posts.posts(world.organization.id)
-    assert (post.source_metadata or {})["writer"] == "rules, since model failed"
+    metadata = post.source_metadata or {}
+    assert metadata["writer"] == "rules, since model failed"
+    assert metadata["warnings"] == ["model failed, so rules wrote this post: RuntimeError: no answer"]
     assert (len(writer.briefs), len(fallback.briefs)) == (3, 1)
     assert GenerationJobBody.of(await follow(world, job)).error is None
 
@@ -304,7 +307,7 @@ async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
     (post,) = await world.stores.posts.posts(world.organization.id)
     assert "amp number 3" in post.markdown
     assert "amp number 0" not in post.markdown
-    assert "earlier events of this time are not covered here" in post.markdown
+    assert "\n2 earlier events of this time are not covered here" in post.markdown
     assert (post.source_metadata or {})["deliveryIds"] == ["d-2", "d-3"]
 
 
@@ -329,6 +332,7 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
         include_releases=False,
     )
     assert (run.created_at, run.due_at, run.status) == (now, now, RunStatus.PENDING)
+    assert str(UUID(run.id)) == run.id
     assert job.events == (
         JobEvent(
             id=f"evt_{run.id}_queued",

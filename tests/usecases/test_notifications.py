@@ -196,6 +196,8 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
             standing = await office.standing(gone)
             assert (standing.enabled, standing.disabled_reason) == (False, "it answered 404 Not Found")
             assert (await office.turn())[0] == [AttemptResult.DELIVERED]
+            enabled = await office.editor.change(office.organization.id, gone.id, ChangeEndpoint(enabled=True))
+            assert enabled == gone
         [mail] = mails.mails
 
     assert mail.message["Subject"].startswith("Endpoint disabled: 127.")

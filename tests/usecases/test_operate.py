@@ -35,7 +35,9 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 async def test_an_organization_that_cannot_be_is_refused(
     world: World, name: str, slug: str | None, reason: str
 ) -> None:
-    assert message_of(await world.operator.create_organization(name, slug=slug)) == reason
+    refused = await world.operator.create_organization(name, slug=slug)
+    assert isinstance(refused, Refusal)
+    assert (refused.message(), refused.field) == (reason, "name" if "needs a name" in reason else "slug")
 
 
 async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_name(world: World) -> None:
@@ -59,6 +61,7 @@ async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_na
         ("acme/..", 1, "codehost", "OWNER/NAME"),
         ("./a", 1, "codehost", "OWNER/NAME"),
         ("a\nb", 1, "codehost", "'a b' is not of the form OWNER/NAME"),
+        ("a" * 101, 1, "codehost", f"'{'a' * 99}…' is not of the form OWNER/NAME"),
         ("a/b", 0, "codehost", "the repository id must be from 1 to 9223372036854775807"),
         ("a/b", 2**63, "codehost", "the repository id must be from 1 to 9223372036854775807"),
         ("a/b", 1, "git\nlab", "unknown provider 'git lab': codehost, github, gitlab, bitbucket"),
@@ -75,6 +78,9 @@ async def test_an_invalid_connection_is_refused(
 
     assert isinstance(refused, Refusal)
     assert reason in refused.message()
+    assert refused.field == (
+        "full_name" if "OWNER/NAME" in reason else "repository_id" if "the repository id" in reason else "provider"
+    )
 
 
 async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:
@@ -226,9 +232,12 @@ async def test_an_organization_moves_to_another_time_zone_with_its_stored_times(
 
     assert moved == evolve(world.organization, time_zone=ZoneInfo("Asia/Tokyo"))
     assert await world.stores.directory.organization_of(world.organization.id) == moved
-    refused = await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Tokio"))
-    assert isinstance(refused, Refusal)
-    assert refused.field == "time_zone"
+    for refused in (
+        await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Tokio")),
+        await world.operator.create_organization("Tea", time_zone="Tokio"),
+    ):
+        assert isinstance(refused, Refusal)
+        assert refused.field == "time_zone"
 
 
 async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
@@ -248,4 +257,11 @@ async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
         key = await issued(Scope.READ, asked)
         assert isinstance(key, IssuedKey)
         assert (key.record.expires_at, key.record.scopes) == (expected, (Scope.READ,))
+        # It ends with the key that issued it.
+        assert key.record.issued_by == own.record.prefix
     assert await issued(Scope.READ, now) is KEY_EXPIRED
+    own = await world.operator.issue_key(world.organization)
+    assert isinstance(own, IssuedKey)
+    unlimited = await issued(Scope.WRITE, None)
+    assert isinstance(unlimited, IssuedKey)
+    assert unlimited.record.expires_at is None

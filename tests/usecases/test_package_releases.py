@@ -15,6 +15,7 @@ from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
 from contentsvc_core.testing import PlainSteps, push_body, release_body
+from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.release_history import ReleaseHistory
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
@@ -363,15 +364,30 @@ async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: 
     assert tags_of((await posts(monorepo))[-1]) == ("@acme/cli@2.0.0", "@acme/api@1.0.1")
 
 
-async def test_the_release_of_a_cancelled_run_is_not_reported(monorepo: World) -> None:
-    await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
+@pytest.mark.parametrize(
+    ("tags", "cancelled", "told"),
+    [
+        (["@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1"], slice(2), ("@acme/cli@2.0.0",)),
+        # Past the release before of the same package.
+        (
+            ["@acme/api@1.1.0", "@acme/cli@2.0.0", "@acme/cli@2.0.1"],
+            slice(1, 2),
+            ("@acme/api@1.1.0", "@acme/cli@2.0.1"),
+        ),
+    ],
+)
+async def test_the_release_of_a_cancelled_run_is_not_reported(
+    monorepo: World, monkeypatch: pytest.MonkeyPatch, tags: list[str], cancelled: slice, told: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(briefs, "_STEP", 1)
+    await released(monorepo, *tags)
     ledger = monorepo.stores.ledger
     # Newest first.
-    for run in (await ledger.runs(monorepo.organization.id))[:2]:
+    for run in (await ledger.runs(monorepo.organization.id))[cancelled]:
         assert await ledger.cancel(monorepo.organization.id, run.id, "not now")
     await waited(monorepo)
 
-    assert [tags_of(post) for post in await posts(monorepo)][1:] == [("@acme/cli@2.0.0",)]
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [told]
 
 
 async def test_a_replay_reports_its_own_release_at_once(monorepo: World) -> None:
@@ -482,6 +498,10 @@ def a_history(text: str) -> list[Event]:
             "+lens/a | lens@1.0.0+7 & beam@1.1.0 & cup@1.0.1",
             "lens@1.0.0+7 since None, beam@1.1.0 since None, cup@1.0.1 since None: lens/a / whole: 0",
         ),
+        (
+            "+lens/a | cup@2.0.0-b & Pot@1.0.1 & b@1.0.1 & b@1.0.2",
+            "cup@2.0.0-b since None, b@1.0.1 since None, b@1.0.2 since None, Pot@1.0.1 since None: lens/a / whole: 0",
+        ),
     ],
 )
 def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) -> None:
@@ -497,6 +517,7 @@ def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) 
         history.add(record)
 
     brief = history.brief("acme/lighthouse")
+    assert len(brief.packages) != 1
     since = [f"{each.release.tag_name} since {each.previous_tag}" for each in brief.packages]
     since = since or [f"{each.tag_name} since {brief.previous_tag}" for each in brief.announced]
     pushes = [" ".join(commit.message for commit in event.commits) for event in brief.events if isinstance(event, Push)]

@@ -180,9 +180,13 @@ async def test_a_run_with_nothing_to_report_is_skipped(world: World) -> None:
     assert await world.stores.posts.posts(world.organization.id) == []
 
 
-async def test_a_run_whose_trigger_was_disabled_meanwhile_is_skipped(world: World) -> None:
+@pytest.mark.parametrize("removed", [False, True])
+async def test_a_run_whose_trigger_was_disabled_or_removed_meanwhile_is_skipped(world: World, *, removed: bool) -> None:
     await pushed(world, "d-1", "feat: x")
-    await world.stores.triggers.change(world.organization.id, world.trigger.id, switched(enabled=False))
+    if removed:
+        await world.stores.triggers.remove(world.organization.id, world.trigger.id)
+    else:
+        await world.stores.triggers.change(world.organization.id, world.trigger.id, switched(enabled=False))
 
     (run,) = await perform_all(world)
 

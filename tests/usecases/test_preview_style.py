@@ -29,24 +29,27 @@ async def test_there_is_none_before_anything_arrived(world: World) -> None:
 async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await pushed(world, "d-2", "fix(api): the lens")
+    await pushed(world, "d-3", "feat: a door")
 
     shown = await previews(world).write(world.organization.id, ChangelogOptions())
     hidden = await previews(world).write(world.organization.id, _HIDES)
 
+    assert await previews(world).write(world.organization.id, ChangelogOptions(), repository="acme/else") is None
     assert shown is not None
     assert hidden is not None
-    assert (shown.repository, shown.release_tag, shown.pushes) == ("acme/lighthouse", None, 2)
+    assert (shown.repository, shown.release_tag, shown.pushes) == ("acme/lighthouse", None, 3)
     assert isinstance(shown.written, Draft)
     assert isinstance(hidden.written, Draft)
+    assert shown.written.markdown.index("lamp") < shown.written.markdown.index("door")
     assert "lens" in shown.written.markdown
     assert "lens" not in hidden.written.markdown
 
-    await released(world, "d-3", "v1", published_at="2026-11-22T08:00:00Z")
+    await released(world, "d-4", "v1", published_at="2026-11-22T08:00:00Z")
     release = await previews(world).write(world.organization.id, ChangelogOptions())
 
     assert release is not None
     assert isinstance(release.written, Draft)
-    assert (release.release_tag, release.pushes) == ("v1", 2)
+    assert (release.release_tag, release.pushes) == ("v1", 3)
     assert "lamp" in release.written.markdown
 
 

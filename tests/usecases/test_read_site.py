@@ -22,6 +22,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
+from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import BrandJobBody, Job, JobEvent, JobEventType, job_events
 from contentsvc_core.workflows.runs import CANCELLED, RunStatus, WorkflowRun
@@ -108,11 +109,13 @@ async def take(world: World) -> WorkflowRun | None:
     return taken[0] if taken else None
 
 
-async def perform_all(world: World, sites: Sites, jobs: Jobs | None = None) -> int:
+async def perform_all(
+    world: World, sites: Sites, jobs: Jobs | None = None, ended: Callable[[RunStatus], None] = nothing
+) -> int:
     """Perform due runs until none is left, skipping all pauses; return the number of attempts."""
     stores = world.stores
     reader = BrandReader(sites, stores.brands, ledger=stores.ledger, jobs=jobs or stores.jobs, clock=world.clock)
-    performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader)
+    performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader, ended=ended)
     times = 0
     for _ in range(20):
         world.clock.advance(timedelta(minutes=5))
@@ -148,6 +151,9 @@ async def test_an_identity_is_made_from_a_site(world: World) -> None:
     assert [event.type.value for event in job_events(done)] == [
         *("queued", "workflow_triggered", "running", "scraping", "extracting", "saving", "completed")
     ]
+    assert job_events(done)[0].message == f"A brand identity was requested, from {URL}/"
+    assert job_events(done)[-1].metadata == {"brandIdentityId": brand.id}
+    assert job_events(done)[4].message == f"Reading what {URL}/ says of itself"
     assert brand == BrandIdentity(
         id=brand.id,
         organization_id=world.organization.id,
@@ -166,9 +172,11 @@ async def test_an_identity_is_made_from_a_site(world: World) -> None:
 async def test_a_permanent_fault_ends_the_job_at_once(world: World) -> None:
     job = await ask(world)
     sites = Sites(NotRead(fault=SiteFault.LASTING, error="the site answers with status 404"))
+    ends: list[RunStatus] = []
 
-    assert await perform_all(world, sites) == 1
+    assert await perform_all(world, sites, ended=ends.append) == 1
 
+    assert ends == [RunStatus.FAILED]
     body = to_builtins(BrandJobBody.of(await follow(world, job)))
     assert (body["status"], body["step"]) == ("failed", "scraping")
     assert body["error"] == f"{URL} cannot be read: the site answers with status 404"

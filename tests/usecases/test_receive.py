@@ -169,7 +169,7 @@ async def test_when_it_changes_faster_than_that_the_sender_is_asked_to_come_agai
     store = ChangingStore(world.stores.deliveries, times=99)
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailable, match=r"^the configuration changes faster than a delivery can be decided$"):
         await receiver.receive(push(world))
     assert len(store.settled) == 4
     assert [entry.title for entry in await entries(world)] == ["Service temporarily unavailable"]
@@ -399,6 +399,7 @@ async def test_a_preflight_refusal_is_logged_for_known_integrations_only(
     nowhere = await world.receiver.preflight(unknown)
     assert nowhere is not None
     assert nowhere.status == 404
+    assert (await world.receiver.receive(unknown)).status == 404
     await world.receiver.refuse(unknown, Fault.BODY_LATE, "late")
 
     (entry,) = await entries(world)

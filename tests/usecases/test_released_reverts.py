@@ -13,6 +13,7 @@ from tests.usecases.test_perform import deliver, perform_all, pushed, released
 
 from contentsvc_core.events.normalized import Author, Commit, Event, Push
 from contentsvc_core.testing import push_body
+from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.release_history import RevertHistory
 
 PUBLISHED = "2026-01-02T00:00:00Z"
@@ -33,7 +34,11 @@ async def exported(world: World) -> str:
 
 
 @pytest.mark.parametrize("by_hash", [True, False])
-async def test_a_revert_names_the_release_of_the_reverted_change(world: World, by_hash: bool) -> None:  # a parameter
+async def test_a_revert_names_the_release_of_the_reverted_change(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, by_hash: bool
+) -> None:
+    # The change is some steps before the release that reverts it.
+    monkeypatch.setattr(briefs, "_STEP", 1)
     sha = await exported(world)
     await released(world, "r-1", "2.3.0-rc1", published_at=PUBLISHED, prerelease=True)
     await released(world, "r-2", "2.3.0", published_at=PUBLISHED)
@@ -71,7 +76,11 @@ def _push(*messages: str, ref: str = "refs/heads/main") -> Push:
     return Push(ref=ref, branch=ref, commits=tuple(created), head_commit=None)
 
 
-@given(st.lists(st.sampled_from(["do", "undo", "other", "elsewhere", "release"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(["do", "undo", "both", "other", "undo other", "elsewhere", "release", "draft"]), max_size=12
+    )
+)
 def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> None:
     """Compare with what a history contains at each release."""
     events: list[Event] = []
@@ -87,11 +96,18 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
             case "release":
                 events.append(a_release(f"v{place}"))
                 had = had or (f"v{place}" if in_it else "")
+            case "draft":
+                events.append(a_release(f"v{place}", draft=True))
+            case "both":
+                events.append(_push("feat: export in parallel", UNDONE))
+                in_it, had = False, ""
+            case "undo other":
+                events.append(_push('Revert "fix: drip"'))
             case "elsewhere":
                 events.append(_push("feat: export in parallel", ref="refs/heads/next"))
             case _:
                 events.append(_push("fix: drip"))
-    last = _push(UNDONE)
+    last = _push(UNDONE, "docs: how to revert")
     history = RevertHistory()
     history.add(last, finds_reverts=True)
     for event in reversed(events):

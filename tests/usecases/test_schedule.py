@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,10 +11,11 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import World, a_brand
+from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
+from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import Directory, Schedules
@@ -35,9 +37,9 @@ _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 _SOURCE = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
 
 
-def planner(world: World) -> Planner:
+def planner(world: World, schedules: Any = None) -> Planner:
     stores = world.stores
-    return Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids)
+    return Planner(schedules or stores.schedules, stores.directory, stores.brands, world.clock, world.ids)
 
 
 async def planned(world: World, **fields: Any) -> Schedule:
@@ -104,8 +106,9 @@ async def standing(world: World, schedule: Schedule) -> Schedule:
 
 
 async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -> None:
-    schedule = await planned(world, auto_publish=True)
-    await pushed(world, "d-1", "feat: a lamp")
+    style = read_style({"hide": ["api"]})
+    schedule = await planned(world, auto_publish=True, house_style=style)
+    await pushed(world, "d-1", "feat: a lamp", "fix(api): the hinge")
     await perform_all(world)
     node = Node(world)
 
@@ -128,6 +131,7 @@ async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -
     ]
     assert post.status is PostStatus.PUBLISHED
     assert "lamp" in post.markdown
+    assert "hinge" not in post.markdown
     assert "too late" not in post.markdown
     assert (await standing(world, schedule)).due_at == datetime(2026, 1, 2, 9, tzinfo=UTC)
 
@@ -157,6 +161,26 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     ]
     assert "1 January 2026" in post.markdown
     assert "December" not in post.markdown
+
+
+async def test_a_schedule_that_is_saved_while_the_organization_moves_is_due_by_its_new_time(world: World) -> None:
+    owner, directory, schedules = world.organization.id, world.stores.directory, world.stores.schedules
+
+    def moving(method: str, zone: str) -> Planner:
+        moves = partial(directory.set_time_zone, owner, ZoneInfo(zone), world.clock.now())
+        return planner(world, Between(schedules, method, moves))
+
+    command = CreateSchedule(
+        name="Daily", cron=evolve(_DAILY, hour=8), repository_ids=[REPOSITORY_ID], output_type=ContentType.CHANGELOG
+    )
+    created = await moving("add", "Asia/Tokyo").create(owner, command)
+    assert isinstance(created, Schedule)
+    changed = await moving("change", "Europe/Berlin").change(owner, created.id, ChangeSchedule(cron=_DAILY))
+    assert isinstance(changed, Schedule)
+    assert (created.due_at, changed.due_at) == (
+        datetime(2026, 1, 1, 23, tzinfo=UTC),
+        datetime(2026, 1, 1, 8, tzinfo=UTC),
+    )
 
 
 class Slow:
@@ -306,7 +330,9 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     }
     plan = planner(world)
 
-    assert message_of(await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))) == reason
+    refused = await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))
+    assert isinstance(refused, Refusal)
+    assert (refused.message(), {refused.field}) == (reason, set(fields))
     assert await world.stores.schedules.all_of(world.organization.id) == []
     schedule = await planned(world)
     assert message_of(await plan.change(world.organization.id, schedule.id, ChangeSchedule(**fields))) == reason
@@ -341,9 +367,9 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     )
     assert created.id.startswith("sch_")
     world.clock.advance(timedelta(minutes=1))
-    change = ChangeSchedule(name=" Each\nday ", auto_publish=False)
+    change = ChangeSchedule(name="x" * 120, auto_publish=False)
     changed = await planner(world).change(world.organization.id, created.id, change)
-    assert changed == evolve(created, name="Each day", auto_publish=False, updated_at=world.clock.now())
+    assert changed == evolve(created, name="x" * 120, auto_publish=False, updated_at=world.clock.now())
     assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
 
 

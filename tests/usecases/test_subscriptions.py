@@ -22,6 +22,7 @@ from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
+from contentsvc_core.outgoing.retries import MAX_ATTEMPTS
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.outgoing.subscribers import (
     RECENT,
@@ -157,6 +158,7 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
             assert Seen(await office.reader.world.send("GET", link)).heading == "Confirm your subscription"
         [subscriber] = await office.reader.world.stores.subscribers.subscribers(office.reader.acme.organization.id)
         assert subscriber.status is SubscriberStatus.PENDING
+        assert subscriber.id.startswith("sub_")
         assert Seen(await office.post(link)).heading == "You are subscribed"
         again = await office.post(link)
         assert (again.status_code, again.headers["Cache-Control"]) == (410, "no-store")
@@ -207,6 +209,7 @@ async def test_pages_of_links_without_a_token_are_not_there() -> None:
     async with Office.opened() as office:
         for page in ("confirm", "leave"):
             assert (await office.reader.world.send("GET", f"{HOME}/subscribe/{page}")).status_code == 404
+        assert (await office.post(f"{HOME}/subscribe/confirm?token=nonsense")).status_code == 410
 
 
 async def test_known_and_unknown_addresses_get_the_same_answer() -> None:
@@ -439,14 +442,19 @@ async def test_an_unreadable_post_does_not_stop_the_mails_of_others(
         assert mail.message["Subject"] == "Acme's lamps: Torn"
 
 
-async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address() -> None:
-    async with Office.opened(answers={"RCPT": "550 <nobody@example.org>: no such user"}) as office:
+@pytest.mark.parametrize(("code", "posting"), [(550, Posting.REFUSED), (450, Posting.RETRY)])
+async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address(
+    code: int, posting: Posting
+) -> None:
+    async with Office.opened(answers={"RCPT": f"{code} <nobody@example.org>: no such user"}) as office:
         await office.enter("nobody@example.org")
         await office.enter("somebody@example.org")
-        assert await office.mails() == []
+        for _ in range(1 if posting is Posting.REFUSED else MAX_ATTEMPTS):
+            assert await office.mails() == []
+            office.wait(timedelta(hours=13))
         [mail, _] = office.reader.state.mails.values()
-        assert (mail.status, mail.error) == (MessageStatus.FAILED, "the server answered 550: <…>: no such user")
-        assert Posted(posting=Posting.REFUSED, error=mail.error) in office.outcomes
+        assert (mail.status, mail.error) == (MessageStatus.FAILED, f"the server answered {code}: <…>: no such user")
+        assert Posted(posting=posting, error=mail.error) in office.outcomes
 
 
 async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:

@@ -12,6 +12,7 @@ from tests.usecases.test_schedule import planned, standing
 
 from contentsvc_core import ContentType, Trigger, TriggerEditor
 from contentsvc_core.content.brand import no_such_brand
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.triggers import SEVERAL_PROVIDERS, provider_of
 from contentsvc_core.workflows.automations import ZONE_CHANGED
@@ -245,7 +246,10 @@ async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any
     await on_github(world)
     owner, edit = world.organization.id, world.triggers
     arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
-    assert message_of(await edit.create(owner, CreateTrigger(**arguments))) == reason
+    refused = await edit.create(owner, CreateTrigger(**arguments))
+    assert isinstance(refused, Refusal)
+    assert refused.message() == reason
+    assert refused.field in fields
     assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason
     assert await world.stores.triggers.all_of(owner) == [world.trigger]
 
@@ -281,7 +285,11 @@ async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(w
     )
     owner, edit = world.organization.id, world.triggers
     ambiguous = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
-    assert message_of(ambiguous) == "the repository is connected at codehost and github: say which provider"
+    assert isinstance(ambiguous, Refusal)
+    assert (ambiguous.message(), ambiguous.field) == (
+        "the repository is connected at codehost and github: say which provider",
+        "provider",
+    )
     assert await edit.change(owner, world.trigger.id, ChangeTrigger(enabled=True)) == world.trigger
     moved = await edit.change(owner, world.trigger.id, ChangeTrigger(provider="github"))
     assert moved == evolve(world.trigger, source_type="github_webhook")

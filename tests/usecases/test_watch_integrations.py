@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 from tests.endpoints import editor_of
-from tests.usecases.conftest import REPOSITORY, REPOSITORY_ID, World
+from tests.usecases.conftest import REPOSITORY, World, on_github
 
-from contentsvc_core import CreateEndpoint
+from contentsvc_core import Connection, CreateEndpoint
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.testing import push_body, signed
@@ -38,7 +38,7 @@ class Watched:
             self.number += 1
             self.world.clock.advance(timedelta(minutes=1))
             secret = "wrong" if outcome == "x" else self.world.secret
-            body = push_body("feat: add a lamp", repository_id=REPOSITORY_ID)
+            body = push_body("feat: add a lamp", repository_id=self.world.at.repository_id)
             delivery = signed(body, at=self.world.at, secret=secret, delivery_id=f"d-{self.number}")
             await self.world.receiver.receive(delivery)
         self.world.clock.advance(timedelta(seconds=1))
@@ -107,6 +107,16 @@ async def test_a_second_process_reports_nothing_again(watched: Watched) -> None:
 
     assert await watch_over(watched.world, on_fault=_fail).turn() == 0
     assert len(await watched.events()) == 1
+
+
+async def test_an_integration_without_deliveries_hides_no_failure_of_another(watched: Watched) -> None:
+    world = watched.world
+    await on_github(world)
+    _, other = await world.stores.directory.integrations(world.organization.id)
+    (secret,) = await world.stores.directory.secrets(world.organization.id, other.id, world.clock.now())
+    watched.world = evolve(world, connection=Connection(integration=other, secret=secret))
+
+    assert await watched.receive("xxxxx") == 1
 
 
 async def test_an_unreadable_row_does_not_stop_the_alerts_of_other_organizations(

@@ -47,7 +47,7 @@ class Diagnoses:
         """
         owner, id_ = entry.organization_id, entry.integration_id
         diagnosis = diagnose(entry, await self.known(await self._directory.integration(owner, id_)))
-        if diagnosis is None or entry.outcome is not LogOutcome.REFUSED:
+        if entry.outcome is not LogOutcome.REFUSED:
             processed = entry.outcome is LogOutcome.PROCESSED
             listed = await self._read_model.entry(owner, entry.id) if processed else None
             return Explained(diagnosis=diagnosis, no_post=None if listed is None else listed.no_post)

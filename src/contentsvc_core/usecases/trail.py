@@ -53,9 +53,7 @@ class DeliveryTrails:
         entry = await self._read_model.entry(organization_id, named)
         if entry is not None:
             return (entry,)
-        provider, _, rest = named.partition(":") if is_custom_id(named) else ("", "", "")
-        repository_id, _, delivery_id = rest.partition(":")
-        reference = delivery_id or named
+        provider, repository_id, reference = named.split(":", 2) if is_custom_id(named) else ("", "", named)
         entries = await self._read_model.log(organization_id, LogSearch(text=reference), limit=_MOST_ENTRIES)
         return tuple(
             entry

@@ -103,7 +103,7 @@ class TriggerEditor:
         if watches_all:
             if provider is not None or not current.options.all_repositories:
                 source = ANY_SOURCE if provider is None else source_type(provider)
-        elif provider is not None or changes.keys() & {"repository_ids", "all_repositories"} or changes.get("enabled"):
+        elif provider is not None or "all_repositories" in changes or changes.get("enabled"):
             found = await self._source(
                 organization_id,
                 changes.get("repository_ids", current.repository_ids),
