@@ -321,6 +321,10 @@ _MINOR: Final = re.compile(
     r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
     r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging|scripts?|sponsors?)\b"
 )
+#: Words of changes that only go on with earlier ones: they lead no post.
+_SLIGHT: Final = re.compile(
+    r"\b(?:some|few|minor|small|tiny|slight(?:ly)?|additional|extra|another|more(?! than)|completions?)\b"
+)
 _TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
@@ -339,11 +343,12 @@ def is_minor(change: Change) -> bool:
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
-    """Return the sort key: section, small changes last, then the length of the message."""
+    """Return the sort key: section, small changes last, the ones that have a number first, then the longest message."""
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
-    size = max(map(_size, change.commits))
-    return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+    size = min(max(map(_size, change.commits)), _LARGEST) // _SIZE_STEP
+    later = (not change.numbers) + (_SLIGHT.search(lowered(change.text)) is not None)
+    return (RANK[change.section], is_minor(change), later * _LARGEST - size)
 
 
 def _size(commit: Commit) -> int:
