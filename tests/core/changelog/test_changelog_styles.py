@@ -77,6 +77,11 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("+ ring", None, "ring", ()),
         ("* ring", None, "ring", ()),
         ("Ada/fix the bell", None, "fix the bell", ()),
+        ("Gm/the bell rings (#30)", None, "the bell rings", ("30",)),
+        ("Db/lens is fixed", None, "Db/lens is fixed", ()),
+        ("Issue 31: Ring at noon (#32)", None, "Ring at noon", ("31", "32")),
+        ("Task 33 - ring at noon", None, "ring at noon", ()),
+        ("Issue 34 in bells: ring", None, "Issue 34 in bells: ring", ()),
         ("Input/output is fixed", None, "Input/output is fixed", ()),
     ],
 )
