@@ -17,7 +17,8 @@ PERFORMANCE: Final = words_of(r"""
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor | how-?to | roadmap | translat(?:e|ion) (?:of )?docs
+    as a contributor | translat(?:e|ion) (?:of )?docs
+    (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
@@ -27,7 +28,8 @@ DOCUMENTATION: Final = words_of(r"""
     documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
-    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme | whitespace changes
+    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme
+    (?<!ignore )whitespace changes
     stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
     (?:bump|update) (?:the )?nightly
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
