@@ -43,7 +43,8 @@ _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.j
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
-_TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
+#: Shown without a number, too, where most changes have one: readers may have met the fault, or used the thing.
+_NOTICED: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
@@ -228,7 +229,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     if kind.section is Section.ADDED and entry.numbers and len(entry.reads) > 1:
         # The news of a merged branch may come in a commit of their own.
         return True
-    return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
+    return not of_fragments and not (past and kind.section not in _NOTICED)
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
