@@ -184,6 +184,8 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
+#: The author's remark about a change, behind a semicolon or a dash: titles have no room for it either.
+_REMARK: Final = late(r"(?<=\w)(?:;| \u2014) (?=[a-z]).*")
 _GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
@@ -391,6 +393,8 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     # In German, nouns have capitals.
     said = change.continuation if phrases is _GERMAN else continued(change.continuation)
     small = _unreferred(plain(said))
+    if ";" in small or "\u2014" in small:
+        small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in GRAVE:
