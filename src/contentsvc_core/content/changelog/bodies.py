@@ -96,9 +96,11 @@ def _sentences(paragraph: str) -> str:
         paragraph = _NEXT_ITEM.split(paragraph[item.end() :])[0]
     elif _NEXT_ITEM.search(paragraph):
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
+    line = " ".join(paragraph.split())
+    if not _does(line):
+        return ""
     sentences = ""
-    line = masked_line(paragraph, _READ)
-    for part in _SENTENCE_END.split(line) if _does(line) else ():
+    for part in _SENTENCE_END.split(masked_line(line, _READ)):
         if not (sentences or _does(part)) or not _is_printable(part):
             break
         sentences = f"{sentences} {part}" if sentences else part
@@ -109,7 +111,7 @@ def _sentences(paragraph: str) -> str:
 
 def _does(text: str) -> bool:
     line = lowered(text)
-    return bool(_DOES.match(line) or _NOW.match(line))
+    return _DOES.match(line) is not None or ("now" in line and _NOW.match(line) is not None)
 
 
 def _is_printable(part: str) -> bool:

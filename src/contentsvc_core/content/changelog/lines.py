@@ -431,7 +431,7 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
         base = base if options.links else None
         linked = references(change, base, voice.phrases, commits=options.commit_hashes, links=options.links)
         line = " ".join([line, *linked])
-    if notes := quoted_notes(change):
+    if change.notes and (notes := quoted_notes(change)):
         return f"{line}{notes}"
     details = change.details if options.details and voice.technical else ""
     return f"{line}\n  {inline(details)}" if details else line

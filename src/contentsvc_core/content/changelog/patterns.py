@@ -85,6 +85,15 @@ LEFTOVER: Final = words_of(r"""
     usages? | useless | console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
     (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
 """)
+#: Words that make any change small for most readers.
+MINOR: Final = words_of(r"""
+    docs? | documentation | readme | changelog | examples? | tests? | type hints? | typing | docstrings? | imports?
+    warnings? | refactor(?:ing)? | clean-?up | messages? | logs? | logging | scripts? | sponsors?
+""")
+#: Words of changes that only go on with earlier ones: they lead no post.
+SLIGHT: Final = words_of(r"""
+    some | few | minor | small | tiny | slight(?:ly)? | additional | extra | another | more(?! than) | completions?
+""")
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
     memory corruption

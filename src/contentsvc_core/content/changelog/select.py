@@ -15,16 +15,24 @@ from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
-from contentsvc_core.content.changelog.patterns import DEPENDENCY, HASHES, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
+from contentsvc_core.content.changelog.patterns import (
+    DEPENDENCY,
+    HASHES,
+    MINOR,
+    REFERENCE_ALONE,
+    SLIGHT,
+    SUBORDINATE,
+    UPKEEP_TOO,
+)
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.tables import tables_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.on_demand import late
-from contentsvc_core.text import lowered
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
@@ -248,12 +256,14 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = phrases.private_fix
     if text[:4] in {"Bump", "bump"}:
         text = HASHES.sub(r"Update \g<what>", text)
-    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
-    several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-    more = UPKEEP_TOO.search(text) if several and kind.section not in UPKEEP else None
-    if more and not SUBORDINATE.search(text, 0, more.start()):
-        text = text[: more.start()]
-    if undone is None:
+    if kind.section not in UPKEEP:
+        # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+        several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
+        more = UPKEEP_TOO.search(text) if several else None
+        if more and not SUBORDINATE.search(text, 0, more.start()):
+            text = text[: more.start()]
+    # Upkeep that is only counted keeps its words: no post prints them.
+    if undone is None and (shown or kind.section not in UPKEEP):
         text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
@@ -317,15 +327,6 @@ IMPORTANCE: Final = (
     Section.INTERNAL,
 )  # fmt: skip
 RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
-#: Words that make any change small for most readers, in lower case.
-_MINOR: Final = re.compile(
-    r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging|scripts?|sponsors?)\b"
-)
-#: Words of changes that only go on with earlier ones: they lead no post.
-_SLIGHT: Final = re.compile(
-    r"\b(?:some|few|minor|small|tiny|slight(?:ly)?|additional|extra|another|more(?! than)|completions?)\b"
-)
 _TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
@@ -334,13 +335,18 @@ _FEW_WORDS: Final = 2
 
 def is_minor(change: Change) -> bool:
     """Return whether a change is small for most readers, or too short to be among the first."""
+    return _is_minor(change, *tables_of(change.text))
+
+
+def _is_minor(change: Change, tables: int, found: set[str]) -> bool:
     if change.section not in GRAVE and (
-        words.SCOPES.get(change.scope.casefold()) in UPKEEP or DEPENDENCY.search(change.text)
+        words.SCOPES.get(change.scope.casefold()) in UPKEEP
+        or (tables & DEPENDENCY.bit and DEPENDENCY.search(change.text, found))
     ):
         return True
     # Authors of notes choose short headings for what matters.
     few = 1 if change.noted else _FEW_WORDS
-    return len(change.text.split()) <= few or _MINOR.search(lowered(change.text)) is not None
+    return len(change.text.split()) <= few or bool(tables & MINOR.bit and MINOR.search(change.text, found))
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
@@ -348,8 +354,9 @@ def importance(change: Change) -> tuple[int, bool, int]:
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
     size = min(max(map(_size, change.commits)), _LARGEST) // _SIZE_STEP
-    later = (not change.numbers) + (_SLIGHT.search(lowered(change.text)) is not None)
-    return (RANK[change.section], is_minor(change), later * _LARGEST - size)
+    tables, found = tables_of(change.text)
+    later = (not change.numbers) + bool(tables & SLIGHT.bit and SLIGHT.search(change.text, found))
+    return (RANK[change.section], _is_minor(change, tables, found), later * _LARGEST - size)
 
 
 def _size(commit: Commit) -> int:

@@ -13,7 +13,6 @@ The steps, each with its module:
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from textwrap import indent
 from typing import Final, final
 
 from attrs import evolve
@@ -237,7 +236,8 @@ def _entries(changes: Sequence[Change], base: str | None, voice: Voice, options:
         elif change is same[0]:
             start = f"- **{inline(change.label)}**\n"
             for each in same:
-                yield start + indent(entry(replace(each, label=""), base, voice, options), "  ")
+                indented = entry(replace(each, label=""), base, voice, options).replace("\n", "\n  ")
+                yield f"{start}  {indented}"
                 start = ""
 
 
