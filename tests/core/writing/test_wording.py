@@ -8,7 +8,7 @@ from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unheard
-from contentsvc_core.content.changelog.lines import narrated
+from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog import words
+from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
@@ -15,15 +15,6 @@ from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
-from contentsvc_core.content.changelog.patterns import (
-    DEPENDENCY,
-    HASHES,
-    MINOR,
-    REFERENCE_ALONE,
-    SLIGHT,
-    SUBORDINATE,
-    UPKEEP_TOO,
-)
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
@@ -255,12 +246,12 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
     if text[:4] in {"Bump", "bump"}:
-        text = HASHES.sub(r"Update \g<what>", text)
+        text = patterns.HASHES.sub(r"Update \g<what>", text)
     if kind.section not in UPKEEP:
         # Most subjects have one deed: looking for a second one costs more than for the sign before it.
         several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-        more = UPKEEP_TOO.search(text) if several else None
-        if more and not SUBORDINATE.search(text, 0, more.start()):
+        more = patterns.UPKEEP_TOO.search(text) if several else None
+        if more and not patterns.SUBORDINATE.search(text, 0, more.start()):
             text = text[: more.start()]
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
@@ -288,7 +279,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
 
 
 def _is_reference(message: CommitMessage) -> bool:
-    return message.description[-1:].isdecimal() and REFERENCE_ALONE.fullmatch(message.description) is not None
+    return message.description[-1:].isdecimal() and patterns.REFERENCE_ALONE.fullmatch(message.description) is not None
 
 
 def _instead(message: CommitMessage) -> str:
@@ -341,12 +332,14 @@ def is_minor(change: Change) -> bool:
 def _is_minor(change: Change, tables: int, found: set[str]) -> bool:
     if change.section not in GRAVE and (
         words.SCOPES.get(change.scope.casefold()) in UPKEEP
-        or (tables & DEPENDENCY.bit and DEPENDENCY.search(change.text, found))
+        or (tables & patterns.DEPENDENCY.bit and patterns.DEPENDENCY.search(change.text, found))
     ):
         return True
     # Authors of notes choose short headings for what matters.
     few = 1 if change.noted else _FEW_WORDS
-    return len(change.text.split()) <= few or bool(tables & MINOR.bit and MINOR.search(change.text, found))
+    return len(change.text.split()) <= few or bool(
+        tables & patterns.MINOR.bit and patterns.MINOR.search(change.text, found)
+    )
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
@@ -355,7 +348,7 @@ def importance(change: Change) -> tuple[int, bool, int]:
         return (RANK[change.section], False, -_LARGEST)
     size = min(max(map(_size, change.commits)), _LARGEST) // _SIZE_STEP
     tables, found = tables_of(change.text)
-    later = (not change.numbers) + bool(tables & SLIGHT.bit and SLIGHT.search(change.text, found))
+    later = (not change.numbers) + bool(tables & patterns.SLIGHT.bit and patterns.SLIGHT.search(change.text, found))
     return (RANK[change.section], _is_minor(change, tables, found), later * _LARGEST - size)
 
 
@@ -378,7 +371,7 @@ def is_news(change: Change) -> bool:
 
 def bump_of(message: CommitMessage) -> Bump:
     line = message.description.strip().rstrip(".")
-    for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
+    for row in patterns.DEPENDENCY.rows if patterns.DEPENDENCY.search(line) else ():
         if match := re.match(row, line, re.IGNORECASE):
             groups = match.groupdict()
             name, begin, end = (next(filter(None, map(groups.get, of)), "") for of in (_NAMES, _BEGINS, _ENDS))
