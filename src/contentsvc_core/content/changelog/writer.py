@@ -7,8 +7,8 @@ The steps, each with its module:
 3. ``classify``: an entry gets its section, by tables;
 4. ``select``: entries become changes, which are listed or only counted;
 5. ``report``: the changes of each repository and release;
-6. ``titles``, ``lines``, ``writer``: the text. The forms of other content types begin with the report as well; ``tenses``
-   tells their changes.
+6. ``titles``, ``lines``, ``writer``: the text. The forms of other content types begin with the report as well, and have
+   ``tenses`` for the words of changes.
 """
 
 from collections import Counter
