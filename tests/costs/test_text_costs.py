@@ -19,9 +19,9 @@ from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.lines import narrated
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.forms import social_posts, write_content
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.pages import decode_page, site_facts

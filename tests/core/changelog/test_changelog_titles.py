@@ -122,6 +122,7 @@ def test_a_change_in_a_title_has_no_capital_unless_it_begins_with_a_name(said: s
         (["feat: ring, sing and hum", "feat: boil two cups"], ": ring, sing and hum; boil two cups"),
         (["feat!: no handle", "security: lock"], " \u2013 Breaking: no handle; Security: lock"),
         (["feat!: no handle", "feat: boil two cups"], " \u2013 Breaking: no handle; boil two cups"),
+        (["feat: ring at noon; it was late", "feat: sing \u2014 it helps"], ": ring at noon, sing"),
         (
             ["feat!: no handle", "feat!: no lid", "feat: boil two cups"],
             " \u2013 Breaking: no handle, no lid; boil two cups",

@@ -84,3 +84,6 @@ def test_posts_in_other_languages_say_once_that_commits_are_not_translated(
     ring = push("feat: ring at noon for the guests"), release()
     markdown = written(content_type, *ring, brand=brand(language=language)).markdown
     assert markdown.count(PHRASEBOOKS[language].as_written) == (language != "English")
+    foreign = push("feat: Glocke für die Gäste", "feat: Glocke für die Wirte und die Köche"), release()
+    markdown = written(content_type, *foreign, brand=brand(language=language)).markdown
+    assert markdown.count(PHRASEBOOKS[language].as_written) == 1

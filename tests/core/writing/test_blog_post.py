@@ -21,6 +21,14 @@ _BLOG = ContentType.BLOG_POST
         ("Adds a lid by itself.", ""),
         ("Closes the lid by itself when it is in the lid's own way.", ""),
         ("This change closes lids by a lid that supports the spring by itself, if it can.", ""),
+        ("Lets pots close the lid by itself with springs of brass.", ""),
+        (
+            "Lets pots close the lid by itself with springs of brass or iron rods.",
+            "Lets pots close the lid by itself with springs of brass or iron rods.",
+        ),
+        ("Adds a few tests for springs that close it gently.", ""),
+        ("Adds a spring, so let's remove the old hinge.", ""),
+        ("Fixes GH-12 by springs that close it gently.", ""),
         ("Adds a spring that I tried out at home.", ""),
         ("This PR adds a spring that closes it gently.", ""),
         ("Adds a spring, see https://evil.example for it.", ""),
@@ -48,14 +56,18 @@ def test_only_what_no_user_runs_is_left_to_the_end() -> None:
     assert "twice" not in markdown
 
 
-def test_the_change_with_the_longest_explanation_comes_first_and_small_ones_last() -> None:
+def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explanation_and_small_ones_last() -> None:
     markdown = written(
         _BLOG,
         "feat: improve type hints of lids" + "\n\n" + "x " * 500,
+        "feat: ring some more bells" + "\n\n" + "x " * 500,
         "feat: ring at noon",
+        "feat: ring more than two bells\n\n" + "y " * 100,
         "feat: sing at noon\n\n" + "y " * 200,
+        "feat: hum at noon (#12)",
     ).markdown
-    places = [markdown.rindex(text) for text in ("Sing at noon", "Ring at noon", "Improved type hints")]
+    ordered = ("Hum at noon", "Sing at noon", "more than two", "Ring at noon", "some more bells", "Improved type hints")
+    places = [markdown.rindex(text) for text in ordered]
     assert places == sorted(places)
 
 

@@ -8,7 +8,7 @@ from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unheard
-from contentsvc_core.content.changelog.lines import narrated
+from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
@@ -53,12 +53,32 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Show the level", "Shows the level"),
         ("Add lids, fix spouts & deprecate whistles", "Added lids, fixed spouts & deprecated whistles"),
         ("Formalize and refine the lid", "Formalize and refine the lid"),
-        ("Allow to add and remove lids", "Allow to add and remove lids"),
+        ("Allow to add and remove lids", "Allows to add and remove lids"),
+        ("Add a lid to the pot and remove the spout", "Added a lid to the pot and removed the spout"),
+        ("Rework the lid, start closing pots", "Rework the lid, start closing pots"),
+        ("Fix lid + remove spout", "Fixed lid + removed spout"),
+        ("Fix lid in pots, drop the spout and use it", "Fixed lid in pots, dropped the spout and uses it"),
         ("Fix sorting and update order", "Fix sorting and update order"),
         ("Deprecate gas and upgrade Oil", "Deprecated gas and upgraded Oil"),
         ("Drop gas & switch to oil", "Dropped gas & switched to oil"),
         ("Return 503 for open lids", "Returns 503 for open lids"),
         ("Return type of lids", "Return type of lids"),
+        ("Return specific lids", "Returns specific lids"),
+        ("Load lids lazily", "Loads lids lazily"),
+        ("Only load lids lazily", "Only loads lids lazily"),
+        ("Strip steam from lids", "Strips steam from lids"),
+        ("Strip steam of lids", "Strip steam of lids"),
+        ("Map `lid` to pots", "Maps `lid` to pots"),
+        ("Store lids is slow in pots", "Store lids is slow in pots"),
+        ("Register key in pots", "Register key in pots"),
+        ("Exit with code 1", "Exits with code 1"),
+        ("Clean up lids", "Cleaned up lids"),
+        ("Auto-close lids", "Auto-closes lids"),
+        ("Re-enable lids", "Re-enabled lids"),
+        ("Use lids when the pot is open", "Uses lids when the pot is open"),
+        ("Fix lid stays open", "Fix: lid stays open"),
+        ("Fix lid of `is`", "Fixed lid of `is`"),
+        ("Fix how the lid is closed", "Fixed how the lid is closed"),
         ("Honour the lid", "Honours the lid"),
         ("Fix the add and remove buttons", "Fix the add and remove buttons"),
         ("Escalate false alarms", "Escalated false alarms"),
@@ -69,6 +89,9 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Set point of the lid", "Set point of the lid"),
         ("Always include the lid", "Always includes the lid"),
         ("correctly handle lids", "correctly handles lids"),
+        ("Only support lids of iron", "Only supports lids of iron"),
+        ("Automatically update lids", "Automatically updates lids"),
+        ("Fully remove lids", "Fully removed lids"),
         ("Updating all lids", "Updated all lids"),
         ("Adding lids is slow", "Adding lids is slow"),
         ("Stop button does nothing", "Stop button does nothing"),

@@ -15,8 +15,11 @@ _SENTENCE_LIMIT: Final = 220
 _SHORT: Final = 40
 #: An explanation that has fewer words of its own says what the subject says.
 _NEW_WORDS: Final = 4
-#: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less.
+#: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less and
+#: it does not repeat the subject.
 _ENOUGH_TELLING: Final = 5
+#: A verb with an object has so many words.
+_REPEATED: Final = 3
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
 _HEADING: Final = late(r"#{1,6}[ \t]+(.*)")
@@ -38,6 +41,7 @@ _NO_EXPLANATION: Final = late(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
     r"|https?:|www\.|[<>|\[\]{}]|\*\*|__|~~|\A[-=*_]{3,}|\A(?:co-authored|signed-off)-by"
     r"|\b(?:this|the) (?:pr|pull request|commit|patch|mr|merge request|branch|change ?set)\b"
+    r"|\bGH-[0-9]|\Aadd(?:s|ed)? (?:[\w-]+ ){0,3}tests?\b|\blet['\u2019]s\b"
     r"|\b(?:I|I'm|I've|I'll|my|me|we|we're|we've|our|us|TODO|FIXME|WIP)\b",
     re.IGNORECASE,
 )
@@ -92,9 +96,11 @@ def _sentences(paragraph: str) -> str:
         paragraph = _NEXT_ITEM.split(paragraph[item.end() :])[0]
     elif _NEXT_ITEM.search(paragraph):
         paragraph = paragraph[: paragraph.index("\n")] if paragraph.partition("\n")[0].endswith(".") else ""
+    line = " ".join(paragraph.split())
+    if not _does(line):
+        return ""
     sentences = ""
-    line = masked_line(paragraph, _READ)
-    for part in _SENTENCE_END.split(line) if _does(line) else ():
+    for part in _SENTENCE_END.split(masked_line(line, _READ)):
         if not (sentences or _does(part)) or not _is_printable(part):
             break
         sentences = f"{sentences} {part}" if sentences else part
@@ -105,7 +111,7 @@ def _sentences(paragraph: str) -> str:
 
 def _does(text: str) -> bool:
     line = lowered(text)
-    return bool(_DOES.match(line) or _NOW.match(line))
+    return _DOES.match(line) is not None or ("now" in line and _NOW.match(line) is not None)
 
 
 def _is_printable(part: str) -> bool:
@@ -122,11 +128,14 @@ def _is_printable(part: str) -> bool:
 
 def _adds(sentences: str, said: str) -> bool:
     # A plural or another form of a word that was said is no new one.
-    prefixes = {word[:5] for word in _WORD.findall(said.casefold())}
-    words = set(_WORD.findall(sentences.casefold()))
+    before, line = _WORD.findall(said.casefold()), _WORD.findall(sentences.casefold())
+    prefixes, words = {word[:5] for word in before}, set(line)
     new = {word for word in words if word[:5] not in prefixes}
     telling = {word for word in words if word not in _EMPTY_WORDS and not _DOES.fullmatch(word)}
-    return len(new) >= _NEW_WORDS and len(new & telling) >= min(_ENOUGH_TELLING, len(telling) / 2)
+    # "Add a lid" and "This adds a lid" have the same object.
+    repeats = len(before) >= _REPEATED and f" {' '.join(before[1:])} " in f" {' '.join(line)} "
+    enough = _ENOUGH_TELLING if repeats else min(_ENOUGH_TELLING, len(telling) / 2)
+    return len(new) >= _NEW_WORDS and len(new & telling) >= enough
 
 
 #: The last characters of a message, which are searched for trailers. Code hosts cut far below.

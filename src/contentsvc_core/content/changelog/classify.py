@@ -214,7 +214,8 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
     deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
-    inside = seen.first in words.INTERNAL_VERBS or private or seen.says(patterns.INTERNAL, of=deed)
+    noticed = seen.touched.source and seen.first in words.NOTICED_VERBS
+    inside = seen.first in words.INTERNAL_VERBS or private or (not noticed and seen.says(patterns.INTERNAL, of=deed))
     return _WORDED[Section.INTERNAL] if inside else None
 
 

@@ -177,9 +177,11 @@ def _entry(message: CommitMessage, group: Group, request: "PullRequest | None" =
     if len(commits) > 1:
         commits = [each for each in commits if each.added or each.modified or each.removed]
     seen = touched(commits)
-    own = message.numbers[-1:]
-    several = _once_each(seen.numbers, *(read.message.numbers for read in group))
-    numbers = (*(number for number in several if number not in own), *own)
+    numbers = message.numbers
+    if len(group) > 1 or seen.numbers or request is not None:
+        own = numbers[-1:]
+        several = _once_each(seen.numbers, *(read.message.numbers for read in group))
+        numbers = (*(number for number in several if number not in own), *own)
     return Entry(message=message, reads=group, touched=seen, numbers=numbers, request=request)
 
 

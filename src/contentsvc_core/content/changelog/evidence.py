@@ -105,14 +105,17 @@ def _of_last(text: str) -> int:
 
 
 def _first(text: str) -> str:
-    two = _TWO_WORDS.match(text)
-    word = (two and two.lastgroup) or _word(text)
-    if word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
+    word = _word(text)
+    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
         verb = _word(text[before.end() :])
         return verb if verb in words.VERBS else word
-    return word
+    return (two and two.lastgroup) or word
 
 
 def _word(text: str) -> str:
-    match = _WORD.match(text.lstrip("`*_\"'"))
-    return match[0].replace("\u2019", "'").casefold() if match else ""
+    word = text.partition(" ")[0]
+    if not word.isalpha():
+        match = _WORD.match(text.lstrip("`*_\"'"))
+        word = match[0].replace("\u2019", "'") if match else ""
+    return word.casefold()

@@ -6,8 +6,8 @@ from typing import Final, final
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
-from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.tenses import DOES
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
     VERBS,
@@ -30,89 +30,6 @@ _SHORT_SHA: Final = 7
 #: A change of so few words is named with its part.
 _FEW_WORDS: Final = 3
 
-#: Verbs of deeds: posts tell them in the past, "Added a lid".
-_DEEDS: Final = """
-    add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
-    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
-    formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
-    normalize optimize overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax
-    relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten silence simplify
-    stabilize standardize streamline tighten tune tweak unify widen
-"""
-#: Verbs of behaviour: posts tell them in the present, "Requires a lid".
-_BEHAVIOUR: Final = """
-    accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
-    emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer inform inherit
-    inject interpret invoke mention notify obey omit perform permit persist populate prepend preserve prevent
-    propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
-    specify suppress tolerate truncate unwrap validate verify warn
-"""
-
-
-def _present(verb: str) -> str:
-    if verb.endswith("y") and verb[-2] not in "aeiou":
-        return f"{verb[:-1]}ies"
-    return f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'x', 'z', 'o')) else 's'}"
-
-
-_TOLD: Final = {
-    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
-} | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
-    "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
-}  # fmt: skip
-#: Verbs that are often nouns, as in ``Update dialog is gone``.
-_TOLD_OR_NOUN: Final = {
-    "bump": "bumped", "change": "changed", "document": "documented", "drop": "dropped", "handle": "handles",
-    "keep": "keeps", "limit": "limits", "move": "moved", "port": "ported", "show": "shows", "skip": "skips",
-    "stop": "stopped",
-    "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
-    "upgrade": "upgraded", "use": "uses",
-}  # fmt: skip
-#: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
-_BEFORE_ARTICLE: Final = """
-    append cache check clear close color compute copy delete discard display escape exit export fetch filter find
-    highlight load log merge open parse pass prefer prefix print read register remember render report reset return
-    reuse run send set sort start store strip swap throw treat trigger turn wrap write
-"""
-_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
-#: "Updating all images" is a deed, too.
-_GERUNDS: Final = {
-    f"{verb.removesuffix('e')}ing": told for verb, told in _TOLD.items() if told.endswith("ed") and verb != "speed"
-} | {
-    "bumping": "bumped", "changing": "changed", "documenting": "documented", "dropping": "dropped", "moving": "moved",
-    "updating": "updated", "upgrading": "upgraded",
-}  # fmt: skip
-_ARTICLE: Final = late(
-    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
-    r"|[^\W_]*+[_.:(`]++\w\S*)\Z",
-    re.IGNORECASE,
-)
-#: First words of subjects that name the deed: no label is needed.
-_DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
-    "don't", "do", "never", "no", "stop", "use",
-}  # fmt: skip
-#: The verb of an imperative, with an adverb before it, and the next word.
-_FIRST: Final = late(
-    r"((?:(?:actually|always|automatically|consistently|correctly|directly|explicitly|finally|fully|gracefully|lazily"
-    r"|optionally|properly|recursively|silently|slightly|temporarily) +)?)([A-Za-z]+) +(?=(\S+))",
-    re.IGNORECASE,
-)
-_AFTER_NOUN: Final = late(
-    r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
-)
-#: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
-_OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
-#: A deed, unlike ``Raise an error``.
-_RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
-#: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
-_OBJECT: Final = late(r" (?:to|from|the|an?|all|its|their|more) | [`A-Z0-9]")
-_FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
-#: What the software no longer does.
-_DO_NOT: Final = late(
-    r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
-)
-#: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &)|[,;.]) ([A-Za-z]+)")
 #: Words that name a section: without them a line gets a label.
 _SAYS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
@@ -132,6 +49,8 @@ _SHORTER: Final = (
 )
 #: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
+#: The author's remark about a change, behind a semicolon or a dash: titles have no room for it either.
+_REMARK: Final = late(r"(?<=\w)(?:;| \u2014) (?=[a-z]).*")
 _GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
@@ -209,59 +128,6 @@ def _is_technical(audience: str) -> bool:
     return _TECHNICAL.search(audience) is not None or _LAY.search(audience) is None
 
 
-def narrated(text: str) -> str:
-    """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
-
-    Deeds are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
-    """
-    refused = _DO_NOT.match(text)
-    if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
-        return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
-    first = _FIRST.match(text)
-    if first is None or _AFTER_NOUN.match(first[3]) or _OTHERWISE.match(text):
-        return text
-    word = first[2].casefold()
-    told = "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word)
-    if told is None and (first[1] or not _FINITE.search(text)):
-        told = _TOLD_OR_NOUN.get(word) or _GERUNDS.get(word)
-    if told is None and (first[1] or _ARTICLE.match(first[3])):
-        told = _TOLD_BEFORE_ARTICLE.get(word)
-    rest = text[first.end(2) :]
-    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3])]
-    if told is None or (further and not _are_imperatives(further, text)):
-        return text
-    if further:
-        rest = _AND_VERB.sub(_retold, text)[first.end(2) :]
-    return f"{first[1]}{told.capitalize() if first[2][0].isupper() else told}{rest}"
-
-
-def _may_be_verb(word: str) -> bool:
-    return word in VERBS or word in _TOLD_BEFORE_ARTICLE or _is_verb(word)
-
-
-def _is_verb(word: str) -> bool:
-    return word.casefold() in _TOLD or word.casefold() in _TOLD_OR_NOUN
-
-
-def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
-    """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
-    return (
-        all(_is_imperative(found, text) and (not found.start() or not _is_verb(found[1])) for found in further)
-        and SUBORDINATE.search(text, 0, further[-1].start(3)) is None
-    )
-
-
-def _is_imperative(found: "re.Match[str]", text: str) -> bool:
-    verb = found[3].casefold()
-    return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
-
-
-def _retold(found: "re.Match[str]") -> str:
-    verb = found[3].casefold()
-    told = _TOLD.get(verb) or _TOLD_OR_NOUN.get(verb, found[3])
-    return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
-
-
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
     pattern = _SAYS.get(change.section)
@@ -269,7 +135,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     if pattern is None or pattern.search(text) or says_abroad(change.section, text):
         return text
     is_narrated = text != plain(change.text)
-    if change.section is Section.FIXED and (is_narrated or first in _DOES):
+    if change.section is Section.FIXED and (is_narrated or first in DOES):
         return text
     # A narrated text begins with its verb, which is no name.
     said = plain(change.continuation)
@@ -301,6 +167,8 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
     # In German, nouns have capitals.
     said = change.continuation if phrases is _GERMAN else continued(change.continuation)
     small = _unreferred(plain(said))
+    if ";" in small or "\u2014" in small:
+        small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
     if change.section in GRAVE:
@@ -317,7 +185,7 @@ def _needs_mark(section: Section, text: str) -> bool:
     """Check that a text only names a fault, or a thing that is gone: a title would announce it."""
     first = text.partition(" ")[0].casefold()
     if section is Section.FIXED:
-        does = first in VERBS or first in INTERNAL_VERBS or first in _DOES
+        does = first in VERBS or first in INTERNAL_VERBS or first in DOES
     elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
         does = VERBS.get(first) is section or says_abroad(section, text)
     else:
@@ -337,7 +205,7 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
         base = base if options.links else None
         linked = references(change, base, voice.phrases, commits=options.commit_hashes, links=options.links)
         line = " ".join([line, *linked])
-    if notes := quoted_notes(change):
+    if change.notes and (notes := quoted_notes(change)):
         return f"{line}{notes}"
     details = change.details if options.details and voice.technical else ""
     return f"{line}\n  {inline(details)}" if details else line

@@ -17,7 +17,8 @@ PERFORMANCE: Final = words_of(r"""
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor | how-?to | roadmap | translat(?:e|ion) (?:of )?docs
+    as a contributor | translat(?:e|ion) (?:of )?docs
+    (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
@@ -27,7 +28,8 @@ DOCUMENTATION: Final = words_of(r"""
     documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
-    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme | whitespace changes
+    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme
+    (?<!ignore )whitespace changes
     stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
     (?:bump|update) (?:the )?nightly
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
@@ -82,6 +84,15 @@ LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
     usages? | useless | console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
     (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
+""")
+#: Words that make any change small for most readers.
+MINOR: Final = words_of(r"""
+    docs? | documentation | readme | changelog | examples? | tests? | type hints? | typing | docstrings? | imports?
+    warnings? | refactor(?:ing)? | clean-?up | messages? | logs? | logging | scripts? | sponsors?
+""")
+#: Words of changes that only go on with earlier ones: they lead no post.
+SLIGHT: Final = words_of(r"""
+    some | few | minor | small | tiny | slight(?:ly)? | additional | extra | another | more(?! than) | completions?
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""

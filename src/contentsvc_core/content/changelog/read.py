@@ -47,11 +47,13 @@ _LEADING_NUMBER: Final = late(
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``, ``Bug 1234567 - Part 2: x``.
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``, ``Bug 1234567 - Part 2: x``,
+#: ``Issue 12: x``. Bugs and tasks may have numbers of their own.
 _TICKET: Final = late(
     r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)"
     r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
+    r"|(?i:(?:issue|pr|gh)[ -]?(?P<number>[0-9]{1,7})|(?:bug|story|task|ticket)[ -]?[0-9]{1,10})(?:: +| +- +)(?=\S)"
 )
 #: ``Issue #12 by ada, bob: x``.
 _ISSUE: Final = late(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
@@ -67,13 +69,15 @@ _BREAKING_MARK: Final = late(
     r"(?:[*_]{2}|[\])])?(?:[*_]{2})?(?: *[:-](?:[*_]{2})? *|(?<=[*\])]) )(?=\S)",
     re.IGNORECASE,
 )
-#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn` or `Ada/fix the horn`; a type as in
-#: `feat - add a horn`; and the stage of a pull request.
+#: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`, `Ada/fix the horn` or, with initials,
+#: `Gm/the horn`; a type as in `feat - add a horn`; and the stage of a pull request.
 _BRANCH: Final = late(
     r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
     r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
     r"|(?:draft|rfc)(?::| -) *(?=\S)"
-    r"|(?-i:[A-Z])[a-z0-9]{1,15}/(?=(?:add|bugfix|change|chore|feat|feature|fix|improve|refactor|remove|update)[ /])",
+    r"|(?-i:[A-Z])[a-z0-9]{1,15}/(?=(?:add|bugfix|change|chore|feat|feature|fix|improve|refactor|remove|update)[ /])"
+    r"|(?-i:(?!(?:Cd|Css|Db|Dns|Ftp|Gh|Gpg|Html|Http|Js|Jvm|Kv|Lsp|Md|Npm|Pdf|Php|Pr|Qt|Rpc|Rpm|Rx|Sdk|Sql|Src|Ssh|Ssl"
+    r"|Svg|Tcp|Tls|Ts|Ttl|Tx|Udp|Vm|Vpn|Wx|Xml)/)[A-Z](?<![AEIOUY])[b-df-hj-np-tv-xz]{1,2}/(?=[a-z]{2}))",
     re.IGNORECASE,
 )
 #: A type of two words, and one with its part in other signs: ``Bug fix: x``, ``feat[horn]: x``, ``fix/horn: x``.

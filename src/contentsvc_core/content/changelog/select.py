@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog import words
+from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
 from contentsvc_core.content.changelog.combine import Entry, combine
@@ -15,16 +15,15 @@ from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
-from contentsvc_core.content.changelog.patterns import DEPENDENCY, HASHES, REFERENCE_ALONE, SUBORDINATE, UPKEEP_TOO
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.tables import tables_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.on_demand import late
-from contentsvc_core.text import lowered
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
@@ -43,7 +42,8 @@ _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.j
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 _SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_SAID: Final = UPKEEP | {Section.REVERTED}
-_TAKEN_AWAY: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED}
+#: Shown without a number, too, where most changes have one: readers may have met the fault, or used the thing.
+_NOTICED: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
@@ -228,7 +228,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     if kind.section is Section.ADDED and entry.numbers and len(entry.reads) > 1:
         # The news of a merged branch may come in a commit of their own.
         return True
-    return not of_fragments and not (past and kind.section not in _TAKEN_AWAY)
+    return not of_fragments and not (past and kind.section not in _NOTICED)
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
@@ -246,13 +246,15 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:1] in "Mm" and message.subject.casefold().startswith(PRIVATE_FIX):
         text = phrases.private_fix
     if text[:4] in {"Bump", "bump"}:
-        text = HASHES.sub(r"Update \g<what>", text)
-    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
-    several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-    more = UPKEEP_TOO.search(text) if several and kind.section not in UPKEEP else None
-    if more and not SUBORDINATE.search(text, 0, more.start()):
-        text = text[: more.start()]
-    if undone is None:
+        text = patterns.HASHES.sub(r"Update \g<what>", text)
+    if kind.section not in UPKEEP:
+        # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+        several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
+        more = patterns.UPKEEP_TOO.search(text) if several else None
+        if more and not patterns.SUBORDINATE.search(text, 0, more.start()):
+            text = text[: more.start()]
+    # Upkeep that is only counted keeps its words: no post prints them.
+    if undone is None and (shown or kind.section not in UPKEEP):
         text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
@@ -277,7 +279,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
 
 
 def _is_reference(message: CommitMessage) -> bool:
-    return REFERENCE_ALONE.fullmatch(message.description) is not None
+    return message.description[-1:].isdecimal() and patterns.REFERENCE_ALONE.fullmatch(message.description) is not None
 
 
 def _instead(message: CommitMessage) -> str:
@@ -316,11 +318,6 @@ IMPORTANCE: Final = (
     Section.INTERNAL,
 )  # fmt: skip
 RANK: Final = {section: rank for rank, section in enumerate(IMPORTANCE)}
-#: Words that make any change small for most readers, in lower case.
-_MINOR: Final = re.compile(
-    r"\b(?:docs?|documentation|readme|changelog|examples?|tests?|type hints?|typing|docstrings?|imports?|warnings?"
-    r"|refactor(?:ing)?|clean-?up|messages?|logs?|logging|scripts?|sponsors?)\b"
-)
 _TRAILER: Final = late(r"^(?:[\w-]+-by: |<|---).*$", re.MULTILINE)
 _SIZE_STEP: Final = 100
 _LARGEST: Final = 4_000
@@ -329,21 +326,30 @@ _FEW_WORDS: Final = 2
 
 def is_minor(change: Change) -> bool:
     """Return whether a change is small for most readers, or too short to be among the first."""
+    return _is_minor(change, *tables_of(change.text))
+
+
+def _is_minor(change: Change, tables: int, found: set[str]) -> bool:
     if change.section not in GRAVE and (
-        words.SCOPES.get(change.scope.casefold()) in UPKEEP or DEPENDENCY.search(change.text)
+        words.SCOPES.get(change.scope.casefold()) in UPKEEP
+        or (tables & patterns.DEPENDENCY.bit and patterns.DEPENDENCY.search(change.text, found))
     ):
         return True
     # Authors of notes choose short headings for what matters.
     few = 1 if change.noted else _FEW_WORDS
-    return len(change.text.split()) <= few or _MINOR.search(lowered(change.text)) is not None
+    return len(change.text.split()) <= few or bool(
+        tables & patterns.MINOR.bit and patterns.MINOR.search(change.text, found)
+    )
 
 
 def importance(change: Change) -> tuple[int, bool, int]:
-    """Return the sort key: section, small changes last, then the length of the message."""
+    """Return the sort key: section, small changes last, the ones that have a number first, then the longest message."""
     if change.noted:
         return (RANK[change.section], False, -_LARGEST)
-    size = max(map(_size, change.commits))
-    return (RANK[change.section], is_minor(change), -(min(size, _LARGEST) // _SIZE_STEP))
+    size = min(max(map(_size, change.commits)), _LARGEST) // _SIZE_STEP
+    tables, found = tables_of(change.text)
+    later = (not change.numbers) + bool(tables & patterns.SLIGHT.bit and patterns.SLIGHT.search(change.text, found))
+    return (RANK[change.section], _is_minor(change, tables, found), later * _LARGEST - size)
 
 
 def _size(commit: Commit) -> int:
@@ -365,7 +371,7 @@ def is_news(change: Change) -> bool:
 
 def bump_of(message: CommitMessage) -> Bump:
     line = message.description.strip().rstrip(".")
-    for row in DEPENDENCY.rows if DEPENDENCY.search(line) else ():
+    for row in patterns.DEPENDENCY.rows if patterns.DEPENDENCY.search(line) else ():
         if match := re.match(row, line, re.IGNORECASE):
             groups = match.groupdict()
             name, begin, end = (next(filter(None, map(groups.get, of)), "") for of in (_NAMES, _BEGINS, _ENDS))

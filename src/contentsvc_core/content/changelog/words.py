@@ -198,6 +198,10 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
     reorganise reorganize rerun restructure retrigger rustfmt scaffold silence simplified simplifies simplify sweep
     tidy unhack unpin vendor whoops wip
 """}))  # fmt: skip
+#: Verbs of what users see, also of tools that others use for their upkeep: "support Makefiles", "show test results".
+NOTICED_VERBS: Final = frozenset(_table({None: """
+    detect detects display displays hide hides highlight highlights recognise recognize show shows support supports
+"""}))  # fmt: skip
 #: Names that begin subjects, beside platforms: they keep their capital.
 _NAMES: Final = """
     amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana

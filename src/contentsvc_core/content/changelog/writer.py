@@ -7,13 +7,13 @@ The steps, each with its module:
 3. ``classify``: an entry gets its section, by tables;
 4. ``select``: entries become changes, which are listed or only counted;
 5. ``report``: the changes of each repository and release;
-6. ``titles``, ``lines``, ``writer``: the text. The forms of other content types begin with the report as well.
+6. ``titles``, ``lines``, ``writer``: the text. The forms of other content types begin with the report as well, and have
+   ``tenses`` for the words of changes.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from textwrap import indent
 from typing import Final, final
 
 from attrs import evolve
@@ -28,7 +28,7 @@ from contentsvc_core.content.changelog.release_notes import clean, lowered, note
 from contentsvc_core.content.changelog.report import Part, Stage, in_order, items_of, report_of
 from contentsvc_core.content.changelog.select import Bump, Change, chained, is_news
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
-from contentsvc_core.content.phrases import ENGLISH, Phrasebook
+from contentsvc_core.content.phrases import Phrasebook, is_foreign
 from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.content.writing import Brief, Draft, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
@@ -153,7 +153,7 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
         blocks.append(phrases.incomplete.format(n=phrases.number(MAX_COMMITS)))
     if left_out:
         blocks.append(phrases.count(left_out, phrases.not_covered))
-    if phrases is not ENGLISH and any(change.shown for change in changes):
+    if is_foreign([change.text for change in changes if change.shown], phrases):
         blocks.append(phrases.as_written)
     people = contributors(
         chain.from_iterable(change.authors for change in changes) if options.contributors else (),
@@ -237,7 +237,8 @@ def _entries(changes: Sequence[Change], base: str | None, voice: Voice, options:
         elif change is same[0]:
             start = f"- **{inline(change.label)}**\n"
             for each in same:
-                yield start + indent(entry(replace(each, label=""), base, voice, options), "  ")
+                indented = entry(replace(each, label=""), base, voice, options).replace("\n", "\n  ")
+                yield f"{start}  {indented}"
                 start = ""
 
 

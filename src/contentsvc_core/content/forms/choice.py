@@ -1,6 +1,5 @@
 """The writer of each content type, and the reasons for no post."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -15,22 +14,10 @@ from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.forms.long_posts import write_blog_post, write_investor_update
 from contentsvc_core.content.forms.news import News, news_of
 from contentsvc_core.content.forms.social_posts import write_linkedin_post, write_twitter_post
-from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS
+from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, language_of
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
-
-#: Words of most texts in a language, and of few texts in others.
-_FREQUENT: Final = {
-    "English": frozenset(["the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"]),
-    "French": frozenset(["le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"]),
-    "German": frozenset(["der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"]),
-    "Spanish": frozenset(["el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"]),
-}
-_LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
-#: English texts may have so many words of another language.
-_FEW: Final = 2
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def write_content(brief: Brief) -> Draft | Silence:
@@ -69,21 +56,10 @@ def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
         return _reason(brief, news.parts, name)
     if content_type in PLAIN_TYPES and not translates:
         language = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
-        if (spoken := _language(news, language)) != language:
+        texts = (news.lead, *(item.change.text for item in news.items))
+        if (spoken := language_of(texts, language)) != language:
             return f"{name} in {language} needs a language model: the changes are described in {spoken}"
     return None
-
-
-def _language(news: News, asked: str) -> str:
-    counted: Counter[str] = Counter()
-    for text in (news.lead, *(item.change.text for item in news.items)):
-        words = {word.casefold() for word in _WORD.findall(text)}
-        for language, frequent in _FREQUENT.items():
-            counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(text))
-    likely = max(_FREQUENT, key=lambda language: counted[language])
-    # Few words prove little: a brief in English needs more of them.
-    sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
-    return likely if sure else "English"
 
 
 _COUNTED: Final = {

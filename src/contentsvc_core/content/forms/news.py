@@ -10,14 +10,15 @@ from attrs import field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, narrated, notes_of, plain, voice_of
+from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
 from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, report_of
 from contentsvc_core.content.changelog.select import Change, importance, is_minor
+from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
-from contentsvc_core.content.phrases import ENGLISH, Phrasebook
+from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
@@ -254,5 +255,5 @@ def where_to_read(news: News, shown: str) -> str:
 
 def as_written(news: News) -> list[str]:
     """Return the hint that texts of commits are not translated, where it applies."""
-    foreign = news.phrases is not ENGLISH and (news.items or news.lead)
-    return [news.phrases.as_written] if foreign else []
+    texts = [*([news.lead] if news.lead else []), *(item.change.text for item in news.items)]
+    return [news.phrases.as_written] if is_foreign(texts, news.phrases) else []

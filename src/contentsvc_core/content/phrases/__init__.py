@@ -1,3 +1,12 @@
-from contentsvc_core.content.phrases.phrasebook import ENGLISH, PHRASEBOOKS, Count, Phrasebook, Toned, phrases_in
+from contentsvc_core.content.phrases.phrasebook import (
+    ENGLISH,
+    PHRASEBOOKS,
+    Count,
+    Phrasebook,
+    Toned,
+    is_foreign,
+    language_of,
+    phrases_in,
+)
 
-__all__ = ["ENGLISH", "PHRASEBOOKS", "Count", "Phrasebook", "Toned", "phrases_in"]
+__all__ = ["ENGLISH", "PHRASEBOOKS", "Count", "Phrasebook", "Toned", "is_foreign", "language_of", "phrases_in"]

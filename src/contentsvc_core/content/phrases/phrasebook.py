@@ -5,7 +5,8 @@ value, which callers escape. A file without all phrases is refused, and a test c
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from string import Formatter
@@ -205,10 +206,40 @@ _NAMES: Final = {
     "French": ("fr", "francais", "français", "french"),
     "Spanish": ("es", "castellano", "espanol", "español", "spanish"),
 }
-_FIRST_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Words of most texts in a language, and of few texts in others.
+_FREQUENT: Final = {
+    "English": frozenset(["the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"]),
+    "French": frozenset(["le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"]),
+    "German": frozenset(["der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"]),
+    "Spanish": frozenset(["el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"]),
+}
+_LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
+#: English texts may have so many words of another language.
+_FEW: Final = 2
 
 
 def phrases_in(language: str | None) -> Phrasebook:
     """Return the phrases for a language by its name or code (``German``, ``Deutsch``, ``de-AT``); else English."""
-    match = _FIRST_WORD.search((language or "")[:64].casefold())
+    match = _WORD.search((language or "")[:64].casefold())
     return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if match and match[0] in asked), ENGLISH)
+
+
+def language_of(texts: Iterable[str], asked: str) -> str:
+    """Return the language of most texts, English in case of doubt; ``asked`` is the language of the post."""
+    counted: Counter[str] = Counter()
+    for text in texts:
+        words = {word.casefold() for word in _WORD.findall(text)}
+        for language, frequent in _FREQUENT.items():
+            counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(text))
+    likely = max(_FREQUENT, key=lambda language: counted[language])
+    # Few words prove little: a brief in English needs more of them.
+    sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
+    return likely if sure else "English"
+
+
+def is_foreign(texts: Sequence[str], phrases: Phrasebook) -> bool:
+    """Check whether texts of commits may be in another language than the phrases."""
+    if phrases is not ENGLISH:
+        return bool(texts)
+    return not all(map(str.isascii, texts)) and language_of(texts, "English") != "English"

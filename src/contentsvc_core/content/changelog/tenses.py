@@ -1,0 +1,236 @@
+"""The tense of changes in posts: an imperative becomes a deed in the past, or behaviour in the present."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from contentsvc_core.content.changelog.patterns import SUBORDINATE
+from contentsvc_core.content.changelog.words import VERBS
+from contentsvc_core.on_demand import late
+
+#: Verbs of deeds: posts tell them in the past, "Added a lid".
+_DEEDS: Final = """
+    add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
+    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
+    formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
+    normalize optimize overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax
+    recreate relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten silence
+    simplify stabilize standardize streamline tighten tune tweak unify widen
+"""
+#: Verbs of behaviour: posts tell them in the present, "Requires a lid".
+_BEHAVIOUR: Final = """
+    accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
+    emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer inform inherit
+    inject interpret invoke isolate mention notify obey omit perform permit persist populate prepend preserve prevent
+    propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
+    specify suppress tolerate truncate unwrap validate verify warn
+"""
+
+
+def _present(verb: str) -> str:
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'x', 'z', 'o')) else 's'}"
+
+
+_TOLD: Final = {
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
+} | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
+    "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
+}  # fmt: skip
+#: Verbs that are often nouns, as in ``Update dialog is gone``.
+_TOLD_OR_NOUN: Final = {
+    "bump": "bumped", "change": "changed", "document": "documented", "drop": "dropped", "handle": "handles",
+    "keep": "keeps", "limit": "limits", "move": "moved", "port": "ported", "show": "shows", "skip": "skips",
+    "stop": "stopped",
+    "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
+    "upgrade": "upgraded", "use": "uses",
+}  # fmt: skip
+#: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
+_BEFORE_ARTICLE: Final = """
+    abort append cache check clear close color colour compute copy delete discard display escape exit export fetch
+    filter find highlight import load log map match merge open parse pass prefer prefix print read register remember
+    render report reset return reuse run scope send set sort split start store strip surface swap throw treat trigger
+    trust turn wrap write
+"""
+_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()} | {"cleanup": "cleaned up"}
+#: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
+_GOES_ON: Final = {
+    verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
+    for verb, words in {
+        "abort": "early", "copy": "from into to", "export": "as from to", "fetch": "from in", "highlight": "as with",
+        "import": "from on only", "load": "from", "map": "to", "merge": "into", "parse": "as from", "pass": "to",
+        "prefix": "with", "print": "to using", "read": "from", "register": "as in with", "run": "in on with",
+        "send": "to", "sort": "by using", "split": "into over", "store": "in", "strip": "from in", "treat": "as",
+        "wrap": "in", "write": "in into to",
+    }.items()
+}  # fmt: skip
+#: Verbs and their prepositions, with nothing between: ``Exit with an error``, ``Copy over lids``.
+_PHRASAL: Final = {
+    "clean up": "cleaned", "copy over": "copies", "depend on": "depends", "exit with": "exits", "fall back": "falls",
+    "flesh out": "fleshed", "match against": "matches", "opt out": "opts", "rely on": "relies", "turn off": "turns",
+    "turn on": "turns",
+}  # fmt: skip
+#: Adjectives: the word before one is a verb, not a noun.
+_ADJECTIVE: Final = (
+    r"absolute|actual|additional|appropriate|built-?in|concrete|correct|custom|default|different|duplicated?|empty|existing"
+    r"|explicit|external|extra|full|global|incorrect|initial|internal|invalid|large|leading|local|long|missing|native|new"
+    r"|nested|non-\w+|old|original|own|partial|plain|private|proper|public|raw|relative|relevant|remote|repeated|same"
+    r"|separate|short|single|small|specific|stale|trailing|unknown|unused|valid|whole|wrong"
+)
+#: Nouns with which such verbs are nouns, too: ``Load order``, ``Escape key``.
+_OF_A_NOUN: Final = late(
+    r"(?:api|bar|box|buffer|button|cache|case|code|command|config\w*|dialog|error|event|failure|file|format|function|handler"
+    r"|handling|hook|icon|job|key|layout|level|limit|list|lock|loop|margin|menu|message|method|mode|name|operation|option"
+    r"|order|page|path|picker|point|policy|position|preview|query|queue|request|response|result|rule|scheme|script"
+    r"|sequence|setting|size|state|statement|status|style|table|test|theme|time|timeout|tree|type|value|view)(?:s|es)?\Z",
+    re.IGNORECASE,
+)
+#: The adverb behind an object: ``Load lids lazily``.
+_ADVERB_LAST: Final = late(r" \w{3,}ly\Z", re.IGNORECASE)
+#: "Updating all images" is a deed, too.
+_GERUNDS: Final = {
+    f"{verb.removesuffix('e')}ing": told for verb, told in _TOLD.items() if told.endswith("ed") and verb != "speed"
+} | {
+    "bumping": "bumped", "changing": "changed", "documenting": "documented", "dropping": "dropped", "moving": "moved",
+    "updating": "updated", "upgrading": "upgraded",
+}  # fmt: skip
+_ARTICLE: Final = late(
+    r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
+    rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*)\Z",
+    re.IGNORECASE,
+)
+#: First words of subjects that name the deed: no label is needed.
+DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
+    "don't", "do", "never", "no", "stop", "use",
+}  # fmt: skip
+#: The verb of an imperative, with an adverb before it, and the next word.
+_FIRST: Final = late(
+    r"((?:(?:actually|always|automatically|consistently|correctly|directly|explicitly|finally|fully|gracefully|lazily"
+    r"|only|optionally|properly|recursively|silently|slightly|temporarily) +|(?:auto|re)-)?)([A-Za-z]+) +(?=(\S+))",
+    re.IGNORECASE,
+)
+#: Adverbs of behaviour: the verb behind one is in the present.
+_HABITS: Final = frozenset(
+    {"always", "auto", "automatically", "consistently", "gracefully", "lazily", "only", "optionally", "recursively"}
+    | {"silently"}
+)
+_AFTER_NOUN: Final = late(
+    r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
+)
+#: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
+_OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
+#: A deed, unlike ``Raise an error``.
+_RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
+#: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
+_OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
+_FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
+#: Another verb behind ``Fix``: "Fix lid stays open".
+_STATES: Final = late(
+    r"(?! (?:how|what|whatever|where|why|whether)\b).* (?:is|are|was|were|has|have|does|do|did|can|cannot|breaks"
+    r"|disappears|fails|stays|\w+n't)(?: |\Z)",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = late(r" (?:after|as|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
+_CODE: Final = late(r"`[^`]*`")
+_TO: Final = late(r"\bto ([A-Za-z]+)\b")
+_TO_A_THING: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])")
+#: After a comma: the object of a verb that is not told, ``, start splitting lids``.
+_ANOTHER: Final = late(r" \w+ing ")
+#: What the software no longer does.
+_DO_NOT: Final = late(
+    r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
+)
+#: Another imperative in the same subject, and the word before it.
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)|[,;.]) ([A-Za-z]+)")
+
+
+def narrated(text: str) -> str:
+    """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
+
+    Deeds are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
+    """
+    refused = _DO_NOT.match(text)
+    if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
+        return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
+    first = _FIRST.match(text)
+    told = _told(first, text) if first else None
+    if first is None or told is None:
+        return text
+    rest = text[first.end(2) :]
+    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3])]
+    if further and _infinitive(text, further[0].start(3)):
+        # "Allow to add and remove lids": the others are infinitives.
+        further = []
+    if (further and not _are_imperatives(further, text)) or any(map(_is_untold, _AND_VERB.finditer(text))):
+        return text
+    if further:
+        rest = _AND_VERB.sub(_retold, text)[first.end(2) :]
+    elif told == "fixed" and _STATES.match(_CODE.sub("", _CLAUSE.sub("", rest))):
+        return f"{first[2]}:{rest}"
+    return f"{first[1]}{told.capitalize() if first[2][0].isupper() else told}{rest}"
+
+
+def _told(first: "re.Match[str]", text: str) -> str | None:
+    """Return the first verb of a subject as posts tell it; ``None`` unless it is surely an imperative."""
+    word, following = first[2].casefold(), first[3].casefold()
+    if told := _PHRASAL.get(f"{word} {following}"):
+        return told
+    if first[1].casefold().rstrip(" -") in _HABITS and _may_be_verb(word):
+        return _present(word)
+    if _AFTER_NOUN.match(following) or _OTHERWISE.match(text):
+        return None
+    if told := "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word):
+        return told
+    may_be, mostly = _TOLD_OR_NOUN.get(word) or _GERUNDS.get(word), _TOLD_BEFORE_ARTICLE.get(word)
+    if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
+        return may_be
+    return mostly if mostly and (first[1] or _has_object(word, first, text)) else None
+
+
+def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
+    if _ARTICLE.match(first[3]):
+        return True
+    rest = _CLAUSE.sub("", text[first.end(2) :])
+    if _FINITE.search(rest):
+        return False
+    if _ADVERB_LAST.search(rest):
+        return True
+    goes_on = _GOES_ON.get(verb)
+    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(rest) is not None
+
+
+def _infinitive(text: str, end: int) -> bool:
+    return any(_may_be_verb(found[1].casefold()) for found in _TO.finditer(text, 0, end))
+
+
+def _is_untold(found: "re.Match[str]") -> bool:
+    listed = found[2][-1] in ",;" and found[3].casefold() in VERBS and not _is_verb(found[3])
+    return listed and _ANOTHER.match(found.string, found.end()) is not None
+
+
+def _may_be_verb(word: str) -> bool:
+    return word in VERBS or word in _TOLD_BEFORE_ARTICLE or _is_verb(word)
+
+
+def _is_verb(word: str) -> bool:
+    return word.casefold() in _TOLD or word.casefold() in _TOLD_OR_NOUN
+
+
+def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
+    """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
+    return (
+        all(_is_imperative(found, text) and (not found.start() or not _is_verb(found[1])) for found in further)
+        and SUBORDINATE.search(_TO_A_THING.sub(" ", text[: further[-1].start(3)])) is None
+    )
+
+
+def _is_imperative(found: "re.Match[str]", text: str) -> bool:
+    verb = found[3].casefold()
+    return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+
+
+def _retold(found: "re.Match[str]") -> str:
+    verb = found[3].casefold()
+    told = _TOLD.get(verb) or _TOLD_OR_NOUN.get(verb, found[3])
+    return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
