@@ -54,6 +54,20 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert when.endswith(" expires in 31 days")
 
 
+async def test_a_reloaded_answer_issues_no_second_key(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(KEYS)).form(KEYS)
+    first = await browsing.send(form, name="Status page")
+
+    reloaded = await browsing.send(form, name="Status page")
+
+    assert (first.status, reloaded.path) == (201, KEYS)
+    assert "This form was sent before" in tree(reloaded).one(role="status").text
+    assert [row[0].split()[0] for row in reloaded.rows].count("Status") == 1
+    # A browser that goes back to the form may fill it in for another key.
+    assert (await browsing.send(form, name="Other page")).status == 201
+    assert (await browsing.send((await browsing.open(KEYS)).form(KEYS), name="Status page")).status == 201
+
+
 async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Browsing) -> None:
     other, issued = await beside(acme)
     path = f"{KEYS}/{issued.record.prefix}/revoke"

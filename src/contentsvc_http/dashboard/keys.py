@@ -111,6 +111,8 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     if faults:
         return await _page(session, form, faults=faults, status=422)
     await counting.admit(session, ISSUING_KEYS)
+    if await session.is_repeated():
+        return go("/keys", notice="sent-before")
     issued = await session.app.operator.issue_key(
         session.organization,
         name=form.text("name"),
@@ -121,7 +123,6 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     if isinstance(issued, Refusal):
         status = 409 if issued.kind is RefusalKind.LIMIT else 422
         return await _page(session, form, faults=_REFUSALS.faults(issued), status=status)
-    # The page cannot be reloaded: the key is shown here only.
     return pages.page(
         session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
     )
