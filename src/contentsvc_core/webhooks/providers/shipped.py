@@ -9,6 +9,7 @@ from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.github import GITHUB
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
 from contentsvc_core.webhooks.providers.provider import Provider
+from contentsvc_core.webhooks.signature import Scheme
 
 #: The namespace package whose modules each have a ``PROVIDER``.
 _INSTALLED: Final = "contentsvc_providers"
@@ -31,6 +32,9 @@ def _provider_of(module: str) -> Provider:
         # Names of packages are found on demand, where the interpreter would hide an AttributeError.
         message = f"the provider of {module} cannot be imported: {exc}"
         raise ImportError(message) from exc
+    if missing := [name for name in vars(Scheme) if not name.startswith("_") and not hasattr(provider.scheme, name)]:
+        message = f"the scheme of the provider {provider.slug!r} lacks {', '.join(missing)}: add them in {module}"
+        raise ImportError(message)
     return provider
 
 
