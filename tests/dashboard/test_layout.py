@@ -158,7 +158,11 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
     "brands": (
         {},
         [
-            ({"websiteUrl": "http://127.0.0.1/"}, "websiteUrl", "The address must be the address of a public site, which '127.0.0.1' is not"),
+            (
+                {"websiteUrl": "http://127.0.0.1/"},
+                "websiteUrl",
+                "The address must be the address of a public site, which '127.0.0.1' is not",
+            ),
             ({"websiteUrl": "https://acme.example", "name": "n" * 121}, "name", "The name must be 1 to 120"),
             ({"websiteUrl": "https://acme.example", "name": "KEEPER"}, "name", "Another brand identity has this name."),
         ],
