@@ -156,6 +156,14 @@ def test_a_second_run_reports_existing_objects_and_changes_nothing(folder: Path,
     assert "rotate-secret int_" in ran(*OPTIONS, "--no-history").stdout
 
 
+def test_an_organization_is_found_by_its_name_when_its_slug_is_another(work: Work) -> None:
+    ran("create", "Łódź", "--slug", "odz", command="organization")
+
+    again = done(*OPTIONS, "--checkout", str(work.path), "--organization", "Łódź")
+
+    assert (again["organization"], len(listed("organization", "list"))) == ("odz", 1)
+
+
 def test_a_second_run_leads_to_the_port_of_the_first(folder: Path) -> None:
     del folder
     done(*OPTIONS, "--port", "8123")
