@@ -31,6 +31,11 @@ class Unstorable(ContentServiceError):
 
 
 @final
+class ProviderUnusable(ContentServiceError):
+    """The provider of an installed package cannot be used; the message names it and the fault."""
+
+
+@final
 class ReceivingFailed(ContentServiceError):
     """An internal fault prevented the processing of a delivery (specification 7, status 500); nothing was claimed."""
 

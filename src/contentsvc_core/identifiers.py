@@ -21,6 +21,22 @@ _FULL_NAME: Final = late(r"(?!\.\.?/)[A-Za-z0-9_.-]{1,100}/(?!\.\.?\Z)[A-Za-z0-9
 #: Levels of groups above a repository; GitLab allows 20 below a top-level one.
 _MOST_GROUPS: Final = 21
 _TOKEN: Final = late(r"[!-~]{1,1000}")
+#: Latin letters that Unicode does not decompose, by their usual transcription.
+_TRANSCRIBED: Final = str.maketrans(
+    {
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ħ": "h",
+        "ŧ": "t",
+        "ŋ": "n",
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+    }
+)
 _NOT_SLUG: Final = late(r"[^a-z0-9]+")
 #: The address of a repository, as browsers and git have it.
 _ADDRESS: Final = late(r"(?:(?:https?|ssh)://[^/\s]+/|git@[^/:\s]+[:/])(\S+?)(?:\.git)?/?")
@@ -85,7 +101,7 @@ def slugify(name: str) -> str:
     if not name.isascii():
         from unicodedata import combining, normalize  # noqa: PLC0415  # most names are ASCII
 
-        name = "".join(filterfalse(combining, normalize("NFKD", name.casefold())))
+        name = "".join(filterfalse(combining, normalize("NFKD", name.casefold()))).translate(_TRANSCRIBED)
     return _NOT_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
 
 

@@ -93,6 +93,10 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
 ) -> None:
     hosted = setting == "on"
     acme = await ApiWorld(Settings(hosted_client=setting), stores).caller()
+    # Without the setting, a misspelt filter is refused, where it would list everything.
+    misspelt = await acme("GET", "/v1/posts?statu=draft&limit=1")
+    assert hosted or "unknown parameter 'statu'; known are " in misspelt.json()["error"]
+    assert misspelt.status_code == (200 if hosted else 400)
     brand, posts = await make_brand(acme), await make_posts(acme, "changelog", "blog_post")
     (connected,) = (await acme("GET", "/v1/integrations")).json()["codehost"]
     post, integration = f"/v1/posts/{posts[0]['id']}", connected["id"]

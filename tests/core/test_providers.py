@@ -334,8 +334,12 @@ def test_owners_are_nested_at_gitlab_alone(name: str, is_nested: bool, is_plain:
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ("PROVIDER = evolve(GITHUB, name='Other')", "ValueError: two providers have the slug 'github'"),
-        ("OTHER = GITHUB", "ImportError: the provider of contentsvc_providers.other cannot be imported: module"),
+        ("PROVIDER = evolve(GITHUB, name='Other')", "ProviderUnusable: two providers have the slug 'github'"),
+        (
+            "PROVIDER = evolve(GITHUB, slug='other', scheme=slice(0))",
+            "ProviderUnusable: the scheme of the provider 'other' lacks header, name, description, proof, pattern,",
+        ),
+        ("OTHER = GITHUB", "ProviderUnusable: the provider of contentsvc_providers.other cannot be imported: module"),
     ],
 )
 def test_a_faulty_provider_of_another_package_is_named(source: str, fault: str, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_an_invalid_site_address_is_refused(text: str, reason: str) -> None:
     site = read_site_address(text)
 
     assert isinstance(site, Refusal)
-    assert site.message("it").removeprefix("it ") in reason.split("|")
+    assert site.message("it").removeprefix("it ").startswith(tuple(reason.split("|")))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ def test_the_target_chooses_the_format(
         ("mailto:" + ",".join(f"a{i}@acme.example" for i in range(11)), None, "url", "at most 10 e-mail addresses"),
         ("mailto:ops@acme.example\r\nBcc: eve@evil.example", None, "url", "which is no e-mail address"),
         ("http://acme.example/", None, "url", "must begin with https://"),
-        ("https://127.0.0.1/", SLACK, "url", "must be the address of a public site"),
+        ("https://127.0.0.1/", SLACK, "url", "public site, which '127.0.0.1' is not, unless CONTENTSVC_OUTGOING_HOSTS"),
+        ("https://acme.example:8443/", None, "url", "unless CONTENTSVC_OUTGOING_HOSTS has acme.example:8443"),
     ],
 )
 def test_a_target_that_would_be_useless_is_refused_with_the_field(

@@ -17,7 +17,7 @@ from contentsvc_core.workflows.filters import (
     NO_OPTIONS,
     Batch,
     TriggerOptions,
-    options_fault,
+    options_faults,
     options_from_json,
     options_to_json,
 )
@@ -170,9 +170,8 @@ def test_the_last_pattern_that_matches_decides(
     ],
 )
 def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], fault: str) -> None:
-    refused = options_fault({"paths": patterns})
+    (refused,) = options_faults({"paths": patterns})
 
-    assert refused is not None
     assert (refused.kind, refused.field) == (RefusalKind.UNSUITABLE, "paths")
     assert fault in refused.message("the field")
     assert pattern_fault(["a", "!b", "x" * MAX_PATTERN]) is None

@@ -104,6 +104,7 @@ class TestIdentifiers:
             ("Acme, Inc. (Europe)", "acme-inc-europe"),
             ("Müller & Söhne", "muller-sohne"),
             ("Straße É", "strasse-e"),
+            ("Łódź Ærø Þing İzmir œuvre", "lodz-aero-thing-izmir-oeuvre"),
             ("日本", ""),
         ],
     )

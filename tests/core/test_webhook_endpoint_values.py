@@ -36,7 +36,7 @@ def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
     ("url", "reason"),
     [
         ("http://acme.example/hook", "must begin with https://"),
-        ("ftp://acme.example/hook", "must begin with http:// or https://"),
+        ("ftp://acme.example/hook", "must begin with https://"),
         ("https://169.254.169.254/latest/meta-data/", "must be the address of a public site"),
         ("https://127.0.0.1/", "must be the address of a public site"),
         ("https://[::1]/", "must be the address of a public site"),

@@ -36,12 +36,15 @@ async def created(browsing: Browsing, **fields: Any) -> Seen:
 
 
 async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller, browsing: Browsing) -> None:
-    page = await created(browsing, description="<i>Deploys", event=["post.published", "nonsense"])
+    form, fields = (await browsing.open(PATH)).form(PATH), {"url": URL, "description": "<i>Deploys"}
+    page = await browsing.send(form, **fields, event=["post.published", "nonsense"])
 
     assert (page.status, page.heading) == (201, "The endpoint is created")
     secret = tree(page).one("code", class_="secret").text
     assert secret.startswith("whsec_")
-    endpoint = await standing(acme)
+    reloaded = await browsing.send(form, **fields, event=["post.published", "nonsense"])
+    assert "This form was sent before" in reloaded.text
+    (endpoint,) = await acme.world.stores.endpoints.endpoints(acme.organization.id)
     assert (endpoint.url, endpoint.description) == (URL, "<i>Deploys")
     assert [kind.value for kind in endpoint.event_types] == ["post.published"]
     for path in (PATH, f"{PATH}/{endpoint.id}"):
@@ -75,11 +78,16 @@ async def test_a_secret_is_rotated_with_an_overlap(acme: Caller, browsing: Brows
     await created(browsing)
     own = f"{PATH}/{(await standing(acme)).id}"
 
-    page = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="1")
+    form = (await browsing.open(own)).form(f"{own}/rotate")
+    page = await browsing.send(form, overlap="1")
 
     assert page.heading == "The secret was replaced"
     assert "signs, too, until" in page.response.text
-    assert (await standing(acme)).previous_secret_until is not None
+    rotated = await standing(acme)
+    assert rotated.previous_secret_until is not None
+    reloaded = await browsing.send(form, overlap="1")
+    assert "This form was sent before" in reloaded.text
+    assert await standing(acme) == rotated
     wrong = await browsing.send((await browsing.open(own)).form(f"{own}/rotate"), overlap="2")
     assert wrong.status == 422
 

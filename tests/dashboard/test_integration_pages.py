@@ -97,7 +97,9 @@ async def test_a_script_gets_the_list_alone(acme: Caller, browsing: Browsing) ->
 
 
 async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Caller, browsing: Browsing) -> None:
-    page = await connect(browsing, repository="acme/buoy", provider="codehost", repository_id="77", branch="stable")
+    form = (await browsing.open(LIST)).form(LIST)
+    fields = {"repository": "acme/buoy", "provider": "codehost", "repository_id": "77", "branch": "stable"}
+    page = await browsing.send(form, **fields)
 
     assert page.status == 201
     assert page.heading == "acme/buoy is connected"
@@ -106,6 +108,9 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     for word in ("application/json", "push and release", "stable", "only once"):
         assert word in page.text
     secret = secret_on(page)
+    reloaded = await browsing.send(form, **fields)
+    assert "This form was sent before" in reloaded.text
+    assert (await acme.world.stores.directory.integrations(acme.organization.id))[-1] == integration
     assert await received(acme, secret, "d-1", 77, integration.id) == 200
     shown = await browsing.open(f"{LIST}/{integration.id}")
     assert shown.heading == "acme/buoy"
@@ -297,8 +302,12 @@ async def test_rotating_sends_the_new_secret_to_the_code_host(
     assert "The code host has it" in page.text
     assert server.hook.secret != before
     assert server.hook.secret not in page.response.text
-    server.fault = Fault(status=503)
+    rotated = server.hook.secret
+    # A reload of the answer rotates nothing.
     page = await browsing.send(rotate)
+    assert ("This form was sent before" in page.text, server.hook.secret) == (True, rotated)
+    server.fault = Fault(status=503)
+    page = await browsing.send(page.form(rotate.action))
     assert "The code host does not have it yet" in page.text
     assert secret_on(page) != server.hook.secret
 

@@ -54,6 +54,20 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert when.endswith(" expires in 31 days")
 
 
+async def test_a_reloaded_answer_issues_no_second_key(acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(KEYS)).form(KEYS)
+    first = await browsing.send(form, name="Status page")
+
+    reloaded = await browsing.send(form, name="Status page")
+
+    assert (first.status, reloaded.path) == (201, KEYS)
+    assert "This form was sent before" in tree(reloaded).one(role="status").text
+    assert [row[0].split()[0] for row in reloaded.rows].count("Status") == 1
+    # A browser that goes back to the form may fill it in for another key.
+    assert (await browsing.send(form, name="Other page")).status == 201
+    assert (await browsing.send((await browsing.open(KEYS)).form(KEYS), name="Status page")).status == 201
+
+
 async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Browsing) -> None:
     other, issued = await beside(acme)
     path = f"{KEYS}/{issued.record.prefix}/revoke"
@@ -148,11 +162,11 @@ async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme:
     await admin.sign_in(issued.key)
     form = (await admin.open(KEYS)).form(KEYS)
 
-    refused = await admin.send(form, scope=["read", "write"])
-    assert (refused.status, tree(refused).one(id="scope-fault").text) == (
-        422,
-        "Your own key may not do all of this: tick less.",
-    )
+    # Both faults at once, each at its field.
+    refused = await admin.send(form, scope=["read", "write"], expires="2025-01-31")
+    assert refused.status == 422
+    assert tree(refused).one(id="scope-fault").text == "Your own key may not do all of this: tick less."
+    assert tree(refused).one(id="expires-fault").text == "This day is over: choose today or a later one."
     for expires in ("", "2027-01-31"):
         page = await admin.send(form, scope="read", expires=expires)
         shown = tree(page).one("code", class_="secret").text

@@ -139,7 +139,7 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
         [
             ({"repositories": []}, "repositories", "A trigger needs a repository."),
             ({"paths": "pkg/**\n!"}, "paths", "Changed files has an empty pattern."),
-            ({"name": "x" * 101}, "name", "Name must have at most 100 characters."),
+            ({"name": "x" * 101}, "name", "A trigger's name has at most 100 characters."),
             ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
         ],
     ),
@@ -158,7 +158,11 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
     "brands": (
         {},
         [
-            ({"websiteUrl": "http://127.0.0.1/"}, "websiteUrl", "The address must be the address of a public site."),
+            (
+                {"websiteUrl": "http://127.0.0.1/"},
+                "websiteUrl",
+                "The address must be the address of a public site, which '127.0.0.1' is not",
+            ),
             ({"websiteUrl": "https://acme.example", "name": "n" * 121}, "name", "The name must be 1 to 120"),
             ({"websiteUrl": "https://acme.example", "name": "KEEPER"}, "name", "Another brand identity has this name."),
         ],

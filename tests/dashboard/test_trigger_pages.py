@@ -143,16 +143,18 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
 
 
 async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing: Browsing) -> None:
-    page = await made(browsing, repositories=[], events=[], tags="!")
+    page = await made(browsing, name="n" * 101, repositories=[], events=[], tags="!", scopes="x" * 201)
 
     assert (page.status, await triggers(acme)) == (422, [])
     # Above the form, and at the fields.
     assert "A trigger needs a repository. Choose an event, or all events. Tags has an empty pattern." in page.text
     pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
     assert [each for each in pointing if "-fault" in each] == [
+        "name-fault",
         "repositories-fault",
         "events-fault",
         "tags-hint tags-fault",
+        "scopes-hint scopes-fault",
     ]
     await second(acme, 2, "github")
     page = await made(browsing, repositories=["codehost:1", "github:2"])

@@ -18,7 +18,8 @@ _Job = TypeVar("_Job")
 _LOOK_EVERY_S: Final = 0.2
 #: Polling interval on a server, in seconds: a rate limit of 60 requests a minute stays unused by half.
 _ASK_EVERY_S: Final = 2.0
-_ENDED: Final = frozenset({"completed", "failed", "skipped"})
+#: What an error says of a job that has ended without a result.
+_ENDINGS: Final = {"failed": "the job failed", "skipped": "nothing was written"}
 
 WAIT: Final = click.option(
     "--wait", "wait_s", type=click.FloatRange(0), metavar="SECONDS", help="Wait for the job to end, at most this long."
@@ -26,9 +27,9 @@ WAIT: Final = click.option(
 
 
 async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
-    async def look() -> tuple[Job, str, Sequence[tuple[str, str]]]:
+    async def look() -> tuple[Job, str, Sequence[str]]:
         current = await app.stores.jobs.job(job.run.organization_id, job.id) or job
-        return current, job_status(current), [(event.type.value, event.message) for event in job_events(current)]
+        return current, job_status(current), [event.message for event in job_events(current)]
 
     return job if wait_s is None else await _at_end(look, wait_s, _LOOK_EVERY_S)
 
@@ -36,26 +37,27 @@ async def followed(app: Application, job: Job, wait_s: float | None) -> Job:
 def followed_on_server(api: "Api", path: str, body: dict[str, Any], wait_s: float | None) -> dict[str, Any]:
     job: dict[str, Any] = api.send("POST", path, body)["job"]
 
-    async def look() -> tuple[dict[str, Any], str, Sequence[tuple[str, str]]]:
+    async def look() -> tuple[dict[str, Any], str, Sequence[str]]:
         answer = api.get(f"{path}/{part(job['id'])}")
-        events = [(event["type"], event["message"]) for event in answer.get("events", [])]
-        return answer["job"], answer["job"]["status"], events
+        return answer["job"], answer["job"]["status"], [event["message"] for event in answer.get("events", [])]
 
     return job if wait_s is None else asyncio.run(_at_end(look, wait_s, _ASK_EVERY_S))
 
 
 async def _at_end(
-    look: Callable[[], Awaitable[tuple[_Job, str, Sequence[tuple[str, str]]]]], wait_s: float, every_s: float
+    look: Callable[[], Awaitable[tuple[_Job, str, Sequence[str]]]], wait_s: float, every_s: float
 ) -> _Job:
     deadline = time.monotonic() + wait_s
     printed = 0
     with waiting("waiting for the job") as shown:
         while True:
-            job, status, events = await look()
-            for kind, message in events[printed:]:
-                say(f"{kind}: {message}", err=True)
-            printed = len(events)
-            if status in _ENDED or time.monotonic() >= deadline:
+            job, status, messages = await look()
+            # The error of `check_completed` has the message of another ending.
+            until = len(messages) - (status in _ENDINGS)
+            for message in messages[printed:until]:
+                say(message if message.endswith((".", "!", "?")) else f"{message}.", err=True)
+            printed = max(printed, until)
+            if status == "completed" or status in _ENDINGS or time.monotonic() >= deadline:
                 return job
             shown.say(f"waiting for the job: it is {status}")
             await asyncio.sleep(every_s)
@@ -64,5 +66,6 @@ async def _at_end(
 def check_completed(job: Mapping[str, Any], wait_s: float | None) -> None:
     status = job["status"]
     if wait_s is not None and status != "completed":
-        reason = job["error"] if status in _ENDED else "it takes longer than that; is a server running?"
-        fail(f"the job is {status}: {reason}")
+        if status in _ENDINGS:
+            fail(f"{_ENDINGS[status]}: {job['error']}")
+        fail(f"the job is {status} after {wait_s:g} s; is a server running?")

@@ -1,6 +1,7 @@
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, final
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 import msgspec
@@ -138,11 +139,12 @@ async def set_up(
 
 
 async def _organization(app: Application, answers: SetupAnswers, existing: list[str]) -> Organization:
-    directory, name = app.stores.directory, answers.organization
-    organization = await directory.organization(slugify(name))
-    if organization is None and not name.isascii():
-        # Slugs of earlier versions lack the letters that have accents.
-        organization = next((each for each in await directory.organizations() if each.name == name), None)
+    organization = await app.stores.directory.organization(slugify(answers.organization))
+    if organization is None:
+        # One with another slug, chosen by hand or by an earlier version.
+        named = normalize("NFC", answers.organization).casefold()
+        stored = await app.stores.directory.organizations()
+        organization = next((each for each in stored if normalize("NFC", each.name).casefold() == named), None)
     if organization is not None:
         existing.append(f"organization {organization.slug}")
         return organization

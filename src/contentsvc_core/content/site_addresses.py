@@ -109,8 +109,13 @@ def with_scheme(text: str) -> str:
     return text if not text or _SCHEME.match(text) else f"https://{text}"
 
 
-def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddress | Refusal:
-    """Read the address of a page, with all checks without name resolution; only ``opened`` hosts have other ports."""
+def read_site_address(
+    text: str, opened: Collection[SiteHost] = (), setting: str = "CONTENTSVC_SITE_HOSTS"
+) -> SiteAddress | Refusal:
+    """Read the address of a page, with all checks without name resolution; only ``opened`` hosts have other ports.
+
+    ``setting`` opens hosts; refusals name it.
+    """
     if not text or len(text) > TEXT_LIMIT:
         return invalid(None, f"must be 1 to {TEXT_LIMIT} characters long")
     if _UNSAFE.search(text):
@@ -119,18 +124,18 @@ def read_site_address(text: str, opened: Collection[SiteHost] = ()) -> SiteAddre
         parts = urlsplit(text)
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
     except ValueError:
-        return invalid(None, "is not an address")
+        return invalid(None, "is not an address such as https://acme.example: check its host and port")
     if scheme not in _PORTS:
         return invalid(None, "must begin with http:// or https://")
     if "@" in parts.netloc:
-        return invalid(None, "must not hold a user name or password")
+        return invalid(None, "must not hold a user name or password: remove what stands before '@'")
     host = host.lower().removesuffix(".")
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     port = _PORTS[scheme] if port is None else port
     is_opened = SiteHost(host=host, port=port) in opened
     refused = None if is_opened else _refused(host, port, in_brackets="[" in parts.netloc)
     if refused is not None:
-        return invalid(None, refused)
+        return invalid(None, refused.format(setting=setting))
     return SiteAddress(scheme=scheme, host=host, port=port, target=target, opened=is_opened)
 
 
@@ -165,7 +170,7 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
     number = _number(host)
     if number is not None:
         if not is_public(number):
-            return "must be the address of a public site"
+            return _not_public(host)
     elif (
         in_brackets
         or len(host) > _NAME_LIMIT
@@ -175,10 +180,14 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
         return "must name a host"
     elif "." not in host:
         # A single label names a machine of the local network.
-        return "must be the address of a public site"
+        return _not_public(host)
     if port not in _PORTS.values():
-        return "must not name a port other than 80 and 443"
+        return f"must not name a port other than 80 and 443, unless {{setting}} has {host}:{port}"
     return None
+
+
+def _not_public(host: str) -> str:
+    return f"must be the address of a public site, which '{host}' is not, unless {{setting}} has that host"
 
 
 def _number(host: str) -> IPAddress | None:

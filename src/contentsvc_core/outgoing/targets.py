@@ -19,6 +19,7 @@ MAX_ADDRESSES: Final = 10
 NO_MAIL: Final = Refusal(
     RefusalKind.UNSUITABLE, "this service sends no mail: set CONTENTSVC_SMTP_URL and restart it", "url"
 )
+_NOT_HTTPS: Final = invalid(None, "must begin with https://")
 _SLACK: Final = frozenset({"hooks.slack.com", "hooks.slack-gov.com"})
 _DISCORD: Final = frozenset({"discord.com", "ptb.discord.com", "canary.discord.com", "discordapp.com"})
 #: Addresses of Teams workflows, of today and of yesterday, and of the connectors before.
@@ -59,9 +60,11 @@ def read_endpoint_url(text: str, opened: Collection[SiteHost] = ()) -> SiteAddre
 
     Its IP addresses are checked at each attempt, since DNS records may change.
     """
-    address = read_site_address(text, opened)
+    if text and not text.lower().startswith(("https://", "http://")):
+        return _NOT_HTTPS
+    address = read_site_address(text, opened, "CONTENTSVC_OUTGOING_HOSTS")
     if isinstance(address, SiteAddress) and address.scheme != "https" and not address.opened:
-        return invalid(None, "must begin with https://")
+        return _NOT_HTTPS
     return address
 
 

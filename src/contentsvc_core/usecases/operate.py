@@ -49,6 +49,14 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
     return None
 
 
+def key_faults(
+    scopes: Sequence[Scope], expires_at: datetime | None, issuer: ApiKey | None, now: datetime
+) -> list[Refusal]:
+    """Return all faults of a key before it is issued."""
+    faults = [KEY_SCOPES] if issuer is not None and not set(scopes) <= set(issuer.scopes) else []
+    return [*faults, KEY_EXPIRED] if expires_at is not None and expires_at <= now else faults
+
+
 def new_secret(ids: IdSource) -> str:
     return f"whsec_{ids.token(40)}"
 
@@ -112,11 +120,9 @@ class Operator:
         """Issue an API key that has no scope that ``issuer`` lacks, and does not outlive it."""
         now = self._clock.now()
         if issuer is not None:
-            if not set(scopes) <= set(issuer.scopes):
-                return KEY_SCOPES
             expires_at = min((end for end in (expires_at, issuer.expires_at) if end is not None), default=None)
-        if expires_at is not None and expires_at <= now:
-            return KEY_EXPIRED
+        if faults := key_faults(scopes, expires_at, issuer, now):
+            return faults[0]
         prefix = f"csk_{self._ids.token(10)}"
         key = f"{prefix}_{self._ids.token(40)}"
         record = ApiKey(

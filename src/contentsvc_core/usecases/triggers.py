@@ -14,7 +14,7 @@ from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.causes import source_type, unknown_repository
-from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_fault
+from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_faults
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
     EVENT_TYPES,
@@ -138,16 +138,8 @@ class TriggerEditor:
         if fields.get("all_repositories") and fields.get("repository_ids"):
             fault = f"{FIELD} cannot be named together with all repositories"
             return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
-        if (refused := options_fault(fields)) is not None:
-            return refused
-        name: str = fields.get("name", "")
-        if len(name) > NAME_LIMIT:
-            fault = f"a trigger's name has at most {NAME_LIMIT} characters"
-            return Refusal(RefusalKind.UNSUITABLE, fault, "name")
-        kinds: Sequence[str] = fields.get("event_types", ())
-        if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
-            fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"
-            return Refusal(RefusalKind.UNSUITABLE, fault, "event_types")
+        if faults := faults_of(fields):
+            return faults[0]
         return await unknown_brand(self._brands, organization_id, fields.get("brand_identity_id"))
 
     async def _source(
@@ -176,6 +168,19 @@ class TriggerEditor:
                 return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
             return source_type(usual[0])
         return source_type(able[0])
+
+
+def faults_of(fields: Mapping[str, Any]) -> list[Refusal]:
+    """Return the refusals of all fields of a command that need no store."""
+    faults = options_faults(fields)
+    name: str = fields.get("name", "")
+    if len(name) > NAME_LIMIT:
+        faults.append(Refusal(RefusalKind.UNSUITABLE, f"a trigger's name has at most {NAME_LIMIT} characters", "name"))
+    kinds: Sequence[str] = fields.get("event_types", ())
+    if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
+        fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"
+        faults.append(Refusal(RefusalKind.UNSUITABLE, fault, "event_types"))
+    return faults
 
 
 def _fields(values: Mapping[str, Any], options: TriggerOptions) -> dict[str, Any]:

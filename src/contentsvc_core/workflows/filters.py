@@ -70,12 +70,10 @@ NO_OPTIONS: Final = TriggerOptions()
 PATTERN_FIELDS: Final = ("branches", "tags", "paths", "scopes")
 
 
-def options_fault(values: Mapping[str, Any]) -> Refusal | None:
-    for name in PATTERN_FIELDS:
-        fault = pattern_fault(values.get(name, ()))
-        if fault is not None:
-            return Refusal(RefusalKind.UNSUITABLE, fault, name)
-    return None
+def options_faults(values: Mapping[str, Any]) -> list[Refusal]:
+    """Return the refusals of all patterns among the fields of a command, the first one of each field."""
+    faults = ((name, pattern_fault(values.get(name, ()))) for name in PATTERN_FIELDS)
+    return [Refusal(RefusalKind.UNSUITABLE, fault, name) for name, fault in faults if fault is not None]
 
 
 def options_to_json(options: TriggerOptions) -> str | None:

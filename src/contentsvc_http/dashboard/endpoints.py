@@ -123,6 +123,8 @@ async def listed(session: Visitor) -> Response[Any]:
 @post(_PATH)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.admit(session, CREATING_ENDPOINTS)
+    if await session.is_repeated():
+        return go("/endpoints", notice="sent-before")
     command = read_command(CreateEndpoint, _fields(form))
     created = (
         command
@@ -194,6 +196,8 @@ async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -
     if overlap not in OVERLAPS:
         error = "Choose how long the old secret goes on to sign."
         return await _page(session, endpoint, error=error, status=422)
+    if await session.is_repeated():
+        return go(f"/endpoints/{endpoint.id}", notice="sent-before")
     rotated = await session.app.endpoint_editor.rotate(
         session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
     )
@@ -252,7 +256,6 @@ async def _page(
 
 
 def _secret_page(session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
-    # The secret is shown on this page only, which cannot be reloaded.
     context = {"endpoint": created.endpoint, "secret": created.secret, "is_new": is_new}
     title = "A new endpoint" if is_new else "Secret rotated"
     status = 201 if is_new else 200

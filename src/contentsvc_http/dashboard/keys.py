@@ -9,6 +9,7 @@ from litestar.params import FromPath
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.operate import key_faults
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.zones import day_of, start_of_day
 from contentsvc_http.dashboard import counting, pages
@@ -108,20 +109,24 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
         expires_at = None if ends_on is None else start_of_day(session.organization.time_zone, ends_on)
     except (ValueError, OverflowError):
         expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
+    own, now = session.signed_in.key, session.app.clock.now()
+    for refused in key_faults(scopes, expires_at, own, now):
+        faults |= _REFUSALS.faults(refused)
     if faults:
         return await _page(session, form, faults=faults, status=422)
     await counting.admit(session, ISSUING_KEYS)
+    if await session.is_repeated():
+        return go("/keys", notice="sent-before")
     issued = await session.app.operator.issue_key(
         session.organization,
         name=form.text("name"),
         scopes=scopes,
         expires_at=expires_at,
-        issuer=session.signed_in.key,
+        issuer=own,
     )
     if isinstance(issued, Refusal):
         status = 409 if issued.kind is RefusalKind.LIMIT else 422
         return await _page(session, form, faults=_REFUSALS.faults(issued), status=status)
-    # The page cannot be reloaded: the key is shown here only.
     return pages.page(
         session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
     )

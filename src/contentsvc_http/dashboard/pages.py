@@ -45,6 +45,7 @@ _NOTICES: Final = {
     "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",
+    "sent-before": "This form was sent before, and has no second effect. A secret is shown only once.",
     "signed-out": "You are signed out.",
 }
 #: The menu: each section with its path, its name and its icon.

@@ -1,8 +1,9 @@
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, TypeAlias, TypeVar, final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import evolve, frozen
 from litestar import Request, Response
@@ -10,10 +11,12 @@ from litestar.datastructures import Cookie
 from litestar.di import NamedDependency, Provide
 from litestar.params import SkipValidation
 
+from contentsvc_core.access.keyed_requests import KeptAnswer
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import Organization
+from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.errors import Refused
@@ -31,6 +34,9 @@ _VISIT: Final = "dashboard_visit"
 #: A page of the dashboard, as a request names it; the form of the sign-in carries it. Browsers follow a dot segment to
 #: another part of the host (RFC 3986, section 5.2.4).
 _OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(/[!-~]{{1,1000}})")
+#: The length of the value that tells a form on a page from its copies on other pages, in characters: 119 bits.
+_ONCE_LENGTH: Final = 20
+_DONE: Final = KeptAnswer(status=303, headers=(), body="")
 _MAY_NOT: Final = {
     Scope.READ: "This key may not read: sign in with one that has the scope read.",
     Scope.WRITE: "This key may only read: sign in with one that has the scope write.",
@@ -86,6 +92,21 @@ class DashboardSession:
     @property
     def may_issue(self) -> bool:
         return Scope.ADMIN in self.signed_in.key.scopes
+
+    def once(self) -> str:
+        """Return the value of the field ``once``, which a form has whose answer shows a new secret."""
+        return self.app.ids.token(_ONCE_LENGTH)
+
+    async def is_repeated(self) -> bool:
+        """Check whether a browser sends the form again, because its answer is reloaded. The form is then known."""
+        if not self.form.text("once"):
+            return False
+        digest = sha256(urlencode(self.form.values, doseq=True).encode()).hexdigest()
+        begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
+        if isinstance(begun, Refusal) or begun.answer is not None:
+            return True
+        await self.app.idempotency.end(begun, _DONE)
+        return False
 
     @property
     def is_partial(self) -> bool:

@@ -10,9 +10,9 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, provider_of
+from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, faults_of, provider_of
 from contentsvc_core.workflows.causes import source_type
-from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions, options_fault
+from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions, options_faults
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
     EVENT_TYPES,
@@ -174,8 +174,7 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
 
     def values(self, typed: TypedTrigger, stored: Trigger | None) -> tuple[dict[str, Any], list[Refusal]]:
         fields = typed.values() if stored is None else changes_to(typed, stored)
-        pattern = options_fault(fields)
-        return fields, typed.refused() + ([] if pattern is None else [pattern])
+        return fields, typed.refused() + faults_of(fields)
 
     def title(self, stored: Trigger, has: FormSources) -> str:
         return _title(stored, has)
@@ -212,8 +211,8 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
         if not (typed.every_event or typed.events):
             return TriggerPreview(message="Choose an event to see what would have started it.")
         fields = typed.values()
-        if (refused := options_fault(fields)) is not None:
-            return TriggerPreview(message=_REFUSALS.sentence(refused))
+        if refused := options_faults(fields):
+            return TriggerPreview(message=" ".join(map(_REFUSALS.sentence, refused)))
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",

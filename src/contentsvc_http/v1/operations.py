@@ -1,6 +1,6 @@
 """Declarations of the operations of ``/v1``: their routes, and their part of the OpenAPI document."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, final
 
@@ -22,8 +22,10 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 from msgspec import Struct
 
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.schemas import schema_of
-from contentsvc_http.errors import mebibytes
+from contentsvc_core.text import one_line
+from contentsvc_http.errors import Refused, mebibytes
 from contentsvc_http.responses import ErrorBody
 from contentsvc_http.v1.bodies import read_body
 from contentsvc_http.v1.examples import EXAMPLES
@@ -103,7 +105,10 @@ class Operations:
         and 503; a path with an id has 404, a query 400, a JSON body 400, 413 and 415, and a condition 400 and 412.
         """
         method, path = method_and_path.split()
-        dependencies = {"key": Provide(self._gate.reader if method == "GET" else self._gate.writer)}
+        caller = self._gate.reader if method == "GET" else self._gate.writer
+        # Clients of the hosted product may send parameters that have no meaning here (decision 0039).
+        known = None if query is None or self._gate.hosted else frozenset(query)
+        dependencies = {"key": Provide(caller if known is None else _knowing(known, caller))}
         statuses = {401, 403, 500, 503, *fails}
         parameters = [_query_parameter(name, each) for name, each in (query or {}).items()]
         parameters += [_condition(name) for name in conditions]
@@ -138,6 +143,20 @@ class Operations:
             return declared
 
         return declare
+
+
+def _knowing(
+    known: Collection[str], caller: Callable[[Request[Any, Any, Any]], Awaitable[ApiKey]]
+) -> Callable[..., Awaitable[ApiKey]]:
+    async def key_of(request: Request[Any, Any, Any]) -> ApiKey:
+        key = await caller(request)
+        unknown = next((name for name in request.query_params if name not in known), None)
+        if unknown is not None:
+            fault = f"Invalid query: unknown parameter '{one_line(unknown, 64)}'; known are {', '.join(sorted(known))}"
+            raise Refused(400, {"error": fault})
+        return key
+
+    return key_of
 
 
 def _reading(shape: type[Struct], *, required: bool) -> Callable[..., Awaitable[Struct]]:

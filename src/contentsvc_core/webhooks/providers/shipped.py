@@ -4,11 +4,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
 
+from contentsvc_core.errors import ProviderUnusable
 from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
 from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.github import GITHUB
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
 from contentsvc_core.webhooks.providers.provider import Provider
+from contentsvc_core.webhooks.signature import Scheme
 
 #: The namespace package whose modules each have a ``PROVIDER``.
 _INSTALLED: Final = "contentsvc_providers"
@@ -30,7 +32,10 @@ def _provider_of(module: str) -> Provider:
     except AttributeError as exc:
         # Names of packages are found on demand, where the interpreter would hide an AttributeError.
         message = f"the provider of {module} cannot be imported: {exc}"
-        raise ImportError(message) from exc
+        raise ProviderUnusable(message) from exc
+    if missing := [name for name in vars(Scheme) if not name.startswith("_") and not hasattr(provider.scheme, name)]:
+        message = f"the scheme of the provider {provider.slug!r} lacks {', '.join(missing)}: add them in {module}"
+        raise ProviderUnusable(message)
     return provider
 
 
@@ -39,7 +44,7 @@ def _by_slug(providers: tuple[Provider, ...]) -> dict[str, Provider]:
     for provider in providers:
         if found.setdefault(provider.slug, provider) is not provider:
             message = f"two providers have the slug {provider.slug!r}: rename or uninstall one of them"
-            raise ValueError(message)
+            raise ProviderUnusable(message)
     return found
 
 

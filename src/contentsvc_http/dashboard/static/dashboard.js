@@ -105,7 +105,7 @@ const BOXES = ["checkbox", "radio"];
 
 function keep(form) {
   const fields = [...form.elements]
-    .filter((field) => field.name && field.name !== "csrf" && !["password", "file", "submit"].includes(field.type))
+    .filter((field) => field.name && !["csrf", "once"].includes(field.name) && !["password", "file", "submit"].includes(field.type))
     .map(({ name, type, value, checked }) => ({ name, type, value, checked }));
   if (form.method !== "post" || !fields.some((field) => field.type !== "hidden")) {
     return;
