@@ -1,4 +1,5 @@
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
 from contentsvc_core.errors import StoreUnavailable
@@ -11,6 +12,8 @@ def test_an_outage_is_logged_once_with_an_advice_however_many_requests_are_refus
 ) -> None:
     now = 100.0
     monkeypatch.setattr(faults, "monotonic", lambda: now)
+    # A logger that was used before keeps the configuration of that time.
+    monkeypatch.setattr(faults, "_LOG", structlog.get_logger())
     monkeypatch.setattr("contentsvc_http.errors.log_fault", faults._Faults())  # pyright: ignore[reportPrivateUsage]
     with capture_logs() as logged:
         for _ in range(9):

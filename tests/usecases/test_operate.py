@@ -245,11 +245,10 @@ async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
     end = now + timedelta(days=1)
     own = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=end)
     assert isinstance(own, IssuedKey)
+    issuer = own.record
 
     async def issued(scope: Scope, expires_at: datetime | None) -> IssuedKey | Refusal:
-        return await world.operator.issue_key(
-            world.organization, scopes=[scope], expires_at=expires_at, issuer=own.record
-        )
+        return await world.operator.issue_key(world.organization, scopes=[scope], expires_at=expires_at, issuer=issuer)
 
     assert await issued(Scope.WRITE, None) is KEY_SCOPES
     soon = now + timedelta(hours=1)
@@ -258,10 +257,11 @@ async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
         assert isinstance(key, IssuedKey)
         assert (key.record.expires_at, key.record.scopes) == (expected, (Scope.READ,))
         # It ends with the key that issued it.
-        assert key.record.issued_by == own.record.prefix
+        assert key.record.issued_by == issuer.prefix
     assert await issued(Scope.READ, now) is KEY_EXPIRED
     own = await world.operator.issue_key(world.organization)
     assert isinstance(own, IssuedKey)
+    issuer = own.record
     unlimited = await issued(Scope.WRITE, None)
     assert isinstance(unlimited, IssuedKey)
     assert unlimited.record.expires_at is None
