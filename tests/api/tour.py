@@ -345,7 +345,7 @@ async def _own_operations(tourist: _Tourist, ids: Mapping[str, str]) -> None:
     await call("POST /v1/webhook-logs/{logId}/replay", 202, ids={"logId": ids["/v1/webhook-logs/{logId}/replay"]})
     await call("GET /v1/webhook-logs/{logId}", 200, ids={"logId": ids["/v1/webhook-logs/{logId}"]})
     await _runs(tourist)
-    await call("GET /v1/context", 200, query="?q=lamp")
+    await call("GET /v1/context", 200, query="?query=lamp")
     await call("GET /v1/context/{customId}", 200, ids={"customId": ids["/v1/context/{customId}"]})
     await _changelogs(tourist)
 

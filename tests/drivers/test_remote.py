@@ -88,7 +88,7 @@ def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None
     # `--wait` shows the job's events, and its post is there.
     created = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
     assert created.exit_code == 0, created.output
-    assert "completed: Done" in created.stderr
+    assert created.stderr.endswith("Done.\n")
     written = json.loads(created.stdout)["postId"]
     assert machine.json("post", "delete", written) == {"postId": written, "deleted": True}
     gone = machine.run("post", "show", written)
