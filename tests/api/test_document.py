@@ -193,6 +193,8 @@ def test_the_document_has_the_providers_of_other_packages(tmp_path: Path) -> Non
     connecting = json.loads(done.stdout)["paths"]["/v1/integrations/foundry"]["post"]
     assert connecting["operationId"] == "connectFoundry"
     assert connecting["requestBody"]["content"]["application/json"]["example"]["repo"] == "beacon"
+    connected = connecting["responses"]["201"]["content"]["application/json"]["example"]
+    assert "/api/webhooks/foundry/" in connected["webhook"]["url"]
 
 
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:
