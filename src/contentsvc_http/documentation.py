@@ -19,6 +19,7 @@ from msgspec import Struct
 from contentsvc_http.errors import Refused
 from contentsvc_http.field_descriptions import described
 from contentsvc_http.v1.hosted import describe
+from contentsvc_http.v1.response_examples import delivery_examples, response_examples
 from contentsvc_http.webhooks_document import (
     WEBHOOK_PATH,
     WEBHOOK_SCHEMAS,
@@ -71,7 +72,7 @@ _Documented: TypeAlias = Callable[[Iterable[Any], dict[str, Any]], dict[str, Any
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
-    documented = _hosted if hosted else _as_specified
+    documented = _hosted if hosted else _with_examples
     page = _Page(documented)
 
     def guarded(response: Response[Any]) -> Response[Any]:
@@ -303,6 +304,21 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
 
 def _hosted(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
     return describe(_as_specified(types, document))
+
+
+def _with_examples(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with an example of each response. Those of hosted clients have other fields."""
+    documented = _as_specified(types, document)
+    examples = response_examples()
+    for operation in (operation for item in documented["paths"].values() for operation in item.values()):
+        for answer in operation["responses"].values():
+            for body in answer.get("content", {}).values():
+                name = body["schema"].get("$ref", "").rpartition("/")[2]
+                if name in examples:
+                    body["example"] = examples[name]
+    received = documented["paths"][WEBHOOK_PATH]["post"]["responses"]["200"]
+    received["content"]["application/json"]["examples"] = delivery_examples()
+    return documented
 
 
 def _is_frameworks(answer: dict[str, Any]) -> bool:

@@ -1,6 +1,11 @@
 """The OpenAPI document is true: each answer to generated requests is in it. Its page loads nothing from elsewhere."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -161,6 +166,35 @@ async def test_a_text_that_does_not_match_a_pattern_is_refused_with_an_example(w
     assert len(patterns) >= 4
     faults = {each: validation_fault(f"Expected `str` matching regex '{each}'")[1] for each in patterns}
     assert not [each for each, fault in faults.items() if "such as" not in fault or each in fault]
+
+
+def test_the_document_has_the_providers_of_other_packages(tmp_path: Path) -> None:
+    package = tmp_path / "contentsvc_providers"
+    package.mkdir()
+    (package / "foundry.py").write_text(
+        "from attrs import evolve\n"
+        "from contentsvc_core.webhooks.providers.github import GITHUB\n"
+        "PROVIDER = evolve(GITHUB, slug='foundry', operation_id='connectFoundry')\n",
+        "utf-8",
+    )
+    code = (
+        "import asyncio; from tests.api.world import ApiWorld\n"
+        "print(asyncio.run(ApiWorld().send('GET', '/schema/openapi.json')).text)"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    connecting = json.loads(done.stdout)["paths"]["/v1/integrations/foundry"]["post"]
+    assert connecting["operationId"] == "connectFoundry"
+    assert connecting["requestBody"]["content"]["application/json"]["example"]["repo"] == "beacon"
+    connected = connecting["responses"]["201"]["content"]["application/json"]["example"]
+    assert "/api/webhooks/foundry/" in connected["webhook"]["url"]
 
 
 async def test_the_page_shows_the_document_and_loads_nothing_from_elsewhere(world: ApiWorld) -> None:

@@ -97,6 +97,31 @@ async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_pat
             hosted_shapes.check(each.operation, each.status, each.body)
 
 
+async def test_every_success_has_an_example_that_is_as_documented() -> None:
+    document = await _document("off")
+    operations = [
+        (f"{method.upper()} {path}", int(status), answer["content"]["application/json"])
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2")
+    ]
+    examples = [
+        TourAnswer(operation, status, body)
+        for operation, status, content in operations
+        for body in (
+            *([content["example"]] if "example" in content else []),
+            *(each["value"] for each in content.get("examples", {}).values()),
+        )
+    ]
+
+    for each in examples:
+        _check_documented(document, each)
+    # The schemas of the probes say it all.
+    lacking = {operation for operation, _, _ in operations} - {each.operation for each in examples}
+    assert lacking == {"GET /health/live", "GET /health/ready"}
+
+
 async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWorld) -> None:
     acme, clock, stores = await world.caller(), world.clock, world.stores
     await acme("POST", "/v1/webhook-endpoints", {"url": "https://acme.example/hook"})

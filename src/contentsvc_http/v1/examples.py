@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from contentsvc_core.webhooks.providers import PROVIDERS
+
 _REPOSITORY: Final = {"owner": "acme", "repo": "beacon"}
 _TARGETS: Final = {"repositoryIds": [7001]}
 _WEEKLY: Final = {"cron": {"frequency": "weekly", "dayOfWeek": 1, "hour": 9, "minute": 0}}
 
 EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
+    # Packages of others add providers.
+    **{provider.operation_id: {**_REPOSITORY, "repositoryId": 7001} for provider in PROVIDERS},
     "connectBitbucket": {**_REPOSITORY, "repositoryId": 7002},
-    "connectCodehost": {**_REPOSITORY, "repositoryId": 7001},
     "connectGitlab": {**_REPOSITORY, "owner": "acme/products", "repositoryId": 7003},
     "createBrandIdentity": {"name": "Acme", "websiteUrl": "https://acme.example"},
     "createChangelog": {
