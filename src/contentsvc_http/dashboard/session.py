@@ -100,7 +100,7 @@ class DashboardSession:
     async def sent_once(self, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
         """Return the result of a form's work; ``None``: a browser sends the form again, because its answer is reloaded.
 
-        A refused form has had no effect, and may be sent again as it is.
+        A refused form has had no effect, and may be sent again at once; after a fault, a minute later.
         """
         if not self.form.text("once"):
             return await work()
