@@ -137,6 +137,10 @@ async def test_a_trigger_may_have_filters_and_a_batch(acme: Caller) -> None:
     path = f"{PATH}/{trigger['id']}"
     assert (await acme("GET", f"{PATH}?repositoryIds=1")).json()["eventTriggers"] == [trigger]
     assert (await acme("PATCH", path, {**options, "sourceType": "any_webhook"})).json()["eventTrigger"] == trigger
+    one = (await acme("PATCH", path, {"sourceType": "codehost_webhook"})).json()["eventTrigger"]
+    assert one == {**trigger, "sourceType": "codehost_webhook"}
+    again = await acme("PATCH", path, {"sourceType": "any_webhook"})
+    assert (again.status_code, again.json()) == (200, {"eventTrigger": trigger})
     # Options that are not set are not shown.
     plain: dict[str, Any] = {name: [] for name in ("branches", "tags", "paths", "scopes")}
     plain |= {"preReleases": True, "batch": "none", "targets": {"repositoryIds": ["1"]}}

@@ -290,7 +290,7 @@ async def test_a_slug_that_was_public_leads_to_the_present_one_while_it_is_on(pa
     assert (old.status_code, old.content) == (301, b"")
     assert old.headers["Location"] == f"http://test/changelog/lamps{where}"
     # The changelog may go back to its old slug, and scripts of other sites follow to the new one.
-    assert old.headers["Cache-Control"] == "public, max-age=60"
+    assert old.headers["Cache-Control"] == "private, max-age=60"
     assert old.headers["Access-Control-Allow-Origin"] == "*"
     assert (await created.world.send("GET", f"/changelog/lamps{where}")).status_code == 200
     hostile = await created.get("/posts/%0d%0aX:%20y?before=%0d%0a<b>")
@@ -358,6 +358,10 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
     # Equal for all readers: shared caches may store it.
     assert answer.headers["Cache-Control"] == "public, max-age=60"
     assert (await created.get("/feed.atom")).headers["Cache-Control"] == "public, max-age=60"
+    await publish(created.acme, slug="lamps")
+    moved = await created.get("", Host="evil.example")
+    assert moved.headers["Location"] == "https://changes.acme.example/changelog/lamps"
+    assert moved.headers["Cache-Control"] == "public, max-age=60"
 
 
 async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:

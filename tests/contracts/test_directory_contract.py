@@ -4,10 +4,13 @@ import asyncio
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, SECRET, Stores, Tenant, a_trigger, an_integration, later, tenant
+from contract_values import IDS, SECRET, RotatingSealer, Stores, Tenant, a_trigger, an_integration, later, tenant
+from sqlalchemy import update
 
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.errors import Unstorable
+from contentsvc_core.errors import UnreadableRow, Unstorable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START, switched
 from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
@@ -288,3 +291,12 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     changed = await triggers.change(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
     assert changed == evolve(plain, house_style=HouseStyle({}))
     assert await triggers.find(acme.id, plain.id) == changed
+
+
+async def test_an_organization_in_a_zone_that_this_machine_does_not_know_is_named(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    await database.change(update(organizations).values(time_zone="Mars/Base"))
+
+    for read in (acme.stores.directory.organizations(), acme.stores.directory.organization_of(acme.id)):
+        with pytest.raises(UnreadableRow, match="does not know its time zone 'Mars/Base'; update the package tzdata"):
+            await read

@@ -358,6 +358,12 @@ async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_other
     events = [("post.created", post.id), ("post.published", post.id)]
     assert await due(acme.stores, later(days=1), limit=1) != []
     assert await told(acme) == events
+    # It is not listed, so that the others are, and can be deleted only.
+    endpoints = acme.stores.endpoints
+    assert [each.id for each in await endpoints.endpoints(acme.id)] == [known.id]
+    assert await endpoints.endpoint(acme.id, newer.id) is None
+    assert await endpoints.change(acme.id, newer.id, lambda each: evolve(each, enabled=False)) is None
+    assert await endpoints.rotate(acme.id, newer.id, "whsec_new", overlap_until=START) is None
     # With the newer version again, also the event that people do not receive without a choice is missing.
     await database.change(format_.values(format=EndpointFormat.SLACK.value))
     found = await taken_at(acme.stores, later(days=1))

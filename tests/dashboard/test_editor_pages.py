@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.api.world import Caller
@@ -11,6 +11,7 @@ from tests.dashboard.contents import posted, stored
 from tests.dashboard.tree import tree
 
 from contentsvc_core.content.versions import DiffLineBody, differences
+from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.post_versions import MAX_LINES
 
 POSTS = "/dashboard/posts"
@@ -54,6 +55,23 @@ async def test_a_draft_is_scheduled_in_its_form_and_the_schedule_is_cancelled(ac
     assert not any("wait" in link for link in page.links)
     page = await browsing.send(page.form(f"{POSTS}/{post.id}/unpublish"))
     assert (await stored(acme, post)).publish_at is None
+
+
+async def test_an_unchanged_time_of_a_draft_is_kept_exactly(acme: Caller, browsing: Browsing) -> None:
+    post = await posted(acme)
+    organization = "/dashboard/organization"
+    await browsing.send((await browsing.open(organization)).form(organization), time_zone="Europe/Berlin")
+    # The clocks show 02:30 twice in this night. This is the second time, and the form has no seconds.
+    at = datetime(2027, 10, 31, 1, 30, 15, tzinfo=UTC)
+    await acme("PATCH", f"/v1/posts/{post.id}", json={"publishAt": iso_ms(at)})
+    path = f"{POSTS}/{post.id}/edit"
+    form = (await browsing.open(path)).form(path)
+    assert form.fields["publishAt"] == ["2027-10-31T02:30"]
+
+    await browsing.send(form, title="Another title")
+
+    changed = await stored(acme, post)
+    assert (changed.title, changed.publish_at) == ("Another title", at)
 
 
 async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsing) -> None:

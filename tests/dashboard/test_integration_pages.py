@@ -217,6 +217,20 @@ async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServ
     assert ("details", {"open": ""}) in page.elements
 
 
+async def test_a_refused_form_is_sent_again_as_it_is(server: CodeHostServer, acme: Caller, browsing: Browsing) -> None:
+    form = (await browsing.open(LIST)).form(LIST)
+    fields = {"repository": REPOSITORY, "provider": "github", "token": TOKEN}
+    server.fault = Fault(status=502)
+    assert (await browsing.send(form, **fields)).status == 422
+    server.fault = None
+
+    # After a step back, the browser has the same form.
+    page = await browsing.send(form, **fields)
+
+    assert page.heading == f"{REPOSITORY} is connected"
+    assert "This form was sent before" in (await browsing.send(form, **fields)).text
+
+
 async def test_an_integration_shows_its_facts_and_where_to_deliver(acme: Caller, browsing: Browsing) -> None:
     await acme.push("d-1", "feat: a lamp")
 

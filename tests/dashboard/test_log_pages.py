@@ -451,4 +451,6 @@ async def test_a_filter_is_replayed_in_batches_that_ask_first(acme: Caller, brow
 
     assert "2 replayed, 0 runs started. Complete." in done.text
     assert "2 replayed, 0 runs started. Complete." in (await browsing.send(form)).text
+    # No page has counted so far.
+    assert "2 replayed, 0 runs started. Complete." in (await browsing.send(form, done="9" * 5000)).text
     assert len(await acme.world.stores.journal.entries(acme.organization.id)) == 4

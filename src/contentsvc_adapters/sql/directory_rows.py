@@ -1,16 +1,26 @@
 from collections.abc import Iterable
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row
 from contentsvc_core.content.house_style import HouseStyle, style_body
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import Integration, Organization, Repository
 
 
 def organization_of(row: AnyRow) -> Organization:
-    return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
+    try:
+        zone = ZoneInfo(row.time_zone)
+    except (ZoneInfoNotFoundError, ValueError) as exc:
+        # Another machine has newer zones.
+        message = (
+            f"the organization '{row.slug}' cannot be read: this machine does not know its time zone "
+            f"'{row.time_zone}'; update the package tzdata"
+        )
+        raise UnreadableRow(message) from exc
+    return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=zone)
 
 
 def style_column(style: HouseStyle | None) -> str | None:

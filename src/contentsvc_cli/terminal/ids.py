@@ -39,6 +39,8 @@ _LISTS: Final = {
     "schedule": ("/v1/schedules", "schedules"),
     "trigger": ("/v1/event-triggers", "eventTriggers"),
 }
+#: The lists that have pages; the others return all items.
+_PAGED: Final = frozenset({"log", "post", "run"})
 _TIMEOUT_S: Final = 10.0
 #: The shortest id in a table, without the prefix of its kind, in characters: the milliseconds of a UUIDv7.
 _SHORTEST: Final = 13
@@ -118,6 +120,6 @@ def _listed_beginning_with(server: Server, kind: str, beginning: str) -> Sequenc
 
     path, name = _LISTS[kind]
     with Api(server) as api:
-        answer = api.get(path, limit=100)
+        answer = api.get(path, limit=100 if kind in _PAGED else None)
     listed = [item for group in answer.values() for item in group] if name is None else answer[name]
     return [item["id"] for item in listed if item["id"].startswith(beginning)]

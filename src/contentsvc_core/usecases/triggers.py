@@ -92,6 +92,7 @@ class TriggerEditor:
         if (refused := await self._refused(organization_id, changes)) is not None:
             return refused
         changes = dict(changes)
+        names_provider = "provider" in changes
         provider: str | None = changes.pop("provider", None)
         watches_all = changes.get("all_repositories", current.options.all_repositories)
         if changes.get("all_repositories"):
@@ -101,7 +102,7 @@ class TriggerEditor:
         looked_at: tuple[str, tuple[int, ...]] | None = None
         source: str | None = None
         if watches_all:
-            if provider is not None or not current.options.all_repositories:
+            if names_provider or not current.options.all_repositories:
                 source = ANY_SOURCE if provider is None else source_type(provider)
         elif provider is not None or "all_repositories" in changes or changes.get("enabled"):
             found = await self._source(

@@ -135,12 +135,12 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
         Meta(description="Event types that start a run."),
     ] = ()
     brand_identity_id: Annotated[str | None, Meta(description="Brand identity of the posts.")] = None
-    #: ``None``: the provider that the repositories are connected at.
+    #: ``None``: the provider that the repositories are connected at; all providers, if all repositories are watched.
     provider: Annotated[str | None, Meta(description="Provider of the repositories.")] = None
     house_style: HouseStyle | None = None
 
 
-ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style"))
+ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style", "provider"))
 
 
 def matching(

@@ -63,7 +63,7 @@ def changelog_routes(reading: PublicReading) -> Router:
             unknown,
         ],
         include_in_schema=False,
-        exception_handlers={Exception: refuse_page},
+        exception_handlers={Exception: refuse_page if reading.base_url else _refuse_to_its_reader},
         after_request=None if reading.base_url else _for_its_reader,
     )
 
@@ -306,6 +306,11 @@ def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any
     body = missing(title, str(refused.body["error"]), request.state.get(SHOWN))
     headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **refused.headers}
     return Response(body, status_code=refused.status, media_type=HTML, headers=headers)
+
+
+def _refuse_to_its_reader(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+    # The framework's hook after a request is not called for errors, and a redirect is one.
+    return _for_its_reader(refuse_page(request, exc))
 
 
 def widget_routes(reading: PublicReading) -> list[HTTPRouteHandler]:

@@ -42,12 +42,12 @@ async def connect(session: Visitor, form: SentForm) -> Response[Any]:
     # Counted as the same operation of /v1; unknown providers are refused anyway.
     path = None if provider is None else connecting_path(provider.slug)
     refused = None if path is None else await counting.refusal(session, "POST", path)
-    if refused is None and await session.is_repeated():
-        return pages.go("/integrations", notice="sent-before")
     if refused is None:
-        connected = await _connect(session, form)
+        connected = await session.sent_once(lambda: _connect(session, form))
     else:
         connected = Refusal(RefusalKind.LIMIT, refused)
+    if connected is None:
+        return pages.go("/integrations", notice="sent-before")
     if isinstance(connected, Connected):
         context = {
             "integration": connected.integration,

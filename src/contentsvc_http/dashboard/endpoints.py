@@ -123,14 +123,14 @@ async def listed(session: Visitor) -> Response[Any]:
 @post(_PATH)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.admit(session, CREATING_ENDPOINTS)
-    if await session.is_repeated():
-        return go("/endpoints", notice="sent-before")
     command = read_command(CreateEndpoint, _fields(form))
     created = (
         command
         if isinstance(command, Refusal)
-        else await session.app.endpoint_editor.create(session.organization_id, command)
+        else await session.sent_once(lambda: session.app.endpoint_editor.create(session.organization_id, command))
     )
+    if created is None:
+        return go("/endpoints", notice="sent-before")
     if isinstance(created, Refusal):
         return await _list_page(session, form, faults=_REFUSALS.faults(created), status=422)
     if not created.endpoint.is_signed:
@@ -196,11 +196,13 @@ async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -
     if overlap not in OVERLAPS:
         error = "Choose how long the old secret goes on to sign."
         return await _page(session, endpoint, error=error, status=422)
-    if await session.is_repeated():
-        return go(f"/endpoints/{endpoint.id}", notice="sent-before")
-    rotated = await session.app.endpoint_editor.rotate(
-        session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
+    rotated = await session.sent_once(
+        lambda: session.app.endpoint_editor.rotate(
+            session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
+        )
     )
+    if rotated is None:
+        return go(f"/endpoints/{endpoint.id}", notice="sent-before")
     if not isinstance(rotated, NewSecret):
         error = _REFUSALS.sentence(rotated)
         return await _page(session, endpoint, error=error, status=409)

@@ -210,11 +210,13 @@ async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]
     if overlap not in OVERLAPS:
         error = "Choose how long the old secret goes on to verify."
         return await _page(session, integration, error=error, status=422)
-    if await session.is_repeated():
-        return go(f"/integrations/{integration.id}", notice="sent-before")
-    rotated = await session.app.rotator.rotate(
-        session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
+    rotated = await session.sent_once(
+        lambda: session.app.rotator.rotate(
+            session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
+        )
     )
+    if rotated is None:
+        return go(f"/integrations/{integration.id}", notice="sent-before")
     if isinstance(rotated, Refusal):
         raise Refused(404, {"error": f"{rotated.message()}."})
     is_set_at_host = isinstance(rotated.at_host, HostAnswer)

@@ -115,15 +115,17 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     if faults:
         return await _page(session, form, faults=faults, status=422)
     await counting.admit(session, ISSUING_KEYS)
-    if await session.is_repeated():
-        return go("/keys", notice="sent-before")
-    issued = await session.app.operator.issue_key(
-        session.organization,
-        name=form.text("name"),
-        scopes=scopes,
-        expires_at=expires_at,
-        issuer=own,
+    issued = await session.sent_once(
+        lambda: session.app.operator.issue_key(
+            session.organization,
+            name=form.text("name"),
+            scopes=scopes,
+            expires_at=expires_at,
+            issuer=own,
+        )
     )
+    if issued is None:
+        return go("/keys", notice="sent-before")
     if isinstance(issued, Refusal):
         status = 409 if issued.kind is RefusalKind.LIMIT else 422
         return await _page(session, form, faults=_REFUSALS.faults(issued), status=status)

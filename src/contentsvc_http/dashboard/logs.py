@@ -31,7 +31,8 @@ EVENTS: Final = ("push", "release", "ping")
 MOST_TEXT: Final = 200
 FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since")
 _OFF: Final = "off"
-_DIGITS: Final = 6
+#: The most digits of a number; Python refuses to read thousands of them.
+_DIGITS: Final = 9
 
 
 @final
@@ -75,11 +76,10 @@ class LogFilters:
 
 def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
     texts: dict[str, Any] = {name: parameters.get(name, "").strip()[:MOST_TEXT] for name in FIELDS}
-    rows = parameters.get("rows", "")
     filters = LogFilters(
         **texts,
         live=parameters.get("live") != _OFF,
-        rows=int(rows) if rows.isascii() and rows.isdigit() and len(rows) <= _DIGITS else 0,
+        rows=_number(parameters.get("rows", "")),
     )
     query = read_log_query({"status": filters.status, "integrationId": filters.integration})
     if isinstance(query, Refusal):
@@ -210,8 +210,7 @@ async def replay(session: Visitor, form: SentForm) -> Response[Any]:
     command = _command(filters, form.text("request"), form.text("cursor"))
     await counting.admit(session, REPLAYING)
     batch = _accepted(await session.app.bulk_replayer.replay(session.organization_id, command))
-    before = [form.text(name) for name in ("done", "refused", "runs")]
-    done, refused, runs = (int(text) if text.isascii() and text.isdigit() else 0 for text in before)
+    done, refused, runs = (_number(form.text(name)) for name in ("done", "refused", "runs"))
     context = {
         "filters": filters,
         "result": batch,
@@ -238,6 +237,10 @@ def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries
         return convert(fields, ReplayDeliveries)
     except ValidationError as exc:
         raise Refused(400, {"error": f"This replay cannot go on: {exc}."}) from None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0
 
 
 def _accepted(value: Any) -> Any:  # noqa: ANN401  # any result of a use case

@@ -60,7 +60,7 @@ class _Text:
             markdown=post.markdown,
             summary=post.summary or "",
             labels=post.labels,
-            publish_at="" if post.publish_at is None else local_time(zone, post.publish_at).strftime(_MINUTE),
+            publish_at=_shown_time(post, zone),
             content_type=post.content_type,
             seen=entity_tag(post),
         )
@@ -143,6 +143,9 @@ async def _save(session: DashboardSession, post_id: str, text: _Text, *, publish
     values = text.values(
         session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
     )
+    if text.publish_at == _shown_time(stored, session.organization.time_zone):
+        # The shown time lacks the seconds, and is ambiguous when clocks are set back.
+        values.pop("publish_at", None)
     if faults := _faults(values):
         return await _page(session, stored, text, faults=faults, status=422)
     if (refused := await counting.refusal(session, *EDITING)) is not None:
@@ -235,6 +238,10 @@ def _faults(values: Mapping[str, Any]) -> dict[str, str]:
         if (fault := post_fault({attribute: value})) is not None:
             faults |= _REFUSALS.faults(fault)
     return faults
+
+
+def _shown_time(post: Post, zone: ZoneInfo) -> str:
+    return "" if post.publish_at is None else local_time(zone, post.publish_at).strftime(_MINUTE)
 
 
 def _instant(text: str, zone: ZoneInfo) -> str | None:

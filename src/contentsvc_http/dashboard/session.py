@@ -97,16 +97,21 @@ class DashboardSession:
         """Return the value of the field ``once``, which a form has whose answer shows a new secret."""
         return self.app.ids.token(_ONCE_LENGTH)
 
-    async def is_repeated(self) -> bool:
-        """Check whether a browser sends the form again, because its answer is reloaded. The form is then known."""
+    async def sent_once(self, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
+        """Return the result of a form's work; ``None``: a browser sends the form again, because its answer is reloaded.
+
+        A refused form has had no effect, and may be sent again at once; after a fault, a minute later.
+        """
         if not self.form.text("once"):
-            return False
+            return await work()
         digest = sha256(urlencode(self.form.values, doseq=True).encode()).hexdigest()
         begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
         if isinstance(begun, Refusal) or begun.answer is not None:
-            return True
-        await self.app.idempotency.end(begun, _DONE)
-        return False
+            return None
+        done = await work()
+        is_refused = isinstance(done, Refusal)
+        await self.app.idempotency.end(begun, None if is_refused else _DONE, refused=is_refused)
+        return done
 
     @property
     def is_partial(self) -> bool:

@@ -163,7 +163,7 @@ async def _values(directory: Directory, key: ApiKey, body: Struct, *, hosted: bo
     provider = None if named is None else _provider(named)
     if targets is not None:
         values["repository_ids"], provider = await _repositories(directory, key, targets, provider)
-    if provider is not None:
+    if provider is not None or named is not None:
         values["provider"] = provider
     if source is not None:
         values["event_types"] = _event_types(source)

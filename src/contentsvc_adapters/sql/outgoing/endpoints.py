@@ -4,7 +4,7 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
-from contentsvc_adapters.sql.outgoing.message_rows import endpoint_of, endpoint_row
+from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, endpoint_of, endpoint_row
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
@@ -52,18 +52,18 @@ class SqlWebhookEndpoints(SealedSqlStore):
         return await self._database.write(add)
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        query = select(webhook_endpoints).where(is_own(webhook_endpoints, organization_id, endpoint_id))
+        query = select(webhook_endpoints).where(_own(organization_id, endpoint_id))
         row = await self._database.first(query)
         return None if row is None else endpoint_of(row)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
-        rows = await self._database.rows(of_organization(webhook_endpoints, organization_id))
+        rows = await self._database.rows(of_organization(webhook_endpoints, organization_id).where(KNOWN_FORMAT))
         return [endpoint_of(row) for row in rows]
 
     async def change(
         self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
     ) -> WebhookEndpoint | None:
-        own = is_own(webhook_endpoints, organization_id, endpoint_id)
+        own = _own(organization_id, endpoint_id)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
             current = _locked(connection, own)
@@ -78,7 +78,7 @@ class SqlWebhookEndpoints(SealedSqlStore):
     async def rotate(
         self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
-        own = is_own(webhook_endpoints, organization_id, endpoint_id)
+        own = _own(organization_id, endpoint_id)
         sealed = self._sealer.seal(secret)
 
         def run(connection: Connection) -> WebhookEndpoint | None:
@@ -132,6 +132,10 @@ class SqlWebhookEndpoints(SealedSqlStore):
             .values(sealed_previous=None, previous_until=None)
         )
         return await self._database.change(sweeping)
+
+
+def _own(organization_id: str, endpoint_id: str) -> ColumnElement[bool]:
+    return is_own(webhook_endpoints, organization_id, endpoint_id) & KNOWN_FORMAT
 
 
 def _locked(connection: Connection, own: ColumnElement[bool]) -> AnyRow | None:

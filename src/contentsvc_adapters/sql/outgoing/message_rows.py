@@ -1,11 +1,16 @@
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, optional_time, read_row, row_of
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import Message
+
+#: Endpoints in a format of a newer version wait for it: an unreadable one would hold up all others.
+KNOWN_FORMAT: Final = webhook_endpoints.c.format.in_([each.value for each in EndpointFormat])
 
 
 def endpoint_row(endpoint: WebhookEndpoint) -> dict[str, Any]:

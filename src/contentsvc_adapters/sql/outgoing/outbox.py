@@ -19,7 +19,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry, finishing
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
-from contentsvc_adapters.sql.outgoing.message_rows import message_of, message_row
+from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressees
 from contentsvc_adapters.sql.row import AnyRow, json_of
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
@@ -45,8 +45,7 @@ _ANY_DUE: Final = (
     .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
     .limit(literal_column("1"))
 )
-#: Messages in a format of a newer version wait for it: an unreadable one would hold up all others.
-_SERVED: Final = webhook_endpoints.c.enabled & webhook_endpoints.c.format.in_([each.value for each in EndpointFormat])
+_SERVED: Final = webhook_endpoints.c.enabled & KNOWN_FORMAT
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
 _DELAYED: Final = 500
 
