@@ -99,7 +99,7 @@ class _Block:
 
 
 def directed(content: str, *, is_alone: bool = False) -> str:
-    """Return content with ``dir="auto"`` at each block that reads in another direction than what is around it.
+    """Return content with ``dir="auto"`` at each block that reads in another direction than the text around it.
 
     An element with ``dir="auto"`` has the direction of its first letter outside of elements with ``dir``. So no block
     gets it whose first letter gives the direction around it. ``is_alone``: no such element is around the content, as
