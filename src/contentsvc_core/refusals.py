@@ -92,6 +92,10 @@ class Refusal:
         return self.reason.replace(FIELD, name or wire_name(self.field or "the request"))
 
 
+#: The refusal of a change without fields.
+NOTHING_TO_CHANGE: Final = Refusal(RefusalKind.INVALID, "Nothing to change: give at least one field")
+
+
 def invalid(attribute: str | None, fault: str) -> Refusal:
     """Return the refusal of an invalid value; ``fault`` continues a sentence that begins with the field's name."""
     return Refusal(RefusalKind.INVALID, f"{FIELD} {fault}", attribute)

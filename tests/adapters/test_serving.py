@@ -1,4 +1,6 @@
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -6,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contentsvc_adapters.sql import serving_alone
+from contentsvc_adapters.sql import check_writable, serving_alone
 from contentsvc_core.errors import StoreUnavailable
 
 HOLD = """
@@ -64,3 +66,34 @@ def test_a_folder_and_a_file_without_access_are_named() -> None:
                     pass
             finally:
                 os.seteuid(user)
+
+
+def test_a_read_only_file_and_a_read_only_log_are_refused_and_a_locked_file_is_not() -> None:
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory(dir="/tmp") as named:
+        Path(named).chmod(0o777)
+        database = Path(named) / "x.db"
+        with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("CREATE TABLE kept (x)")
+            connection.execute("BEGIN IMMEDIATE")
+            check_writable(database)
+        log, index = (database.with_name(f"x.db-{end}") for end in ("wal", "shm"))
+        for file, mode, fault in (
+            (database, 0o444, "cannot be opened: you may not read and write it"),
+            (log, 0o444, "cannot be written: attempt to write a readonly database; give"),
+        ):
+            for each in (database, log, index):
+                each.touch()
+                each.chmod(0o666)
+            file.chmod(mode)
+            if user == 0:
+                # Root may do all.
+                os.seteuid(65534)
+            try:
+                with pytest.raises(StoreUnavailable, match=fault):
+                    check_writable(database)
+            finally:
+                os.seteuid(user)
+        log.chmod(0o666)
+        check_writable(database)

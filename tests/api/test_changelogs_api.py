@@ -99,7 +99,7 @@ async def test_the_posts_that_would_become_public_can_be_previewed(acme: Caller)
     ("body", "status", "fault"),
     [
         ({"slug": "lens"}, 400, "title"),
-        ({"slug": "acme", "title": "A"}, 400, "slug is or was the address of another changelog of yours"),
+        ({"slug": "acme", "title": "A"}, 409, "slug is or was the address of another changelog of yours"),
         ({"slug": "lens", "title": "L", "hat": 1}, 400, "hat"),
     ],
 )

@@ -113,7 +113,7 @@ async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
         assert refused.status_code == 400
         assert error in refused.json()["error"]
     assert (await acme("PATCH", f"{PATH}/{current['id']}", {})).json() == {
-        "error": "Invalid request: there is nothing to change"
+        "error": "Invalid request: Nothing to change: give at least one field"
     }
     assert (await acme("GET", PATH)).json() == {"eventTriggers": [current]}
 

@@ -106,7 +106,7 @@ async def test_required_fields_are_named(acme: Caller) -> None:
     error = "Invalid request: outputType is missing; name is missing; sourceConfig is missing; targets is missing"
     assert outcome(await acme("POST", PATH, {})) == (400, {"error": error})
     schedule = await new_schedule(acme)
-    nothing = {"error": "Invalid request: there is nothing to change"}
+    nothing = {"error": "Invalid request: Nothing to change: give at least one field"}
     assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
 
 

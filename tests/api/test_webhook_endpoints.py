@@ -81,7 +81,10 @@ async def test_an_invalid_endpoint_is_refused_by_its_field(acme: Caller, body: d
 
 async def test_a_change_is_checked_alike_and_must_be_one(acme: Caller) -> None:
     endpoint = (await made(acme))["webhookEndpoint"]
-    for body, error in (({}, "nothing to change"), ({"url": "https://10.0.0.1/"}, "public site")):
+    for body, error in (
+        ({}, "Invalid request: Nothing to change: give at least one field"),
+        ({"url": "https://10.0.0.1/"}, "public site"),
+    ):
         refused = await acme("PATCH", f"{PATH}/{endpoint['id']}", body)
         assert refused.status_code == 400
         assert error in refused.json()["error"]

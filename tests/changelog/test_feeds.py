@@ -3,6 +3,7 @@
 import importlib
 import json
 from calendar import timegm
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import feedparser
 import jsonfeed
 import jsonschema_rs
 import pytest
-from tests.changelog.reader import HOSTILE, Reader, publish
+from tests.changelog.reader import HOSTILE, Reader, publish, write
 
 from contentsvc_core.content.public.links import permanent_id
 
@@ -95,6 +96,19 @@ async def test_a_feed_reader_reads_the_atom_feed(reader: Reader) -> None:
         assert post.published_at is not None
         assert timegm(entry.published_parsed) == int(post.published_at.timestamp())
         assert entry.updated_parsed == entry.published_parsed
+
+
+async def test_a_post_in_two_directions_has_both_on_pages_and_in_feeds() -> None:
+    reader = await Reader.made()
+    light = "\u0636\u0648\u0621"
+    post = write(reader.state, reader.acme, "2026-02-07T10:00:00", markdown=f"A lamp\n\n- {light}\n")
+    marked = f'<p>A lamp</p>\n<ul>\n<li dir="auto">{light}</li>\n</ul>'
+
+    assert "dir=" not in post.content
+    for path in ("", f"/{post.path}"):
+        assert marked in (await reader.get(path)).text
+    assert marked in (await reader.get("/feed.json")).json()["items"][0]["content_html"]
+    assert escape(marked, quote=False) in (await reader.get("/feed.atom")).text
 
 
 async def test_the_atom_feed_follows_its_grammar(reader: Reader) -> None:

@@ -24,7 +24,7 @@ from contentsvc_core.content.public.changelogs import (
     too_many_slugs,
 )
 from contentsvc_core.content.public.changes import ChangeChangelog, changed_changelog
-from contentsvc_core.content.public.html import excerpt, nested
+from contentsvc_core.content.public.html import directed, excerpt, nested
 from contentsvc_core.content.public.images import ImageKind, ImageMark
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.months import Month, by_month, by_year, months_between
@@ -345,6 +345,41 @@ def test_the_permanent_id_of_a_post_never_changes() -> None:
 )
 def test_headings_continue_those_around_them(content: str, under: int, expected: str) -> None:
     assert nested(content, under=under) == expected
+
+
+#: "Light" in Arabic.
+LIGHT = "\u0636\u0648\u0621"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "alone"),
+    [
+        ("<p>A &amp; B</p><p>C</p>", "", ""),
+        (f"<p>{LIGHT}</p><p>12</p>", "", f'<p dir="auto">{LIGHT}</p><p>12</p>'),
+        (f"<p>A</p><p>{LIGHT}</p>", f'<p>A</p><p dir="auto">{LIGHT}</p>', None),
+        (f"<h2>{LIGHT}</h2><p>A</p>", f'<h2>{LIGHT}</h2><p dir="auto">A</p>', f'<h2 dir="auto">{LIGHT}</h2><p>A</p>'),
+        # A name at the beginning, and code, do not turn a block.
+        (f"<p>A {LIGHT}</p><p>{LIGHT} and so on</p>", "", ""),
+        (f"<p>{LIGHT}</p><ul><li><code>light</code> {LIGHT}</li></ul>", "", None),
+        (f"<p>A</p><ul><li>{LIGHT} <code>light()</code></li></ul>", f'<p>A</p><ul><li dir="auto">{LIGHT} <code>', None),
+        # The first letter of an outer block stays outside of elements with a direction of their own.
+        (
+            f'<p>A</p><ul><li value="1"><p>{LIGHT}</p><p>lights</p></li></ul>',
+            f'<p>A</p><ul><li value="1" dir="auto"><p>{LIGHT}</p><p dir="auto">lights</p></li></ul>',
+            None,
+        ),
+        (
+            f"<p>A</p><ul><li>{LIGHT}<ul><li>a longer one</li></ul></li></ul>",
+            f'<p>A</p><ul><li dir="auto">{LIGHT}<ul><li dir="auto">a longer one</li></ul></li></ul>',
+            None,
+        ),
+    ],
+)
+def test_a_block_in_the_other_direction_gets_its_own(content: str, expected: str, alone: str | None) -> None:
+    """An empty expectation is the content itself; without ``alone``, a feed has the same."""
+    if alone is not None:
+        assert directed(content, is_alone=True) == (alone or content)
+    assert directed(content).startswith(expected or content)
 
 
 def test_an_excerpt_is_a_line_of_text_without_headings() -> None:

@@ -34,7 +34,7 @@ from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import facets_of
 from contentsvc_core.content.public.feeds import feed_of
 from contentsvc_core.content.public.folds import folded
-from contentsvc_core.content.public.html import nested
+from contentsvc_core.content.public.html import directed, nested
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.trimming import trimmed
 from contentsvc_core.content.site_brands import propose_brand
@@ -163,6 +163,7 @@ DEARER: Final[dict[str, _Work]] = {
     "feed": _feed,
     "trimmed": lambda text: trimmed(_RENDERER.html(text)),
     "folded": lambda text: folded(_RENDERER.html(text)),
+    "directed": lambda text: directed(f"<p>\u05d0</p>{_RENDERER.html(text)}"),
     "facets_of": lambda text: facets_of(_post(text, _RENDERER.html(text))),
     "plain": lambda text: plain(_RENDERER.html(text)),
     "marked": lambda text: marked(text, _TERMS),

@@ -37,6 +37,13 @@ def test_the_script_of_each_shell_is_printed_and_asks_with_the_variable_that_is_
         assert subprocess.run([interpreter, "-n"], input=printed.stdout, text=True, check=False).returncode == 0
 
 
+def test_fish_keeps_what_follows_a_comma() -> None:
+    script = CliRunner().invoke(main, ["completion", "fish"]).stdout
+
+    assert '(string split --max 1 "," $completion)' in script
+    assert script.count("string split") == 1
+
+
 def test_another_shell_is_refused() -> None:
     assert CliRunner().invoke(main, ["completion", "csh"]).exit_code == 2
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import pytest
 from attrs import evolve
 from click.testing import Result
+from rich.console import Console
 from sqlalchemy.engine import make_url
 from tests import postgres
 from tests.code_host_server import CodeHostServer
@@ -27,6 +28,7 @@ from tests.drivers.commands import command, invoke
 from contentsvc_adapters.sql import HEAD
 from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
+from contentsvc_cli.operate.doctor import command as doctor_command
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
 from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
@@ -209,6 +211,40 @@ def test_a_folder_that_is_not_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) 
     state, output = told().one("database")
 
     assert (state, output.endswith("missing does not exist")) == ("fault", True)
+
+
+def test_a_copied_folder_whose_settings_name_the_old_one_is_noticed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, here = folder / "old", folder / "new"
+    old.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("CONTENTSVC_DATABASE_URL", f"sqlite+aiosqlite:///{old}/contentsvc.db")
+    command("organization", "create", "Acme")
+    monkeypatch.chdir(here)
+    assert told().one("database")[0] == "ok"
+    (here / "contentsvc.db").touch()
+
+    state, output = told().one("database")
+    assert (state, output.endswith("; this folder has another contentsvc.db")) == ("warning", True)
+    (old / "contentsvc.db").unlink()
+    (missing,) = told().all("database")
+
+    assert missing["state"] == "fault"
+    assert missing["found"] == f"there is no database at '{old}/contentsvc.db', but this folder has a contentsvc.db"
+    assert missing["advice"].endswith(f"write CONTENTSVC_DATABASE_URL=sqlite+aiosqlite:///{here}/contentsvc.db")
+
+
+def test_on_a_narrow_terminal_a_finding_is_under_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del folder
+    monkeypatch.setattr(doctor_command, "console", lambda: Console(width=40))
+
+    lines = [line.rstrip() for line in doctor().output.splitlines()]
+
+    # Without the advice, which is one line at any width.
+    assert max(len(line) for line in lines if not line.startswith("  →")) <= 40
+    at = lines.index("skipped  schema")
+    assert lines[at + 1] == "  there is no database yet"
 
 
 def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:

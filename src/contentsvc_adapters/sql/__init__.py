@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.read_model import SqlReadModel as SqlReadModel
     from contentsvc_adapters.sql.run_lists import SqlRunLists as SqlRunLists
     from contentsvc_adapters.sql.searching.search import SqlSearch as SqlSearch
+    from contentsvc_adapters.sql.serving import check_writable as check_writable
     from contentsvc_adapters.sql.serving import serving_alone as serving_alone
     from contentsvc_adapters.sql.settling.choice import settlement_queue as settlement_queue
     from contentsvc_adapters.sql.stores import SqlStores as SqlStores
@@ -68,7 +69,7 @@ _HOMES: Final = {
     "read_model": "SqlReadModel",
     "run_lists": "SqlRunLists",
     "searching.search": "SqlSearch",
-    "serving": "serving_alone",
+    "serving": "check_writable serving_alone",
     "settling.choice": "settlement_queue",
     "stores": "SqlStores sql_stores",
     "subscribers": "SqlSubscribers",

@@ -17,6 +17,7 @@ from contentsvc_adapters.sql.schema.directory import integrations, organizations
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
 from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_adapters.sql.schema.work import executors, workflow_runs
+from contentsvc_adapters.sql.serving import try_to_write
 from contentsvc_core.timestamps import from_ms
 
 _LOCKED_S: Final = 1.0
@@ -159,10 +160,7 @@ def file_state(path: Path) -> FileState:
         opened = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_LOCKED_S)
         with contextlib.closing(opened) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-            connection.execute("BEGIN IMMEDIATE")
-            # On a read-only file, the statement before begins a reading transaction without an error.
-            connection.execute("PRAGMA user_version = 0")
-            connection.execute("ROLLBACK")
+            try_to_write(connection)
     except sqlite3.Error as exc:
         fault = str(exc)
     return FileState(size=size, log_size=log_size, journal_mode=mode, fault=fault)

@@ -3,10 +3,15 @@
 import contextlib
 import fcntl
 import os
+import sqlite3
 from collections.abc import Generator
 from pathlib import Path
+from typing import Final
 
 from contentsvc_core.errors import StoreUnavailable
+
+#: The result codes of SQLite without access; any other fault may pass.
+_UNWRITABLE: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 
 
 @contextlib.contextmanager
@@ -34,6 +39,35 @@ def serving_alone(database: Path) -> Generator[None]:
         yield
 
 
+def check_writable(database: Path) -> None:
+    """Check that an existing file can be written; a lock of another process is no fault.
+
+    Raises:
+            StoreUnavailable: The user of this process may not write the file or its log.
+    """
+    try:
+        opened = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=0)
+        with contextlib.closing(opened) as connection:
+            try_to_write(connection)
+    except sqlite3.Error as exc:
+        # The low byte of an extended result code is the primary code.
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _UNWRITABLE:
+            return
+        message = access_fault(database) or (
+            f"the database file '{database}' cannot be written: {exc}; give the user of this process write access to "
+            "it and to its '-wal' and '-shm' files"
+        )
+        raise StoreUnavailable(message) from exc
+
+
+def try_to_write(connection: sqlite3.Connection) -> None:
+    """Write and roll back; the error of SQLite tells why a file cannot be written."""
+    connection.execute("BEGIN IMMEDIATE")
+    # On a read-only file, the statement before begins a reading transaction without an error.
+    connection.execute("PRAGMA user_version = 0")
+    connection.execute("ROLLBACK")
+
+
 def access_fault(database: Path) -> str | None:
     """Return the missing permission on a file, and a remedy; ``None``: no permission is missing."""
     if not database.parent.is_dir():
@@ -41,7 +75,7 @@ def access_fault(database: Path) -> str | None:
     elif not os.access(database.parent, os.W_OK | os.X_OK, effective_ids=True):
         fault = "you may not write in its folder; use another folder, or change the owner of this one"
     elif database.exists() and not os.access(database, os.R_OK | os.W_OK, effective_ids=True):
-        fault = "you may not read and write it; run this as its owner, or change its owner"
+        fault = "you may not read and write it; run this as its owner, or change its owner or its mode"
     else:
         return None
     return f"the database file '{database}' cannot be opened: {fault}"

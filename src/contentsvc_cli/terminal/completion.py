@@ -27,6 +27,8 @@ def completion(ctx: click.Context, shell: str) -> None:
     completion_class = get_completion_class(shell)
     assert completion_class is not None
     script = completion_class(ctx.find_root().command, {}, _PROGRAM, _VARIABLE).source()
+    # click's script for fish ends a description, or a value, at its first comma.
+    script = script.replace('string split ","', 'string split --max 1 ","')
     if wants_json():
         show({"shell": shell, "script": script})
     else:

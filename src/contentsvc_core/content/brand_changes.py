@@ -15,7 +15,7 @@ from msgspec import Meta
 from contentsvc_core.commands import Command, changes_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
-from contentsvc_core.refusals import Refusal, RefusalKind, invalid
+from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind, invalid
 from contentsvc_core.text import one_line, storable
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
@@ -79,7 +79,7 @@ def read_brand_change(
 ) -> BrandChange | Refusal:
     """Check the changes that a client requests, by attributes; a website may be at a non-public host in ``opened``."""
     if not changes:
-        return Refusal(RefusalKind.INVALID, "Nothing to change: give at least one field")
+        return NOTHING_TO_CHANGE
     values: dict[str, Any] = {}
     for attribute, value in changes.items():
         read = _read(attribute, value, opened)

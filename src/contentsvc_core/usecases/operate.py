@@ -8,12 +8,14 @@ from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES,
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_slug, slugify
 from contentsvc_core.organizations import ChangeOrganization, Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
 from contentsvc_core.zones import DEFAULT_ZONE, read_zone
 
-_NAME_LENGTH = 100
+#: The maximum length of the name of an organization or a key, in characters.
+NAME_LENGTH: Final = 100
+KEY_NAME: Final = Refusal(RefusalKind.INVALID, f"{FIELD} must have at most {NAME_LENGTH} characters", "name")
 
 
 ALREADY_CONNECTED: Final = Refusal(RefusalKind.DUPLICATE, "Repository already connected", "full_name")
@@ -50,10 +52,12 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
 
 
 def key_faults(
-    scopes: Sequence[Scope], expires_at: datetime | None, issuer: ApiKey | None, now: datetime
+    name: str, scopes: Sequence[Scope], expires_at: datetime | None, issuer: ApiKey | None, now: datetime
 ) -> list[Refusal]:
     """Return all faults of a key before it is issued."""
-    faults = [KEY_SCOPES] if issuer is not None and not set(scopes) <= set(issuer.scopes) else []
+    faults = [KEY_NAME] if len(one_line(name, NAME_LENGTH + 1)) > NAME_LENGTH else []
+    if issuer is not None and not set(scopes) <= set(issuer.scopes):
+        faults.append(KEY_SCOPES)
     return [*faults, KEY_EXPIRED] if expires_at is not None and expires_at <= now else faults
 
 
@@ -72,7 +76,7 @@ class Operator:
     async def create_organization(
         self, name: str, *, slug: str | None = None, retention_days: int = 30, time_zone: str = DEFAULT_ZONE.key
     ) -> Organization | Refusal:
-        name = one_line(name, _NAME_LENGTH)
+        name = one_line(name, NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
             return Refusal(RefusalKind.UNSUITABLE, "an organization needs a name", "name")
@@ -121,14 +125,14 @@ class Operator:
         now = self._clock.now()
         if issuer is not None:
             expires_at = min((end for end in (expires_at, issuer.expires_at) if end is not None), default=None)
-        if faults := key_faults(scopes, expires_at, issuer, now):
+        if faults := key_faults(name, scopes, expires_at, issuer, now):
             return faults[0]
         prefix = f"csk_{self._ids.token(10)}"
         key = f"{prefix}_{self._ids.token(40)}"
         record = ApiKey(
             prefix=prefix,
             organization_id=organization.id,
-            name=one_line(name, _NAME_LENGTH),
+            name=one_line(name, NAME_LENGTH),
             digest=digest(key),
             scopes=scopes,
             created_at=now,

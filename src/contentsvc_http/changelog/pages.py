@@ -14,7 +14,7 @@ from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import Label, labels_of
 from contentsvc_core.content.public.folds import folded
-from contentsvc_core.content.public.html import EXCERPT, nested, shown_in_full, summary_of
+from contentsvc_core.content.public.html import EXCERPT, directed, nested, shown_in_full, summary_of
 from contentsvc_core.content.public.images import ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.content.public.months import Month, by_month, by_year
@@ -142,7 +142,7 @@ def _day(context: Context, at: datetime) -> Markup:
 
 def _within(post: Post, under: int, changelog: PublicChangelog, *, fold: bool = False) -> Markup:
     content = shown_content(post, changelog)
-    return Markup(nested(folded(content) if fold else content, under=under))  # noqa: S704  # see above
+    return Markup(directed(nested(folded(content) if fold else content, under=under)))  # noqa: S704  # see above
 
 
 def _brief(post: Post, changelog: PublicChangelog, limit: int = 200) -> str:

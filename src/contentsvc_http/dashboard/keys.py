@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.operate import key_faults
+from contentsvc_core.usecases.operate import NAME_LENGTH, key_faults
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.zones import day_of, start_of_day
 from contentsvc_http.dashboard import counting, pages
@@ -37,8 +37,9 @@ _OPERATIONS: Final = {
 _DAY: Final = timedelta(days=1)
 
 _REFUSALS: Final = FormRefusals(
-    fields={"expires_at": "expires", "scopes": "scope"},
+    fields={"name": "name", "expires_at": "expires", "scopes": "scope"},
     words={
+        "name": f"A name has at most {NAME_LENGTH} characters: shorten it.",
         RefusalKind.LIMIT: f"An organization has at most {MAX_KEYS} active API keys: "
         "revoke one that is not used any more.",
         RefusalKind.CONFLICT: "The key that you are signed in with has ended: sign in with another one.",
@@ -86,6 +87,7 @@ async def _page(
         "window_s": WINDOW_S,
         "scopes": [(scope.value, text) for scope, text in _SCOPES.items() if scope in own.scopes],
         "name": form.text("name") if form else "",
+        "most_name": NAME_LENGTH,
         "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
         "expires": form.text("expires") if form else "",
         "today": day_of(session.organization.time_zone, session.app.clock.now()).isoformat(),
@@ -110,7 +112,7 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     except (ValueError, OverflowError):
         expires_at, faults["expires"] = None, "This is no date: write it as 2027-01-31, or leave it empty."
     own, now = session.signed_in.key, session.app.clock.now()
-    for refused in key_faults(scopes, expires_at, own, now):
+    for refused in key_faults(form.text("name"), scopes, expires_at, own, now):
         faults |= _REFUSALS.faults(refused)
     if faults:
         return await _page(session, form, faults=faults, status=422)

@@ -14,10 +14,10 @@ from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_http.errors import Refused, accepted, refuse_request
+from contentsvc_http.errors import Refused, accepted, refused
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations, RawSchema
 
@@ -121,10 +121,11 @@ def public_changelog_routes(  # noqa: C901  # its routes
         description="Absent fields stay unchanged. If the changelog was public, its previous slug redirects to the new "
         "one.",
         body=ChangeChangelog,
+        fails=[409],
     )
     async def change_changelog(key: Caller, command: Sent[Struct], changelog_id: _Id) -> Response[OneChangelogBody]:
         if not values_of(command):
-            refuse_request("there is nothing to change")
+            raise refused(NOTHING_TO_CHANGE)
         organization, changelog = await named(key, changelog_id)
         changed = await editor.change(organization, command, changelog)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})

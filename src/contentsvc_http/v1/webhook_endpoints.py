@@ -15,9 +15,10 @@ from contentsvc_core.outgoing.endpoints import (
     EndpointBody,
 )
 from contentsvc_core.ports import WebhookEndpoints
+from contentsvc_core.refusals import NOTHING_TO_CHANGE
 from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
-from contentsvc_http.errors import accepted, refuse_request, refused
+from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import SecretRotation
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
@@ -110,7 +111,7 @@ def webhook_endpoint_routes(
     )
     async def change_endpoint(key: Caller, command: Sent[Struct], endpoint_id: _Id) -> Response[OneEndpointBody]:
         if not values_of(command):
-            refuse_request("there is nothing to change")
+            raise refused(NOTHING_TO_CHANGE)
         changed = accepted(await editor.change(key.organization_id, endpoint_id, command))
         return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 

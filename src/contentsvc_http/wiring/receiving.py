@@ -11,7 +11,7 @@ from attrs import define, frozen
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.offload import SingleThreadExecutor, threads
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision, serving_alone
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, check_writable, is_older, revision, serving_alone
 from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.usecases.receive import Receiver
@@ -89,7 +89,10 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
         if settings.is_sqlite:
             stack.enter_context(serving_alone(settings.database_file))
         stores = await stack.enter_async_context(open_stores(settings))
-        if not settings.is_sqlite:
+        if settings.is_sqlite:
+            # Reading needs no such permission: the server would start, and refuse every delivery.
+            check_writable(settings.database_file)
+        else:
             from contentsvc_adapters.sql.condition import forbidden  # noqa: PLC0415  # a file has no roles
 
             if (missing := await forbidden(stores.database)) is not None:

@@ -2,8 +2,10 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import click
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +16,9 @@ from contentsvc_cli.servers import LOCAL_PORT, local_port
 from contentsvc_cli.terminal.output import JSON, console, show, style_of, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_http.settings import examine_settings
+
+#: The width in columns below which a finding is under its check's name: beside it, words and paths would be cut.
+_NARROW: Final = 72
 
 
 @click.command()
@@ -59,15 +64,18 @@ def _show(findings: Sequence[Finding]) -> None:
     terminal = console()
     state = max(len(finding.state.value) for finding in findings)
     check = max(len(finding.check) for finding in findings)
+    is_narrow = terminal.width < _NARROW
     for finding in findings:
         word = finding.state.value
+        text = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
         table = Table(show_header=False, box=None, pad_edge=False)
         table.add_column(no_wrap=True, min_width=state)
         table.add_column(no_wrap=True, min_width=check)
         table.add_column(overflow="fold")
-        text = Text(finding.found, style="dim" if finding.state is FindingState.SKIPPED else "")
-        table.add_row(Text(word, style=style_of("state", word)), Text(finding.check), text)
+        table.add_row(Text(word, style=style_of("state", word)), Text(finding.check), "" if is_narrow else text)
         terminal.print(table)
+        if is_narrow:
+            terminal.print(Padding(text, (0, 0, 0, 2)), overflow="fold")
         if finding.advice is not None:
             # One line even on a narrow terminal, so that commands in it can be copied.
             terminal.print(Text(f"  → {finding.advice}", style="bold"), soft_wrap=True)

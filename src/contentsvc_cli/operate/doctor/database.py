@@ -4,6 +4,7 @@ import shlex
 import socket
 import time
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from rich.filesize import decimal
@@ -50,6 +51,8 @@ async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findin
     ms = (time.perf_counter() - began) * 1000
     where = f"the file {settings.database_file}" if settings.is_sqlite else make_url(settings.database_url).database
     sentence = f"{server.kind} {server.version}, {where}, answered in {ms:.0f} ms; {_durable(server)}"
+    if settings.is_sqlite and (here := _other_here(settings.database_file)) is not None:
+        return [warning(name, f"{sentence}; this folder has another {here.name}", _to_use(here))], None
     if server.kind == "PostgreSQL" and server.numbers < _OLDEST_POSTGRESQL:
         return [warning(name, sentence, "use PostgreSQL 15 or newer; older versions are not tested")], None
     if server.kind == "PostgreSQL" and server.numbers < _ENDS_WHAT_STANDS:
@@ -60,6 +63,9 @@ async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findin
 
 def _missing(settings: Settings) -> Finding:
     folder = settings.database_file.absolute().parent
+    if (here := _other_here(settings.database_file)) is not None:
+        sentence = f"there is no database at '{settings.database_file}', but this folder has a {here.name}"
+        return fault("database", sentence, _to_use(here))
     if settings.database_file.is_dir():
         advice = "name a file in CONTENTSVC_DATABASE_URL, such as one in this folder"
         return fault("database", f"'{settings.database_file}' is a folder", advice)
@@ -74,6 +80,19 @@ def _missing(settings: Settings) -> Finding:
         f"there is no database at '{settings.database_file}' yet",
         "'contentsvc serve' or 'contentsvc migrate' creates it; if there should be one, change to its folder, or set "
         "CONTENTSVC_DATABASE_URL as for the server",
+    )
+
+
+def _other_here(file: Path) -> Path | None:
+    """Return the file of the same name in this folder if it is another one, as in a copied folder."""
+    here = Path.cwd() / file.name
+    return here if here.is_file() and not (file.exists() and here.samefile(file)) else None
+
+
+def _to_use(here: Path) -> str:
+    return (
+        "if you copied this folder, its contentsvc.env may name the old one; to use the file here, write "
+        f"CONTENTSVC_DATABASE_URL=sqlite+aiosqlite:///{here}"
     )
 
 

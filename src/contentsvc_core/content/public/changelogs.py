@@ -160,9 +160,11 @@ class Exposure:
 #: limit, one organization could reserve every name. Ten changelogs may each change theirs twice.
 MAX_SLUGS: Final = 30
 #: The message for every slug that another organization holds: it does not reveal a changelog that is not public.
-SLUG_TAKEN: Final = invalid("slug", "is not available: choose another one")
+SLUG_TAKEN: Final = Refusal(RefusalKind.DUPLICATE, f"{FIELD} is not available: choose another one", "slug")
 #: Links to the other changelog would lead to this one.
-SLUG_USED: Final = invalid("slug", "is or was the address of another changelog of yours: choose another one")
+SLUG_USED: Final = Refusal(
+    RefusalKind.DUPLICATE, f"{FIELD} is or was the address of another changelog of yours: choose another one", "slug"
+)
 TOO_MANY_CHANGELOGS: Final = Refusal(
     RefusalKind.LIMIT, f"{FIELD} cannot be added: an organization has at most {MAX_CHANGELOGS} changelogs", "slug"
 )

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.facets import Label, labels_of
-from contentsvc_core.content.public.html import EXCERPT, excerpt, shown_in_full, summary_of
+from contentsvc_core.content.public.html import EXCERPT, directed, excerpt, shown_in_full, summary_of
 from contentsvc_core.content.public.links import ChangelogLinks, permanent_id
 from contentsvc_core.content.public.releases import tags_of
 from contentsvc_core.content.public.trimming import shown_content
@@ -84,7 +84,7 @@ def _entry(post: Post, links: ChangelogLinks, in_full: Container[str]) -> FeedEn
         url=links.post(post),
         title=post.title,
         summary=summary_of(post, post.content),
-        content=post.content if post.id in in_full else _beginning(post, links),
+        content=directed(post.content if post.id in in_full else _beginning(post, links), is_alone=True),
         occurred_at=post.occurred_at,
         updated_at=max(post.updated_at, post.published_at or post.updated_at),
         tags=[kind, *(label.value for label in labels_of(post)), *tags_of(post)],
