@@ -6,11 +6,17 @@ import msgspec
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row
 from contentsvc_core.content.house_style import HouseStyle, style_body
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import Integration, Organization, Repository
 
 
 def organization_of(row: AnyRow) -> Organization:
-    return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
+    try:
+        return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
+    except Exception as exc:
+        # Any exception: a later version may have stored it, and a zone may be missing on this machine.
+        message = f"the organization {row.id} ('{row.slug}') cannot be read: {type(exc).__name__}: {exc}"
+        raise UnreadableRow(message) from exc
 
 
 def style_column(style: HouseStyle | None) -> str | None:
