@@ -227,7 +227,7 @@ class SqlChangelogs(SqlStore):
             return len(unaddressed) + len(faults), faults
 
         tried, faults = await self._database.write(work)
-        self._unreadable |= faults.keys()
+        self._unreadable.update(faults)
         for id_, exc in faults.items():
             why = f"{type(exc).__name__}: {exc}"
             self.on_unreadable(UnreadableRow(f"the post {id_} gets no path, because it cannot be read: {why}"))

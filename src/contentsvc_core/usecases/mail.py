@@ -112,7 +112,7 @@ class Mailer:
             left |= unreadable
 
     async def _batch_some(self, left: Collection[str]) -> set[str]:
-        """Batch the posts of some organizations, and return those that cannot be read."""
+        """Batch the posts of some organizations, and return the unreadable organizations."""
         now = self._clock.now()
         limit = _ORGANIZATIONS + len(left)
         unreadable: set[str] = set()
