@@ -110,6 +110,9 @@ class Api:
                     time.sleep(pause)
                     continue
                 raise self._unreachable(exc) from exc
+            except httpx.DecodingError as exc:
+                message = f"{self.url} sends an answer that cannot be decompressed: {one_line(str(exc), _LONGEST)}"
+                raise click.ClickException(message) from exc
             busy = answer.status_code in _BUSY or _is_running(answer)
             if busy and again and (method in _REPEATABLE or answer.status_code == 429):  # noqa: PLR2004
                 after = answer.headers.get("Retry-After", "")
@@ -144,7 +147,7 @@ class Api:
             read: Any = answer.json()
         except ValueError:
             read = None
-        body = cast("dict[str, Any] | None", read if isinstance(read, dict) else None)
+        body = _Body(self.url, cast("dict[str, Any]", read)) if isinstance(read, dict) else None
         if answer.is_success and body is not None:
             return body
         error = None if body is None else body.get("error")
@@ -182,6 +185,18 @@ class Api:
         if isinstance(exc, httpx.TimeoutException):
             return click.ClickException(f"{self.url} does not answer in time")
         return click.ClickException(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+
+
+class _Body(dict[str, Any]):
+    """An answer of a server; without a field that this version needs, it is that of another service or version."""
+
+    def __init__(self, url: str, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self._url = url
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401  # as the class
+        message = f"{self._url} answers without '{name}': is this the URL of contentsvc, and of this version?"
+        raise click.ClickException(message)
 
 
 def _is_running(answer: httpx.Response) -> bool:

@@ -206,12 +206,14 @@ async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: Rest
         assert refused(answered).reason == "the code host answered 422 (bad secret ***)"
 
 
-async def test_a_secret_is_not_changed_by_a_page_of_another_program(github: CodeHostServer, host: RestCodeHost) -> None:
+async def test_nothing_is_changed_by_a_page_of_another_program(github: CodeHostServer, host: RestCodeHost) -> None:
     github.fault = Fault(status=200, body=b"<html>Sign in</html>")
 
-    changed = refused(await host.change_secret(REPOSITORY, "1", HOOK.secret, token=TOKEN))
-
-    assert changed.fault is HostFault.STRANGE
+    for answered in (
+        await host.change_secret(REPOSITORY, "1", HOOK.secret, token=TOKEN),
+        await host.remove_hook(REPOSITORY, "1", token=TOKEN),
+    ):
+        assert refused(answered).fault is HostFault.STRANGE
 
 
 async def test_a_point_in_time_before_all_others_is_a_refusal(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -265,6 +265,21 @@ async def test_a_failed_search_leaves_the_pull_requests(github: CodeHostServer, 
     assert refused(answered).fault is HostFault.UNREACHABLE
 
 
+@pytest.mark.parametrize("data", [None, {"a0": None}])
+async def test_a_limit_in_the_body_of_a_search_is_no_answer_to_it(
+    github: CodeHostServer, host: RestCodeHost, data: object
+) -> None:
+    github.add(HostPull(number=12))
+    answer, errors = github.answer, [{"type": "RATE_LIMITED", "message": "too many"}]
+    limited = (200, {"data": data, "errors": errors}, {})
+    github.answer = lambda request: answer(request) if "search(" not in request.body["query"] else limited
+
+    answered = await read(host, 12)
+
+    assert [each.number for each in answered.found] == [12]
+    assert refused(answered).fault is HostFault.RATE_LIMITED
+
+
 async def test_silence_ends_within_the_limit_of_all_calls(server: CodeHostServer, host: RestCodeHost) -> None:
     server.fault = Fault(silent=True)
 

@@ -113,6 +113,27 @@ async def test_nodes_of_the_version_before_write_while_it_is_migrated(tmp_path: 
 
 
 @since("0013")
+async def test_unreadable_posts_do_not_keep_others_from_their_paths(older: Database) -> None:
+    await older.write(_fill)
+    torn = [f"p-0{number}" for number in range(3)]
+    for id_ in (*torn, "p-2"):
+        await run(older, _POST, id=id_)
+    await run(older, "UPDATE posts SET source_metadata = '{' WHERE id LIKE 'p-0%'")
+    await upgrade(older)
+    changelogs, faults = sql_stores(older, RotatingSealer()).changelogs, list[Exception]()
+    changelogs.on_unreadable = faults.append
+
+    while await changelogs.address(limit=1):
+        pass
+    first = await changelogs.of("org_1")
+    assert first is not None
+    paths = [await changelogs.at_path(first, path) for path in ("1970/01/a-lamp", "1970/01/a-lamp-2")]
+    assert {post and post.id for post in paths} == {"p-1", "p-2"}
+    # Each is reported once, not at each turn of the loop.
+    assert sorted(str(fault)[:13] for fault in faults) == [f"the post {id_}" for id_ in torn]
+
+
+@since("0013")
 async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)

@@ -1,7 +1,7 @@
-"""A document that kills or fails the indexing process: it is tried alone, and abandoned after three times."""
+"""A document that ends the indexing process, or cannot be read: it is abandoned after three attempts."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.searching import indexing
 from contentsvc_adapters.sql.searching.indexing import TRIES, AbandonedDocument
 from contentsvc_adapters.sql.searching.search import SqlSearch
@@ -22,6 +23,14 @@ from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_http.wiring.loops import log_abandoned
 
 _LAMP = ContextSearch(terms=(Term(words=("lamp",)),))
+
+
+class _Ended(Exception):
+    pass
+
+
+def _ends(*_: object) -> Any:
+    raise _Ended
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -63,13 +72,16 @@ async def _found(of: Tenant, sql: SqlStores) -> tuple[list[str], int]:
 
 async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(acme: Tenant, sql: SqlStores) -> None:
     given_up: list[AbandonedDocument] = []
-    sql.search.indexer.on_abandoned = given_up.append
+    faults: list[Exception] = []
+    sql.search.indexer.on_abandoned, sql.search.indexer.on_fault = given_up.append, faults.append
     key = f"codehost:{acme.repository.id}:D-1"
 
-    for _ in range(TRIES):
-        with pytest.raises(UnreadableRow):
-            await sql.search.catch_up(limit=99)
+    for number in range(TRIES):
+        await sql.search.catch_up(limit=99)
         assert given_up == []
+        assert [type(fault) for fault in faults] == [UnreadableRow] * (number + 1)
+        # From the first attempt on, the others are found.
+        assert await _pending(sql) == [(key, number + 1)]
         await _expire(sql)
     await sql.search.catch_up(limit=99)
 
@@ -111,8 +123,7 @@ def test_the_log_names_the_document() -> None:
 
 async def test_a_document_that_was_given_up_is_tried_again_when_it_changes(acme: Tenant, sql: SqlStores) -> None:
     for _ in range(TRIES):
-        with pytest.raises(UnreadableRow):
-            await sql.search.catch_up(limit=99)
+        await sql.search.catch_up(limit=99)
         await _expire(sql)
     await sql.search.catch_up(limit=99)
 
@@ -124,18 +135,20 @@ async def test_a_document_that_was_given_up_is_tried_again_when_it_changes(acme:
 
 
 async def test_documents_that_another_process_has_begun_are_left_to_it_until_their_lease_ends(
-    acme: Tenant, sql: SqlStores
+    acme: Tenant, sql: SqlStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UnreadableRow):
-        await sql.search.catch_up(limit=99)
+    with monkeypatch.context() as patch:
+        patch.setattr(indexing, "_tasks", _ends)
+        with pytest.raises(_Ended):
+            await sql.search.catch_up(limit=99)
 
     for _ in range(TRIES):
         assert await sql.search.catch_up(limit=99) == 0
-        # A search does not wait for the other process.
-        with pytest.raises(UnreadableRow):
-            await _found(acme, sql)
-
-    assert {begun for _, begun in await _pending(sql)} == {1}
+    assert [begun for _, begun in await _pending(sql)] == [1, 1, 1]
+    # A search does not wait for the other process, and an unreadable document does not fail it.
+    for _ in range(TRIES):
+        assert await _found(acme, sql) == (["D-2", "D-0"], 1)
+    assert [begun for _, begun in await _pending(sql)] == [1]
 
 
 async def test_two_processes_at_once_index_each_document_once(
@@ -156,13 +169,22 @@ async def test_two_processes_at_once_index_each_document_once(
     assert (await _found(acme, sql), await _pending(sql)) == ((["D-2", "D-1", "D-0"], 0), [])
 
 
-async def test_a_failed_item_is_retried_alone(acme: Tenant, sql: SqlStores) -> None:
-    with pytest.raises(UnreadableRow):
+async def test_after_an_end_of_the_process_each_item_is_retried_alone(
+    acme: Tenant, sql: SqlStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert acme.id
+    tasks = indexing._tasks  # pyright: ignore[reportPrivateUsage]  # where a document would end the process
+
+    def ends(pending: Sequence[AnyRow], *read: Sequence[AnyRow]) -> Any:
+        return (_ends if any(row.document_id.endswith("D-1") for row in pending) else tasks)(pending, *read)
+
+    monkeypatch.setattr(indexing, "_tasks", ends)
+    with pytest.raises(_Ended):
         await sql.search.catch_up(limit=99)
     assert len(await _pending(sql)) == 3
     await _expire(sql)
 
-    with pytest.raises(UnreadableRow):
+    with pytest.raises(_Ended):
         await sql.search.catch_up(limit=99)
 
     # The keys before it are done, and the keys after it wait.

@@ -1,8 +1,11 @@
 """``doctor`` on deliveries: what arrives, is refused or starts nothing is named, with a command that mends it."""
 
 import asyncio
+import contextlib
 import json
+import sqlite3
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -183,6 +186,25 @@ def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
 
     assert [each.state for each in found] == [FindingState.WARNING, FindingState.WARNING, FindingState.OK]
     assert found[-1].found == "1 more integrations are not shown"
+
+
+def test_an_organization_that_cannot_be_read_is_named_and_does_not_hide_others(
+    hook: dict[str, Any], folder: Path
+) -> None:
+    torn = command("organization", "create", "Aard")
+    with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as file, file:
+        file.execute("UPDATE organizations SET time_zone = 'Mars/Base' WHERE slug = 'aard'")
+    named = f"the organization {torn['id']} ('aard') cannot be read: ZoneInfoNotFoundError"
+
+    first, second = looked()
+    assert first.state is FindingState.FAULT
+    assert first.found.startswith(named)
+    assert second.found.startswith("acme/lighthouse: connected")
+    listed = CliRunner().invoke(main, ["organization", "list"])
+    assert listed.exit_code == 1
+    assert named in listed.stderr
+    assert "Traceback" not in listed.stderr
+    assert hook
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,15 @@ class Both(http.server.BaseHTTPRequestHandler):
 
     connections: ClassVar[list[Sequence[bytes]]] = []
     received: ClassVar[list[tuple[dict[str, str], bytes]]] = []
+    #: The statuses of the first answers.
+    busy: ClassVar[list[int]] = []
     kind = "text/event-stream"
 
     def do_GET(self) -> None:
+        if self.busy:
+            self.send_response(self.busy.pop(0))
+            self.end_headers()
+            return
         # The script is read before the answer begins: a client that has the head may write the next script.
         parts = self.connections.pop(0) if self.connections else None
         self.send_response(404 if parts is None else 200)
@@ -101,6 +107,27 @@ def test_a_broken_connection_is_opened_again(relay: str) -> None:
 
     assert [json.loads(line)["delivery"] for line in done.stdout.splitlines()] == ["d-1", "d-2"]
     assert "the relay has closed the connection; connecting again" in done.stderr or "incomplete" in done.stderr
+
+
+@pytest.mark.parametrize("status", [408, 429, 503])
+def test_a_busy_relay_is_asked_again(relay: str, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    monkeypatch.setattr(Both, "busy", [status])
+    Both.connections = [[event(**{"x-github-delivery": "d-1"})]]
+
+    done = listen(relay, "--count", "1", "--json")
+
+    assert done.exit_code == 0, done.stderr
+    assert f"{status} " in done.stderr
+    assert len(Both.received) == 1
+
+
+def test_a_header_of_other_bytes_ends_nothing(relay: str) -> None:
+    torn = event(**{"x-github-delivery": "d-1", "x-title": "torn"}).replace(b"torn", b"\xff")
+    Both.connections = [[torn, event(**{"x-github-delivery": "d-2"})]]
+
+    done = listen(relay, "--count", "2", "--json")
+
+    assert [json.loads(line)["delivery"] for line in done.stdout.splitlines()] == ["d-1", "d-2"]
 
 
 def test_a_body_that_the_relay_has_changed_is_signed_again_with_the_secret(relay: str) -> None:

@@ -432,6 +432,25 @@ def test_an_answer_of_any_size_is_not_read(
     assert len(server.seen) == 1
 
 
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        (NO_HEADERS, "answers without 'posts': is this the URL of contentsvc, and of this version?"),
+        ({"Content-Encoding": "gzip"}, "sends an answer that cannot be decompressed"),
+    ],
+)
+def test_an_answer_of_another_service_is_named(
+    scripted: tuple[type[Scripted], Any], headers: dict[str, str], said: str
+) -> None:
+    server, run = scripted
+    server.script = [(200, headers, '{"ok": true}')]
+
+    done = run("post", "list")
+
+    assert done.exit_code == 1
+    assert said in done.stderr
+
+
 def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> None:
     server, run = scripted
     server.script = [(307, {"Location": "http://127.0.0.1:1/v1/posts"}, "")]

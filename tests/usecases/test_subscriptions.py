@@ -1,7 +1,7 @@
 """Subscribing by e-mail: forms in this process, mails over a real socket, and time that is set by hand."""
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import count
@@ -19,6 +19,7 @@ from tests.mail_server import MailServer, Received
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.posts import Post, PostStatus
+from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.outgoing.letters import Posted, Posting
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -28,6 +29,7 @@ from contentsvc_core.outgoing.subscribers import (
     RECENT,
     RESEND_AFTER,
     STALE,
+    Announced,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
@@ -440,6 +442,46 @@ async def test_an_unreadable_post_does_not_stop_the_mails_of_others(
         office.wait(timedelta(hours=1))
         [mail] = await office.mails()
         assert mail.message["Subject"] == "Acme's lamps: Torn"
+
+
+async def test_many_unreadable_organizations_do_not_delay_the_mails_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Office.opened() as office:
+        world = office.reader.world
+        changelogs, announced = world.stores.changelogs, office.reader.state.announced
+        torn = [f"org_{number:02}" for number in range(45)]
+        of = changelogs.all_of
+
+        async def all_of(organization_id: str) -> Sequence[PublicChangelog]:
+            if organization_id in torn:
+                raise UnreadableRow(organization_id)
+            return await of(organization_id)
+
+        await office.subscribed()
+        for owner in torn:
+            announced[owner] = (owner, Announced(post_id=owner, at=world.clock.now()), None)
+        office.wait(timedelta(seconds=1))
+        await office.publish("A lamp")
+        office.wait()
+        monkeypatch.setattr(changelogs, "all_of", all_of)
+
+        assert await office.mailer.turn() == 1
+        assert [str(fault) for fault in office.faults] == torn
+        [mail] = office.server.mails
+        assert mail.message["Subject"] == "Acme's lamps: A lamp"
+
+
+async def test_each_fault_of_a_batch_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Office.opened() as office:
+        for name in ("ann", "bob", "eve"):
+            await office.enter(f"{name}@example.org")
+        messages = iter(["torn", "worn", "torn"])
+
+        async def all_of(_: str) -> Sequence[PublicChangelog]:
+            raise UnreadableRow(next(messages))
+
+        monkeypatch.setattr(office.reader.world.stores.changelogs, "all_of", all_of)
+        assert await office.mailer.turn() == 3
+        assert [str(fault) for fault in office.faults] == ["torn", "worn"]
 
 
 @pytest.mark.parametrize(("code", "posting"), [(550, Posting.REFUSED), (450, Posting.RETRY)])

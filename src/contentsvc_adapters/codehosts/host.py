@@ -91,7 +91,10 @@ class WholeHookHost(RestHost):
 
 
 def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:
-    return answered if isinstance(answered, HostRefusal) else HostAnswer(value=None, status=answered.status)
+    if isinstance(answered, HostRefusal) or answered.body.strip():
+        # A page of a proxy, such as one to sign in, must not pass for a change.
+        return read_answer(answered, msgspec.Raw, lambda _: None)
+    return HostAnswer(value=None, status=answered.status)
 
 
 async def read_one_by_one(client: RestClient, lookups: Iterable[PullRequestLookup], *, token: str) -> HostPullRequests:

@@ -238,6 +238,9 @@ class _Graph:
         searched = read_answer(answered, _Searched, lambda answer: answer)
         if isinstance(searched, HostRefusal):
             return searched
+        refused = self._refusal(searched.value.errors or (), answered.wait_s)
+        if refused is not None and (searched.value.data is None or refused.fault is HostFault.RATE_LIMITED):
+            return refused
         oldest = [_first_merged(search) for search in (searched.value.data or {}).values()]
         return [each.number for each in newcomers if each.number in oldest]
 

@@ -29,6 +29,7 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
+from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
@@ -41,9 +42,11 @@ from contentsvc_core.content.public.facets import Label, folded
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.values import nothing
 from contentsvc_core.zones import DEFAULT_ZONE
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
@@ -62,6 +65,13 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 @final
 class SqlChangelogs(SqlStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        #: Posts that :meth:`address` leaves out until the process ends: they would take the places of others.
+        self._unreadable: Final[set[str]] = set()
+        #: Called with the fault of each of these posts.
+        self.on_unreadable: Callable[[Exception], object] = nothing
+
     async def of(self, organization_id: str) -> PublicChangelog | None:
         own = public_changelogs.c.organization_id == organization_id
         row = await self._database.first(select(public_changelogs).where(own))
@@ -188,17 +198,25 @@ class SqlChangelogs(SqlStore):
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
     async def address(self, *, limit: int) -> int:
+        """Set the missing paths and facets of some posts, and return the number of posts that were tried."""
         # In nearly all cases there is no such post, and these reads wait for no writer.
         for missing in (UNADDRESSED, UNFACETED):
             question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)
+            if self._unreadable:
+                question = question.where(posts.c.id.not_in(self._unreadable))
             if await self._database.rows(question.with_only_columns(posts.c.id).limit(1)):
                 break
         else:
             return 0
         waiting = self._database.dialect.locking(question)
 
-        def work(connection: Connection) -> int:
-            unaddressed = [post_of(row) for row in connection.execute(waiting)]
+        def work(connection: Connection) -> tuple[int, dict[str, Exception]]:
+            unaddressed, faults = list[Post](), dict[str, Exception]()
+            for row in connection.execute(waiting):
+                try:
+                    unaddressed.append(post_of(row))
+                except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
+                    faults[row.id] = exc
             # The same lock order as in the triggers that count changes of posts: changelogs before paths.
             owners = sorted({post.organization_id for post in unaddressed if post.published_at is not None})
             counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
@@ -206,9 +224,14 @@ class SqlChangelogs(SqlStore):
             address(connection, self._database.dialect, unaddressed)
             counted_once = update(public_changelogs).where(public_changelogs.c.owner_id.in_(owners))
             connection.execute(counted_once.values(revision=public_changelogs.c.revision + 1))
-            return len(unaddressed)
+            return len(unaddressed) + len(faults), faults
 
-        return await self._database.write(work)
+        tried, faults = await self._database.write(work)
+        self._unreadable.update(faults)
+        for id_, exc in faults.items():
+            why = f"{type(exc).__name__}: {exc}"
+            self.on_unreadable(UnreadableRow(f"the post {id_} gets no path, because it cannot be read: {why}"))
+        return tried
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         query = (

@@ -12,15 +12,14 @@ from contentsvc_core.organizations import Integration, Organization, Repository
 
 def organization_of(row: AnyRow) -> Organization:
     try:
-        zone = ZoneInfo(row.time_zone)
-    except (ZoneInfoNotFoundError, ValueError) as exc:
-        # Another machine has newer zones.
-        message = (
-            f"the organization '{row.slug}' cannot be read: this machine does not know its time zone "
-            f"'{row.time_zone}'; update the package tzdata"
-        )
+        return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
+    except Exception as exc:
+        # Any exception: a later version may have stored it, and another machine has newer zones.
+        fault = f"{type(exc).__name__}: {exc}"
+        if isinstance(exc, ZoneInfoNotFoundError):
+            fault = f"this machine does not know its time zone '{row.time_zone}'; update the package tzdata"
+        message = f"the organization '{row.slug}' cannot be read: {fault}"
         raise UnreadableRow(message) from exc
-    return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=zone)
 
 
 def style_column(style: HouseStyle | None) -> str | None:

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from http import HTTPStatus
 from typing import Final, final
 
 import httpx
@@ -18,6 +19,8 @@ _CONNECT_S: Final = 10.0
 #: The first and the longest pause before a new connection, in seconds.
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
+#: Statuses of a relay that is busy: a timeout and a rate limit.
+_LATER: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 #: Headers of the connection between the code host and the relay, of the relay itself, and of other services' secrets.
 _NOT_FORWARDED: Final = frozenset(
     {
@@ -55,7 +58,11 @@ def read_event(data: bytes) -> RelayedDelivery | None:
     for name, raw in fields.items():
         text = bytes(raw)
         if name.lower() not in _NOT_FORWARDED and text.startswith(b'"'):
-            value = msgspec.json.decode(text, type=str)
+            try:
+                value = msgspec.json.decode(text, type=str)
+            except ValueError:
+                # No UTF-8: one such event must not end the command.
+                continue
             if value.isascii() and value.isprintable() and name.isascii() and name.replace("-", "").isalnum():
                 headers.append((name.lower(), value))
     kind = next((value for name, value in headers if name == "content-type"), "")
@@ -126,7 +133,7 @@ async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[Rel
         while True:
             try:
                 async with client.stream("GET", url, headers={"Accept": "text/event-stream"}) as answer:
-                    if answer.is_client_error or answer.is_redirect:
+                    if (answer.is_client_error and answer.status_code not in _LATER) or answer.is_redirect:
                         message = f"{url} answers with {answer.status_code}: is this the URL of a channel?"
                         raise ValueError(message)
                     kind = answer.headers.get("Content-Type", "")

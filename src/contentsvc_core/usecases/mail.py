@@ -1,6 +1,6 @@
 """The mailer: batches announced posts, and sends the mails of the mailbox. At least once, with a stable Message-ID."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Final, final
 
@@ -72,22 +72,22 @@ class Mailer:
         taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
         ready: list[tuple[TakenMail, Letter]] = []
         cached_posts: dict[tuple[str, str], list[Post]] = {}
-        fault: Exception | None = None
+        # Each once for all mails of a batch.
+        faults: dict[str, Exception] = {}
         for mail in taken:
             try:
                 letter = await self._letter(mail, cached_posts)
             except StoreUnavailable:
                 raise
             except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the mails of others
-                fault = exc
+                faults[repr(exc)] = exc
                 await self._note(mail, _UNREADABLE)
                 continue
             if isinstance(letter, Letter):
                 ready.append((mail, letter))
             else:
                 await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
-        if fault is not None:
-            # Once for all mails of a batch.
+        for fault in faults.values():
             self._on_fault(fault)
         if not ready:
             return len(taken)
@@ -106,8 +106,19 @@ class Mailer:
         return len(taken) - sum(posted.posting is Posting.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:
+        # Organizations that cannot be read in this turn: they still wait, and take the places of others.
+        left: set[str] = set()
+        while unreadable := await self._batch_some(left):
+            left |= unreadable
+
+    async def _batch_some(self, left: Collection[str]) -> set[str]:
+        """Batch the posts of some organizations, and return the unreadable organizations."""
         now = self._clock.now()
-        for waiting in await self._mailbox.waiting(now - self._every, limit=_ORGANIZATIONS, posts=_POSTS):
+        limit = _ORGANIZATIONS + len(left)
+        unreadable: set[str] = set()
+        for waiting in await self._mailbox.waiting(now - self._every, limit=limit, posts=_POSTS):
+            if waiting.organization_id in left:
+                continue
             fresh = [each for each in waiting.posts if now - each.at <= STALE]
             try:
                 showing = [
@@ -119,8 +130,10 @@ class Mailer:
                 raise
             except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the mails of others
                 self._on_fault(exc)
+                unreadable.add(waiting.organization_id)
                 continue
             await self._mailbox.batch(waiting, self._ids.new_id("bat_"), changelog_ids=showing, at=now)
+        return unreadable
 
     async def _listed(self, changelog: PublicChangelog, announced: Sequence[Announced], limit: int) -> list[Post]:
         posts: list[Post] = []

@@ -53,6 +53,8 @@ async def loops(
 ) -> AsyncGenerator[None]:
     """Run all loops until the end of the block; ``notify`` is called after runs were stored."""
     stores.search.indexer.on_abandoned = log_abandoned
+    stores.search.indexer.on_fault = log_fault
+    stores.changelogs.on_unreadable = log_fault
     watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock, on_fault=log_fault)
     async with (
         _every(

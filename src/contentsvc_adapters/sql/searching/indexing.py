@@ -11,6 +11,7 @@ until it changes.
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any, Final, TypeAlias, final
 
@@ -90,6 +91,8 @@ class SearchIndexer:
         self._words = words
         #: Called for each document that is given up.
         self.on_abandoned: Callable[[AbandonedDocument], None] = nothing
+        #: Called with the fault of each document that cannot be read; it is tried again, and then given up.
+        self.on_fault: Callable[[Exception], object] = nothing
 
     async def index(self, *, limit: int, organization_id: str | None = None) -> int:
         done = 0
@@ -114,16 +117,24 @@ class SearchIndexer:
             # A search does not wait for the documents that another process has begun.
             own = begun if organization_id is None else pending
             if own:
-                tasks = await asyncio.to_thread(_tasks, own, records, written)
-                try:
-                    await self._database.write(lambda connection, tasks=tasks: self._keep(connection, tasks))
-                except StoreUnavailable as exc:
-                    cause = exc.__cause__
-                    if isinstance(cause, Exception) and self._database.dialect.fault(cause) is DatabaseFault.FULL:
-                        # The documents are not at fault: the attempt does not count.
-                        await self._database.write(lambda connection, begun=begun: self._give_back(connection, begun))
-                    raise
+                tasks, faults = await asyncio.to_thread(_tasks, own, records, written)
+                await self._store(tasks, begun)
+                if faults and organization_id is not None:
+                    # A search would read the same documents again: it reads those under a lease.
+                    break
+                for fault in faults:
+                    self.on_fault(fault)
         return done
+
+    async def _store(self, tasks: Sequence[_IndexingTask], begun: Sequence[rows.AnyRow]) -> None:
+        try:
+            await self._database.write(lambda connection: self._keep(connection, tasks))
+        except StoreUnavailable as exc:
+            cause = exc.__cause__
+            if isinstance(cause, Exception) and self._database.dialect.fault(cause) is DatabaseFault.FULL:
+                # The documents are not at fault: the attempt does not count.
+                await self._database.write(lambda connection: self._give_back(connection, begun))
+            raise
 
     async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
         """Read the next waiting documents: several new ones, or one suspect (two attempts, or an expired lease).
@@ -238,15 +249,20 @@ def _version_of(row: rows.AnyRow) -> dict[str, Any]:
 
 def _tasks(
     pending: Sequence[rows.AnyRow], records: Sequence[rows.AnyRow], written: Sequence[rows.AnyRow]
-) -> list[_IndexingTask]:
-    documents: dict[_Key, ContextRecord | Post] = {}
-    for row in records:
-        record = workflow_rows.context_record(row)
-        documents[record.organization_id, DocumentKind.CONTEXT.value, record.custom_id] = record
-    for row in written:
-        post = post_of(row)
-        documents[post.organization_id, DocumentKind.POST.value, post.id] = post
-    return [_task(row, documents) for row in pending]
+) -> tuple[list[_IndexingTask], list[Exception]]:
+    """Return the tasks of the documents that can be read, and the faults of the others."""
+    stored: dict[_Key, Callable[[], ContextRecord | Post]] = {
+        (row.organization_id, DocumentKind.CONTEXT.value, row.custom_id): partial(workflow_rows.context_record, row)
+        for row in records
+    }
+    stored |= {(row.organization_id, DocumentKind.POST.value, row.id): partial(post_of, row) for row in written}
+    tasks, faults = list[_IndexingTask](), list[Exception]()
+    for row in pending:
+        try:
+            tasks.append(_task(row, stored.get((row.organization_id, row.kind, row.document_id))))
+        except Exception as exc:  # noqa: BLE001  # an unreadable document must not stop the others
+            faults.append(exc)
+    return tasks, faults
 
 
 def _take(connection: Connection, task: _IndexingTask) -> bool:
@@ -282,10 +298,10 @@ def _posts(connection: Connection, pending: Sequence[rows.AnyRow]) -> Sequence[r
     return connection.execute(select(posts).where(_are(posts, ids))).all() if ids else ()
 
 
-def _task(row: rows.AnyRow, documents: dict[_Key, ContextRecord | Post]) -> _IndexingTask:
+def _task(row: rows.AnyRow, read: Callable[[], ContextRecord | Post] | None) -> _IndexingTask:
     key = (row.organization_id, row.kind, row.document_id)
     full = dict(zip(_DOCUMENT_KEY, key, strict=True))
-    match documents.get(key):
+    match read and read():
         case ContextRecord() as record:
             scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
             place = {"created_at": to_ms(record.created_at), "place_id": record.id}

@@ -6,6 +6,7 @@ from attrs import evolve, frozen
 
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, FindingState, fault, ok, skipped, warning
 from contentsvc_cli.operate.doctor.work import duration
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.journal import Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.organizations import Integration, Organization
@@ -36,6 +37,7 @@ _NEVER: Final = (
 _NO_TRIGGER: Final = (
     "contentsvc trigger create --organization {organization} --repository-id {repository} --provider {provider}"
 )
+_UNREADABLE: Final = "run the version of contentsvc that stored it, or restore the row from a backup"
 
 
 @final
@@ -66,10 +68,17 @@ async def deliveries(database: DatabaseInspector, now: datetime | None = None) -
     now = now or datetime.now(UTC)
     findings: list[Finding] = []
     remaining = _LOOKED_AT
-    for organization in await database.stores.directory.organizations():
-        integrations = await database.stores.directory.integrations(organization.id)
-        if integrations and remaining:
-            findings += await _of_organization(database, organization, integrations[:remaining], now)
+    directory = database.stores.directory
+    for id_ in sorted(await directory.retention_days()):
+        try:
+            organization = await directory.organization_of(id_)
+            integrations = await directory.integrations(id_)
+            if organization is not None and integrations and remaining:
+                findings += await _of_organization(database, organization, integrations[:remaining], now)
+        except UnreadableRow as exc:
+            # An organization that cannot be read must not hide the others.
+            findings.append(fault(_NAME, str(exc), _UNREADABLE))
+            continue
         remaining -= min(remaining, len(integrations))
     if not findings:
         return [skipped(_NAME, "nothing is connected")]
