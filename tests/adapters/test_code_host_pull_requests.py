@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -271,7 +272,7 @@ async def test_a_limit_in_the_body_of_a_search_is_no_answer_to_it(
 ) -> None:
     github.add(HostPull(number=12))
     answer, errors = github.answer, [{"type": "RATE_LIMITED", "message": "too many"}]
-    limited = (200, {"data": data, "errors": errors}, {})
+    limited: tuple[int, Any, dict[str, str]] = (200, {"data": data, "errors": errors}, {})
     github.answer = lambda request: answer(request) if "search(" not in request.body["query"] else limited
 
     answered = await read(host, 12)
