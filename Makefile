@@ -65,7 +65,7 @@ writing: install  ## show how the changelog writer classifies commit messages of
 	@$(BIN)/python -m tests.core.changelog.styles
 
 pictures: test-browser  ## put the pictures of the dashboard and of the public changelog that the documentation shows in their place
-	cp build/screens/dashboard-*.png build/screens/public-*.png docs/pictures/
+	for picture in docs/pictures/*.png; do cp build/screens/$${picture##*/} $$picture; done
 
 demo: install  ## the main job, end to end, in a temporary folder: KEEP=1 or 0 (leave the server up; 1 on a terminal) REPOSITORY=path
 	@$(BIN)/contentsvc demo $(if $(KEEP),$(if $(filter-out 0 no,$(KEEP)),--keep,--no-keep)) $(if $(REPOSITORY),--repository '$(REPOSITORY)')
