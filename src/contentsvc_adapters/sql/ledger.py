@@ -210,7 +210,7 @@ class SqlRunLedger:
         return await self._write_completions(lambda connection: complete(connection, dialect, endings))
 
     async def _write_completions(self, work: Callable[[Connection], Sequence[Completion]]) -> Sequence[Completion]:
-        # As in `end`.
+        # As in `write_once`, for each run: one that is gone when the work runs again was completed the first time.
         done: Sequence[Completion] = ()
 
         def write(connection: Connection) -> Sequence[Completion]:
