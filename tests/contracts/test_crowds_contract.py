@@ -25,7 +25,7 @@ async def test_of_64_copies_one_is_processed_again_and_again(acme: Tenant) -> No
 
 
 async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant) -> None:
-    """One copy takes the claim; copies that check it find it free before, and held after; others do not check."""
+    """One copy takes the claim; checking copies find it free before and held after; the others do not check."""
     outcomes = [*CHECKING, REFUSED]
     for number in range(_ROUNDS):
         mixed = [

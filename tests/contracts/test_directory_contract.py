@@ -123,7 +123,7 @@ async def test_a_slug_is_taken_once(stores: Stores) -> None:
     winner = rivals[answers.index(True)]
     assert await stores.directory.organization("acme") == winner
     assert await stores.directory.organizations() == [winner]
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     assert await stores.directory.add_organization(winner)
 
 
@@ -170,7 +170,7 @@ async def test_of_concurrent_connections_of_one_repository_one_is_made(acme: Ten
     assert answers.count(True) == 1
     winner = rivals[answers.index(True)]
     assert await acme.stores.directory.integrations(acme.id) == [acme.integration, winner]
-    # Once more, after an unknown outcome: neither refused nor doubled.
+    # Repeated after an unknown outcome: neither refused nor doubled.
     assert await acme.stores.directory.add_integration(winner, "secret")
     assert await acme.stores.directory.secrets(acme.id, winner.id, START) == ("secret",)
 
@@ -206,7 +206,7 @@ async def test_a_trigger_reads_back_as_it_was(acme: Tenant) -> None:
         a_trigger(acme.id, 2**63 - 1, 1, name="öffnen ⚓", event_types=("release", "push")), auto_publish=True
     )
     await acme.stores.triggers.add(trigger)
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     await acme.stores.triggers.add(trigger)
 
     assert await acme.stores.triggers.find(acme.id, trigger.id) == trigger

@@ -74,7 +74,7 @@ def worker_of(
 
 
 async def test_a_check_of_the_engine_that_raises_anything_is_made_again(world: World) -> None:
-    """Raise an exception, as when the system has no thread left."""
+    """An example is a system without a free thread."""
     note, faults = Mock(), list[Exception]()
     engine = worker_of(world, world.performer, faults.append, on_note=note, execution=FailingChecks(2))
     await engine.launch()
