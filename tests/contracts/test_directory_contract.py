@@ -56,7 +56,7 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
     assert {id_: endpoint and endpoint.repository for id_, endpoint in known.items()} == {
         1: Belonging.OURS,
         2: Belonging.ANOTHERS,
-        # Connected at another provider, or by another organization: that is no business of this one.
+        # A repository at another provider, or of another organization, does not conflict with this one.
         3: Belonging.UNKNOWN,
         4: Belonging.UNKNOWN,
         2**63 - 1: Belonging.UNKNOWN,
@@ -152,7 +152,7 @@ async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
 async def test_a_repository_is_connected_once(
     acme: Tenant, repository: tuple[int, str], provider: str, *, added: bool
 ) -> None:
-    # A free repository is included: the whole integration is refused.
+    # Also with a free repository, the whole integration is refused.
     integration = an_integration(acme.id, (8, "acme/free"), repository, provider=provider, at=later(seconds=1))
 
     assert await acme.stores.directory.add_integration(integration, "other") is added

@@ -322,7 +322,7 @@ def test_a_pull_request_is_told_by_its_own_title_and_its_labels_decide_before_wo
     assert told(described(7, "feat: close the lid", "documentation")) == [
         (Section.DOCUMENTATION, "Close the lid", ("7",))
     ]
-    # A title that says nothing leaves the commit's words.
+    # A title without information is not used: the commit's words stay.
     assert told(described(7, "wip"))[0][1] == "Polish"
 
 

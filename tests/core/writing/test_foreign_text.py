@@ -1,4 +1,4 @@
-"""Foreign text does nothing in any content type: through the renderer that makes the service's HTML."""
+"""Foreign text has no effect in the service's HTML, in each content type."""
 
 import re
 from typing import Final
