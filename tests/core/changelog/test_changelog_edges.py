@@ -367,7 +367,7 @@ class TestPages:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
         whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
-        # 100 characters and the end with two line feeds are reserved; a heading takes two more than its length, an entry one.
+        # 100 characters and the end with two line feeds are reserved; a heading takes two more than its length.
         room = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
         assert self._page(room, push(*commits)) == whole
         assert self._page(room - 1, push(*commits)) == whole.replace(

@@ -299,7 +299,7 @@ def test_how_commits_are_spread_over_pushes_changes_nothing(subjects: list[str],
 
 
 def described(number: int, title: str, *labels: str, **more: Any) -> Brief:
-    """A brief in which the code host has described one pull request."""
+    """Return a brief with one pull request that the code host describes."""
     grace = Author(name="Grace Murray", email="grace@mail.example", username="grace")
     request = PullRequest(number=number, title=title, labels=labels, **more)
     return of_requests(push("Do it (#3)", commit(f"Polish (#{number})", author=grace)), request)
