@@ -1,5 +1,6 @@
 """For tests of services that use the core: signed deliveries, a clock, repeatable ids, and a check of stores."""
 
+from contentsvc_core.testing.limits import check_rate_limits as check_rate_limits
 from contentsvc_core.testing.parts import START as START
 from contentsvc_core.testing.parts import CountingIds as CountingIds
 from contentsvc_core.testing.parts import ManualClock as ManualClock
