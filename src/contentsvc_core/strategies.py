@@ -1,8 +1,10 @@
 """Hypothesis strategies for the domain's values, for property tests. Needs the extra ``contentsvc[testing]``."""
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from attrs import evolve
 from hypothesis import note
@@ -291,6 +293,45 @@ def _together(reading: Reading, also: Reading) -> Reading:
     return replace(reading, also=(also,))
 
 
+#: What a reader may find in place of a value: other types, and numbers out of range.
+_OTHER_VALUES: Final[tuple[object, ...]] = (None, "", "72", -1, 2**70, 1.5, True, [], {}, [None], {"id": 1})
+_MISSING: Final = object()
+_WORD: Final = re.compile("[a-z_/]*")
+
+
+@st.composite
+def _damaged(
+    draw: st.DrawFn, written: st.SearchStrategy[tuple[str, dict[str, object]]]
+) -> tuple[str, bytes | dict[str, Any]]:
+    """Return bodies of the provider of which one value is missing or another one, or the texts cannot be stored."""
+    event, body = draw(written)
+    raw = json.loads(json.dumps(body))
+    places = list(_places(raw))
+    if draw(st.sampled_from([True, True, False])):
+        end = draw(st.sampled_from(["\0", "\0", "\ud800"]))
+        for node, key in places:
+            # Words of the format, such as types, branches and the repository, stay.
+            if isinstance(node[key], str) and not _WORD.fullmatch(node[key]):
+                node[key] += end
+    else:
+        node, key = draw(st.sampled_from(places))
+        value = draw(st.sampled_from([_MISSING, *_OTHER_VALUES]))
+        if value is _MISSING:
+            del node[key]
+        else:
+            node[key] = value
+    return event, json.dumps(raw).encode()
+
+
+def _places(node: object) -> Iterator[tuple[Any, Any]]:
+    """Return each container in a value of JSON, with each of its keys or indexes."""
+    if isinstance(node, dict | list):
+        container = cast("Any", node)
+        for key in list(container) if isinstance(node, dict) else range(len(container)):
+            yield container, key
+            yield from _places(container[key])
+
+
 def _fields(provider: Provider) -> st.SearchStrategy[tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
     """Return the name of a header that is missing and headers that are added: in nine of ten deliveries, neither."""
     own = provider.scheme.name, provider.kind_name, provider.id_name, b"content-type"
@@ -312,11 +353,12 @@ def deliveries(
 ) -> st.SearchStrategy[Delivery]:
     """Return deliveries to ``at``, signed with ``secret``: to a hook with another secret, they are forged.
 
-    Two of three are pushes and releases as the provider of ``at`` writes them: the default branch is ``main``, and all
-    that :func:`pushes` and :func:`releases` return occurs, one of six for another repository. The others have any body.
-    One of ten lacks a header, or has a repeated or additional one. The names of headers are in lower case, capitalized
-    or in upper case. A note to a failing example has the event header, the altered header and the body, because a
-    delivery's ``repr`` hides them.
+    Half of them are pushes and releases as the provider of ``at`` writes them: the default branch is ``main``, and all
+    that :func:`pushes` and :func:`releases` return occurs, one of six for another repository. Of the others, two of
+    three have such a body with a damaged value, or with texts that cannot be stored; the rest have any body. One of
+    ten lacks a header, or has a repeated or additional one. The names of headers are in lower case, capitalized or in
+    upper case. A note to a failing example has the event header, the altered header and the body, because a delivery's
+    ``repr`` hides them.
 
     Args:
         ids: The delivery ids; with few of them, different deliveries have one id. By default, all are different.
@@ -326,11 +368,12 @@ def deliveries(
     of_any_kind = st.tuples(kinds, bodies(repository_id=at.repository_id))
     own, other = at.repository_id, 2 if at.repository_id == 1 else 1
     written = _written(at.dialect, st.sampled_from([own] * 5 + [other]))
+    damaged = _damaged(written)
     return st.builds(
         _delivery,
         at=st.just(at),
         secret=st.just(secret),
-        content=st.one_of(of_any_kind, written, written),
+        content=st.one_of(of_any_kind, damaged, damaged, written, written, written),
         delivery_id=delivery_ids() if ids is None else ids,
         spelled=st.sampled_from([bytes.lower, bytes.title, bytes.upper]),
         fields=_fields(at.dialect),

@@ -107,12 +107,13 @@ def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> N
     outcomes |= {Fault.INVALID_PAYLOAD.name, Fault.REPOSITORY_MISMATCH.name}
     outcomes |= {Fault.INVALID_HEADER.name, Fault.ENCODED_BODY.name, Fault.INVALID_SIGNATURE.name}
     several = {"of several changes"} if provider.slug == "bitbucket" else set[str]()
-    wanted = {"of a tag", "that deletes", "prereleased"} | outcomes | several
+    wanted = {"of a tag", "that deletes", "prereleased", "that no store can hold"} | outcomes | several
 
     def kinds(delivery: Delivery) -> set[str]:
         admitted = admit(delivery, hook)
         outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted
-        found = {outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__}
+        found = {"that no store can hold"} if b"\\u0000" in delivery.body else set[str]()
+        found |= {outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__}
         if isinstance(outcome, Processed) and outcome.also:
             found.add("of several changes")
         return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found
