@@ -24,16 +24,25 @@ if TYPE_CHECKING:
     from contentsvc_core.content.brand import BrandBody as BrandBody
     from contentsvc_core.content.brand import BrandIdentity as BrandIdentity
     from contentsvc_core.content.brand import ToneProfile as ToneProfile
+    from contentsvc_core.content.brand_changes import ChangeBrand as ChangeBrand
+    from contentsvc_core.content.brand_changes import CreateBrand as CreateBrand
     from contentsvc_core.content.changelog.markdown import inline as inline
+    from contentsvc_core.content.editing import ChangePost as ChangePost
+    from contentsvc_core.content.editing import CreatePost as CreatePost
     from contentsvc_core.content.forms.choice import write_content as write_content
     from contentsvc_core.content.house_style import HouseStyle as HouseStyle
     from contentsvc_core.content.options import ChangelogOptions as ChangelogOptions
+    from contentsvc_core.content.packages import PackageTag as PackageTag
     from contentsvc_core.content.posts import ContentType as ContentType
     from contentsvc_core.content.posts import Post as Post
     from contentsvc_core.content.posts import PostStatus as PostStatus
     from contentsvc_core.content.posts import post_body as post_body
     from contentsvc_core.content.public.changelogs import PublicChangelog as PublicChangelog
+    from contentsvc_core.content.public.changes import ChangeChangelog as ChangeChangelog
+    from contentsvc_core.content.public.changes import CreateChangelog as CreateChangelog
+    from contentsvc_core.content.public.images import ImageKind as ImageKind
     from contentsvc_core.content.pull_requests import PullRequest as PullRequest
+    from contentsvc_core.content.queries import PostQuery as PostQuery
     from contentsvc_core.content.sections import Section as Section
     from contentsvc_core.content.windows import Lookback as Lookback
     from contentsvc_core.content.windows import LookbackWindow as LookbackWindow
@@ -66,6 +75,7 @@ if TYPE_CHECKING:
     from contentsvc_core.lists.pagination import PageRequest as PageRequest
     from contentsvc_core.lists.pagination import Pagination as Pagination
     from contentsvc_core.lists.pagination import paginate as paginate
+    from contentsvc_core.organizations import ChangeOrganization as ChangeOrganization
     from contentsvc_core.organizations import Integration as Integration
     from contentsvc_core.organizations import Organization as Organization
     from contentsvc_core.organizations import Repository as Repository
@@ -91,6 +101,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.consents import Consents as Consents
     from contentsvc_core.usecases.diagnoses import Diagnoses as Diagnoses
     from contentsvc_core.usecases.dispatch import Dispatcher as Dispatcher
+    from contentsvc_core.usecases.edit import BulkAction as BulkAction
     from contentsvc_core.usecases.edit import PostEditor as PostEditor
     from contentsvc_core.usecases.expire import Sweeper as Sweeper
     from contentsvc_core.usecases.generate import GeneratePost as GeneratePost
@@ -111,6 +122,7 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.reconcile import Reconciler as Reconciler
     from contentsvc_core.usecases.replay import Replayer as Replayer
     from contentsvc_core.usecases.replay_many import BulkReplayer as BulkReplayer
+    from contentsvc_core.usecases.replay_many import ReplayDeliveries as ReplayDeliveries
     from contentsvc_core.usecases.rotate import Rotator as Rotator
     from contentsvc_core.usecases.schedule import Scheduler as Scheduler
     from contentsvc_core.usecases.sign_in import SignIn as SignIn
@@ -174,6 +186,8 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.runs import RunBody as RunBody
     from contentsvc_core.workflows.runs import RunStatus as RunStatus
     from contentsvc_core.workflows.runs import WorkflowRun as WorkflowRun
+    from contentsvc_core.workflows.schedules import ChangeSchedule as ChangeSchedule
+    from contentsvc_core.workflows.schedules import CreateSchedule as CreateSchedule
     from contentsvc_core.workflows.schedules import Schedule as Schedule
     from contentsvc_core.workflows.slots import Cron as Cron
     from contentsvc_core.workflows.slots import Frequency as Frequency
@@ -188,13 +202,19 @@ _HOMES: Final = {
     "access.window": "Verdict Window rate_headers refusal_body refusal_headers",
     "application": "Application",
     "content.brand": "BrandBody BrandIdentity ToneProfile",
+    "content.brand_changes": "ChangeBrand CreateBrand",
     "content.changelog.markdown": "inline",
+    "content.editing": "ChangePost CreatePost",
     "content.forms.choice": "write_content",
     "content.house_style": "HouseStyle",
     "content.options": "ChangelogOptions",
+    "content.packages": "PackageTag",
     "content.posts": "ContentType Post PostStatus post_body",
     "content.public.changelogs": "PublicChangelog",
+    "content.public.changes": "ChangeChangelog CreateChangelog",
+    "content.public.images": "ImageKind",
     "content.pull_requests": "PullRequest",
+    "content.queries": "PostQuery",
     "content.sections": "Section",
     "content.windows": "Lookback LookbackWindow window_at",
     "content.writing": "Brief Chapter Draft PackageRelease Silence",
@@ -206,7 +226,7 @@ _HOMES: Final = {
     "events.wire": "event_from_json event_to_json",
     "journal": "Direction LogEntry LogStatus log_body",
     "lists.pagination": "PageRequest Pagination paginate",
-    "organizations": "Integration Organization Repository",
+    "organizations": "ChangeOrganization Integration Organization Repository",
     "outgoing.endpoints": "ChangeEndpoint CreateEndpoint EndpointBody WebhookEndpoint",
     "outgoing.events": "EventType",
     "outgoing.messages": "Message",
@@ -221,7 +241,7 @@ _HOMES: Final = {
     "usecases.consents": "Consents",
     "usecases.diagnoses": "Diagnoses",
     "usecases.dispatch": "Dispatcher",
-    "usecases.edit": "PostEditor",
+    "usecases.edit": "BulkAction PostEditor",
     "usecases.expire": "Sweeper",
     "usecases.generate": "GeneratePost Generator JobStarter",
     "usecases.keyed_requests": "Idempotency",
@@ -235,7 +255,7 @@ _HOMES: Final = {
     "usecases.receive": "Receiver",
     "usecases.reconcile": "Reconciler",
     "usecases.replay": "Replayer",
-    "usecases.replay_many": "BulkReplayer",
+    "usecases.replay_many": "BulkReplayer ReplayDeliveries",
     "usecases.rotate": "Rotator",
     "usecases.schedule": "Scheduler",
     "usecases.sign_in": "SignIn",
@@ -258,7 +278,7 @@ _HOMES: Final = {
     "workflows.filters": "Batch TriggerOptions",
     "workflows.jobs": "Job JobEvent",
     "workflows.runs": "RunBody RunStatus WorkflowRun",
-    "workflows.schedules": "Schedule",
+    "workflows.schedules": "ChangeSchedule CreateSchedule Schedule",
     "workflows.slots": "Cron Frequency",
     "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching",
 }

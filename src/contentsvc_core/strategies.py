@@ -1,8 +1,10 @@
 """Hypothesis strategies for the domain's values, for property tests. Needs the extra ``contentsvc[testing]``."""
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from attrs import evolve
 from hypothesis import note
@@ -46,9 +48,31 @@ def _built(draw: st.DrawFn, make: Callable[..., _Value], /, **parts: st.SearchSt
     return make(**{name: draw(part) for name, part in parts.items()})
 
 
+#: Texts that a writer or a page without escaping shows as something else.
+_MARKUP: Final = (
+    "<b>beam</b>",
+    "<img src=x onerror=alert(1)>",
+    "[beam](https://evil.example)",
+    "![beam](https://evil.example/x.png)",
+    "[beam](javascript:alert(1))",
+    "*beam* _beam_ ~~beam~~ `beam`",
+    "\n\n# beam\n- horn\n",
+    "```\n<!--",
+    "&lt;b&gt; \\<b>",
+    "@ada #12 |beam|",
+    "https://evil.example",
+    "\u202emaeb",
+    "lamp\u200d\u200b",
+    " \t ",
+    f"{'beam ' * 39}beam",
+)
+
+
 def foreign_text(*, max_size: int = 200) -> st.SearchStrategy[str]:
-    """Return texts as events have them, after the sanitizer: any characters but U+0000 and surrogates."""
-    return st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=max_size)
+    """Return texts as events have them, after the sanitizer: any characters but U+0000 and surrogates, and markup."""
+    text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=max_size)
+    fitting = [each for each in _MARKUP if len(each) <= max_size]
+    return text | text | st.sampled_from(fitting) if fitting else text
 
 
 def repository_ids() -> st.SearchStrategy[int]:
@@ -97,8 +121,11 @@ def commits() -> st.SearchStrategy[Commit]:
 
 
 def _hashes() -> st.SearchStrategy[str]:
-    """Return hashes: SHA-1, and SHA-256."""
-    return st.binary(min_size=20, max_size=20).map(bytes.hex) | st.binary(min_size=32, max_size=32).map(bytes.hex)
+    """Return hashes: SHA-1, and SHA-256; some of them occur again, in another push or as another commit."""
+    again = st.sampled_from(["72d3162ecc7811e381ab4c9367dc0958deadbeef", "0" * 40])
+    return (
+        again | st.binary(min_size=20, max_size=20).map(bytes.hex) | st.binary(min_size=32, max_size=32).map(bytes.hex)
+    )
 
 
 def _messages() -> st.SearchStrategy[str]:
@@ -118,7 +145,10 @@ def _times() -> st.SearchStrategy[str]:
 
 def _urls() -> st.SearchStrategy[str]:
     return (
-        st.just("") | _hashes().map("https://codehost.example/acme/lamp/commit/{}".format) | foreign_text(max_size=80)
+        st.just("")
+        | _hashes().map("https://codehost.example/acme/lamp/commit/{}".format)
+        | st.just("javascript:alert(1)")
+        | foreign_text(max_size=80)
     )
 
 
@@ -191,13 +221,19 @@ def releases() -> st.SearchStrategy[Release]:
         action=st.sampled_from(RELEASE_ACTIONS) | actions | foreign_text().map(_word),
         tag_name=_tags(),
         name=st.none() | foreign_text(),
-        body=st.none() | foreign_text(),
+        body=st.none() | foreign_text() | _notes(),
         prerelease=st.booleans(),
         draft=st.sampled_from([False, False, False, True]),
         published_at=st.none() | _times(),
         url=_urls(),
         commit=st.just("") | _hashes(),
     )
+
+
+def _notes() -> st.SearchStrategy[str]:
+    """Return release notes as code hosts propose them, and as people write them."""
+    lines = _built("{start} {text}".format, start=st.sampled_from(["##", "-", "*", "  -", ">", ""]), text=_messages())
+    return st.lists(lines, max_size=4).map("\n".join)
 
 
 def _word(text: str) -> str:
@@ -239,11 +275,13 @@ def bodies(*, repository_id: int = 1) -> st.SearchStrategy[bytes | dict[str, Any
     return well_formed | broken | st.dictionaries(st.text(max_size=8), json_values, max_size=3) | st.binary()
 
 
-def _written(provider: Provider, repository_id: int) -> st.SearchStrategy[tuple[str, dict[str, object]]]:
+def _written(
+    provider: Provider, repository_ids: st.SearchStrategy[int]
+) -> st.SearchStrategy[tuple[str, dict[str, object]]]:
     readings = _built(
         Reading,
         event=events(),
-        repository_id=st.just(repository_id),
+        repository_id=repository_ids,
         repository=st.just("acme/lighthouse"),
         default_branch=st.just("main"),
     )
@@ -255,25 +293,90 @@ def _together(reading: Reading, also: Reading) -> Reading:
     return replace(reading, also=(also,))
 
 
-def deliveries(*, at: Address | None = None, secret: str = "secret") -> st.SearchStrategy[Delivery]:  # noqa: S107
+#: What a reader may find in place of a value: other types, and numbers out of range.
+_OTHER_VALUES: Final[tuple[object, ...]] = (None, "", "72", -1, 2**70, 1.5, True, [], {}, [None], {"id": 1})
+_MISSING: Final = object()
+_WORD: Final = re.compile("[a-z_/]*")
+
+
+@st.composite
+def _damaged(
+    draw: st.DrawFn, written: st.SearchStrategy[tuple[str, dict[str, object]]]
+) -> tuple[str, bytes | dict[str, Any]]:
+    """Return bodies of the provider of which one value is missing or another one, or the texts cannot be stored."""
+    event, body = draw(written)
+    raw = json.loads(json.dumps(body))
+    places = list(_places(raw))
+    if draw(st.sampled_from([True, True, False])):
+        end = draw(st.sampled_from(["\0", "\0", "\ud800"]))
+        for node, key in places:
+            # Words of the format, such as types, branches and the repository, stay.
+            if isinstance(node[key], str) and not _WORD.fullmatch(node[key]):
+                node[key] += end
+    else:
+        node, key = draw(st.sampled_from(places))
+        value = draw(st.sampled_from([_MISSING, *_OTHER_VALUES]))
+        if value is _MISSING:
+            del node[key]
+        else:
+            node[key] = value
+    return event, json.dumps(raw).encode()
+
+
+def _places(node: object) -> Iterator[tuple[Any, Any]]:
+    """Return each container in a value of JSON, with each of its keys or indexes."""
+    if isinstance(node, dict | list):
+        container = cast("Any", node)
+        for key in list(container) if isinstance(node, dict) else range(len(container)):
+            yield container, key
+            yield from _places(container[key])
+
+
+def _fields(provider: Provider) -> st.SearchStrategy[tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:
+    """Return the name of a header that is missing and headers that are added: in nine of ten deliveries, neither."""
+    own = provider.scheme.name, provider.kind_name, provider.id_name, b"content-type"
+    added = [
+        *((name, b"other") for name in own),
+        (b"content-encoding", b"gzip"),
+        (b"cookie", b"\xe9"),
+        (b"accept", b""),
+    ]
+    altered = [*((name, ()) for name in own), *((b"", (field,)) for field in added)]
+    return st.sampled_from([*[(b"", ())] * 9 * len(altered), *altered])
+
+
+def deliveries(
+    *,
+    at: Address | None = None,
+    secret: str = "secret",  # noqa: S107
+    ids: st.SearchStrategy[str] | None = None,
+) -> st.SearchStrategy[Delivery]:
     """Return deliveries to ``at``, signed with ``secret``: to a hook with another secret, they are forged.
 
-    Two of three are pushes and releases as the provider of ``at`` writes them: the default branch is ``main``, and all
-    that :func:`pushes` and :func:`releases` return occurs, also for another repository. The others have any body. The
-    names of headers are in lower case, capitalized or in upper case. A note to a failing example has the event header
-    and the body, because a delivery's ``repr`` hides them.
+    Half of them are pushes and releases as the provider of ``at`` writes them: the default branch is ``main``, and all
+    that :func:`pushes` and :func:`releases` return occurs, one of six for another repository. Of the others, two of
+    three have such a body with a damaged value, or with texts that cannot be stored; the rest have any body. One of
+    ten lacks a header, or has a repeated or additional one. The names of headers are in lower case, capitalized or in
+    upper case. A note to a failing example has the event header, the altered header and the body, because a delivery's
+    ``repr`` hides them.
+
+    Args:
+        ids: The delivery ids; with few of them, different deliveries have one id. By default, all are different.
     """
     at = address() if at is None else at
     kinds = st.sampled_from([*at.dialect.readers, "ping", "issues"])
     of_any_kind = st.tuples(kinds, bodies(repository_id=at.repository_id))
-    written = [_written(at.dialect, number) for number in (at.repository_id, 2 if at.repository_id == 1 else 1)]
+    own, other = at.repository_id, 2 if at.repository_id == 1 else 1
+    written = _written(at.dialect, st.sampled_from([own] * 5 + [other]))
+    damaged = _damaged(written)
     return st.builds(
         _delivery,
         at=st.just(at),
         secret=st.just(secret),
-        content=st.one_of(of_any_kind, *written),
-        delivery_id=delivery_ids(),
+        content=st.one_of(of_any_kind, damaged, damaged, written, written, written),
+        delivery_id=delivery_ids() if ids is None else ids,
         spelled=st.sampled_from([bytes.lower, bytes.title, bytes.upper]),
+        fields=_fields(at.dialect),
     )
 
 
@@ -283,8 +386,11 @@ def _delivery(
     content: tuple[str, bytes | dict[str, Any]],
     delivery_id: str,
     spelled: Callable[[bytes], bytes],
+    fields: tuple[bytes, tuple[tuple[bytes, bytes], ...]],
 ) -> Delivery:
-    event, body = content
-    delivery = signed(body, at=at, secret=secret, event=event, delivery_id=delivery_id)
-    note(f"{event}: {delivery.body!r}")
-    return evolve(delivery, headers=Headers.of((spelled(name), value) for name, value in delivery.headers))
+    (event, body), (missing, added) = content, fields
+    delivery = signed(body, at=at, secret=secret, event=event, delivery_id=delivery_id, headers=added)
+    altered = f", without {missing!r}" if missing else f", also with {added!r}" if added else ""
+    note(f"{event}{altered}: {delivery.body!r}")
+    kept = ((spelled(name), value) for name, value in delivery.headers if name != missing)
+    return evolve(delivery, headers=Headers.of(kept))

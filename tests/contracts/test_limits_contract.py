@@ -15,7 +15,7 @@ from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.ports.access import Transition
-from contentsvc_core.testing import START
+from contentsvc_core.testing import START, check_rate_limits
 
 RATE = Rate(method="POST", template="/v1/lamps", limit=5)
 BUCKET = Bucket.of_key(RATE, "csk_0000000001")
@@ -35,6 +35,10 @@ async def stored(stores: Stores, bucket: Bucket = BUCKET) -> Window:
 
     await stores.rate_limits.update(bucket, look)
     return windows[-1]
+
+
+async def test_the_published_check_of_rate_limits_passes(stores: Stores) -> None:
+    await check_rate_limits(stores.rate_limits)
 
 
 async def test_a_window_is_kept_as_the_transition_gave_it_each_bucket_for_itself(stores: Stores) -> None:

@@ -185,15 +185,18 @@ async def test_a_context_is_replaced_and_keeps_its_id_and_time(acme: Tenant) -> 
 async def test_the_published_check_passes(acme: Tenant) -> None:
     buoy = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy")))
     await acme.stores.directory.add_integration(buoy.integration, "other")
+    fork = await tenant(acme.stores, "fork", triggers=0)
 
     async def log() -> dict[str, str]:
-        return {entry.id: entry.title for entry in await acme.stores.journal.entries(acme.id)}
+        rows = [entry for id_ in (fork.id, acme.id) for entry in await acme.stores.journal.entries(id_)]
+        return {entry.id: entry.title for entry in sorted(rows, key=lambda entry: entry.created_at, reverse=True)}
 
     async def runs() -> dict[str, str | None]:
         return {run.id: run.cause.started_by for run in await acme.stores.ledger.runs(acme.id)}
 
     async def contexts() -> dict[str, Event]:
-        return {record.id: record.event for record in await acme.stores.contexts.records(acme.id)}
+        rows = [record for id_ in (fork.id, acme.id) for record in await acme.stores.contexts.records(id_)]
+        return {record.id: record.event for record in rows}
 
     async def change() -> None:
         await acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
@@ -204,6 +207,6 @@ async def test_the_published_check_passes(acme: Tenant) -> None:
         log_ids=log,
         run_ids=runs,
         context_ids=contexts,
-        other=buoy.address,
+        others=[buoy.address, fork.address],
         change=change,
     )

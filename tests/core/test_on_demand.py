@@ -2,12 +2,15 @@
 
 import ast
 import importlib
+import pkgutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from contentsvc_core.commands import Command
 from contentsvc_core.on_demand import module_on_demand, package_on_demand
 
 PACKAGES: Final = (
@@ -39,6 +42,21 @@ def test_a_name_comes_from_where_type_checkers_find_it(package: str) -> None:
     assert set(homes) <= set(dir(module))
     for name, home in homes.items():
         assert getattr(module, name) is getattr(importlib.import_module(home), name)
+
+
+def test_every_command_of_a_use_case_is_public() -> None:
+    core = importlib.import_module("contentsvc_core")
+    for module in pkgutil.walk_packages(core.__path__, "contentsvc_core."):
+        importlib.import_module(module.name)
+
+    def below(command: type[Command]) -> Iterator[str]:
+        for each in command.__subclasses__():
+            yield each.__name__
+            yield from below(each)
+
+    commands = {name for name in below(Command) if name.startswith(("Create", "Change", "Generate", "Replay"))}
+    assert {"CreatePost", "ReplayDeliveries"} <= commands
+    assert commands <= set(core.__all__)
 
 
 def test_any_other_name_is_missing_as_usual() -> None:

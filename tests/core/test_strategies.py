@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
@@ -30,6 +31,7 @@ from contentsvc_core import (
 )
 from contentsvc_core.strategies import deliveries, events
 from contentsvc_core.testing import address
+from contentsvc_core.webhooks.decision import delivery_id
 from contentsvc_core.webhooks.providers.tags import is_version
 
 _Drawn = TypeVar("_Drawn")
@@ -41,12 +43,15 @@ PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
     "of a tag": lambda push: push.ref.startswith("refs/tags/") and push.branch == push.ref,
     "that deletes": lambda push: not push.commits and push.head_commit is None,
     "without commits": lambda push: not push.commits,
+    "with markup": lambda push: any("](" in commit.message for commit in push.commits),
+    "of one commit twice": lambda push: len({commit.id for commit in push.commits}) < len(push.commits),
     "with another script": lambda push: any(not commit.message.isascii() for commit in push.commits),
 }
 RELEASES: Final[dict[str, Callable[[Release], bool]]] = {
     "published": lambda release: release.action == "published",
     "prereleased": lambda release: release.action == "prereleased" and release.prerelease,
     "of a version": lambda release: is_version(release.tag_name),
+    "with headings in its notes": lambda release: "## " in (release.body or ""),
 }
 #: Fields that some code hosts do not send.
 PARTIAL: Final[dict[str, Callable[[Event], bool]]] = {
@@ -100,18 +105,30 @@ def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> N
     )
     outcomes = {each.__name__ for each in (Processed, Filtered, Ignored)}
     outcomes |= {Fault.INVALID_PAYLOAD.name, Fault.REPOSITORY_MISMATCH.name}
+    outcomes |= {Fault.INVALID_HEADER.name, Fault.ENCODED_BODY.name, Fault.INVALID_SIGNATURE.name}
     several = {"of several changes"} if provider.slug == "bitbucket" else set[str]()
-    wanted = {"of a tag", "that deletes", "prereleased"} | outcomes | several
+    wanted = {"of a tag", "that deletes", "prereleased", "that no store can hold"} | outcomes | several
 
     def kinds(delivery: Delivery) -> set[str]:
         admitted = admit(delivery, hook)
         outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted
-        found = {outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__}
+        found = {"that no store can hold"} if b"\\u0000" in delivery.body else set[str]()
+        found |= {outcome.fault.name if isinstance(outcome, Rejected) else type(outcome).__name__}
         if isinstance(outcome, Processed) and outcome.also:
             found.add("of several changes")
         return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found
 
     assert kinds_of(deliveries(at=at), kinds, wanted) >= wanted
+
+
+def test_different_deliveries_may_have_one_id() -> None:
+    wanted = st.lists(deliveries(ids=st.sampled_from(["a", "b"])), min_size=2, max_size=2)
+
+    def is_found(drawn: list[Delivery]) -> bool:
+        first, second = drawn
+        return delivery_id(first) == delivery_id(second) == "b" and first.body != second.body
+
+    find(wanted, is_found, settings=_SETTINGS, random=Random(1))  # noqa: S311  # the same in each run
 
 
 def test_a_failing_delivery_shrinks_in_few_calls() -> None:

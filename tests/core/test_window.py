@@ -218,7 +218,7 @@ def test_an_unknown_state_refuses_for_a_second() -> None:
 def test_a_window_out_of_order_and_a_limit_below_1_cannot_be() -> None:
     with pytest.raises(ValueError, match=r"^the hits of a window stand in their order, the oldest first$"):
         Window(hits_ms=[T0 + 1, T0])
-    with pytest.raises(ValueError, match=r"^a limit must be at least 1, not 0$"):
+    with pytest.raises(ValueError, match=r"^a limit and its window must be at least 1, not 0 in 60000 ms$"):
         rate(0)
 
 

@@ -3,13 +3,29 @@
 import asyncio
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Final, TypeAlias
 
 import pytest
 from attrs import evolve
+from msgspec.structs import replace
 from tests.usecases.conftest import World, on_github
 
-from contentsvc_core import DEDUPE_WINDOW, Address, Claim, HookConfiguration, Pong, Settled, Settlement, Unstorable
+from contentsvc_core import (
+    DEDUPE_WINDOW,
+    Address,
+    Claim,
+    Connection,
+    ContextRecord,
+    Event,
+    HookConfiguration,
+    Organization,
+    Pong,
+    Release,
+    Settled,
+    Settlement,
+    Unstorable,
+)
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import START, CountingIds, check_store, switched
 from contentsvc_core.workflows.triggers import CreateTrigger
@@ -26,6 +42,7 @@ class Sound:
     def __init__(self, world: World, change: _Change = lambda settling: settling) -> None:
         self.world, self.changed = world, change
         self.id = world.organization.id
+        self.organizations = [self.id]
         self.store: DeliveryStore = world.stores.deliveries
 
     async def configuration(
@@ -37,13 +54,21 @@ class Sound:
         return await self.store.settle(self.changed(settlement))
 
     async def log(self) -> Collection[str]:
-        return {entry.id: entry.title for entry in await self.world.stores.journal.entries(self.id)}
+        rows = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
+        newest_first = sorted(chain(*rows), key=lambda entry: entry.created_at, reverse=True)
+        return {entry.id: entry.title for entry in newest_first}
 
     async def runs(self) -> Collection[str]:
-        return {run.id: run.cause.started_by for run in await self.world.stores.ledger.runs(self.id)}
+        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
+        return {run.id: run.cause.started_by for run in chain(*rows)}
+
+    async def records(self) -> list[ContextRecord]:
+        """Return the context records in their order."""
+        rows = [await self.world.stores.contexts.records(id_) for id_ in self.organizations]
+        return sorted(chain(*rows), key=lambda record: record.id)
 
     async def contexts(self) -> Collection[str]:
-        return {record.id: record.event for record in await self.world.stores.contexts.records(self.id)}
+        return {record.id: record.event for record in await self.records()}
 
     async def change(self) -> None:
         await self.world.stores.triggers.change(self.id, self.world.trigger.id, switched(enabled=False))
@@ -227,9 +252,132 @@ class KeepingEvents(Sound):
         self.first: dict[str, object] = {}
 
     async def contexts(self) -> Collection[str]:
-        for record in await self.world.stores.contexts.records(self.id):
+        for record in await self.records():
             self.first.setdefault(record.id, record.event)
         return self.first
+
+
+class SharingRecords(Sound):
+    """Has one context record of a delivery for all organizations."""
+
+    async def contexts(self) -> Collection[str]:
+        records = await self.records()
+        first = {self.key(record): record.id for record in reversed(records)}
+        return {first[self.key(record)]: record.event for record in records}
+
+    def key(self, record: ContextRecord) -> str:
+        return record.custom_id
+
+
+class IgnoringCase(SharingRecords):
+    def key(self, record: ContextRecord) -> str:
+        return record.organization_id + record.custom_id.lower()
+
+
+class CuttingIds(SharingRecords):
+    def key(self, record: ContextRecord) -> str:
+        return record.organization_id + record.custom_id[:200]
+
+
+class CuttingTexts(Sound):
+    """Stores the texts of pushes and releases in columns of 64 KiB."""
+
+    async def contexts(self) -> Collection[str]:
+        return {record.id: self.stored(record.event) for record in await self.records()}
+
+    def stored(self, event: Event) -> Event:
+        if isinstance(event, Release):
+            return event
+        return replace(event, commits=tuple(replace(each, message=each.message[:65_535]) for each in event.commits))
+
+
+class LosingNotes(CuttingTexts):
+    def stored(self, event: Event) -> Event:
+        return replace(event, body=None) if isinstance(event, Release) else event
+
+
+class FindingOtherAddresses(Sound):
+    """Reads the configuration by the id of the integration alone."""
+
+    def found(self, address: Address) -> Address:
+        at = self.world.at
+        return at if address.integration_id == at.integration_id else address
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        found = await super().configuration(self.found(address), now, allow_cached=allow_cached)
+        return found and evolve(found, address=address)
+
+
+class FindingOtherProviders(FindingOtherAddresses):
+    def found(self, address: Address) -> Address:
+        return replace(address, provider=self.world.at.provider) if address.organization_id == self.id else address
+
+
+class FindingOtherRepositories(FindingOtherAddresses):
+    def found(self, address: Address) -> Address:
+        at = self.world.at
+        return at if replace(address, repository_id=at.repository_id) == at else address
+
+
+class CachingForAll(CachingForever):
+    """Returns a cached configuration, whether the caller allows it or not."""
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        if allow_cached or address in self.cached:
+            return await super().configuration(address, now, allow_cached=allow_cached)
+        return await Sound.configuration(self, address, now)
+
+
+class RepeatingWithoutClaims(Sound):
+    """Knows a repeated settlement by its claim."""
+
+    claim = Claim.NONE
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        is_repeated = settlement.claim is self.claim and settlement.id in await self.log()
+        return await self.store.settle(renamed(settlement) if is_repeated else settlement)
+
+
+class RepeatingChecks(RepeatingWithoutClaims):
+    claim = Claim.CHECK
+
+
+class Blocking(Sound):
+    """Keeps its lock if a settlement is cancelled."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.is_locked = False
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        if self.is_locked:
+            message = "locked"
+            raise RuntimeError(message)
+        if settlement.hook.address == self.world.at:
+            await self.waiting()
+        return await self.store.settle(settlement)
+
+    async def waiting(self) -> None:
+        await asyncio.sleep(0)
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self.is_locked = True
+            raise
+
+
+class WritingPartlyIfCancelled(Sound):
+    async def settle(self, settlement: Settlement) -> Settled:
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            await self.store.settle(evolve(settlement, started=()))
+            raise
+        return await self.store.settle(settlement)
 
 
 class Raising(Sound):
@@ -280,7 +428,7 @@ class LosingAnswers(Sound):
 
 
 def renamed(settling: Settlement) -> Settlement:
-    return evolve(settling, id=IDS.new_id("log_"))
+    return evolve(settling, id=IDS.new_id("log_other_"))
 
 
 def without_runs(settling: Settlement) -> Settlement:
@@ -292,7 +440,7 @@ def without_the_second_run(settling: Settlement) -> Settlement:
 
 
 def with_another_record(settling: Settlement) -> Settlement:
-    return evolve(settling, context_id=IDS.new_id("ctx_")) if settling.context_id else settling
+    return evolve(settling, context_id=IDS.new_id("ctx_other_")) if settling.context_id else settling
 
 
 def unclaimed(settling: Settlement) -> Settlement:
@@ -351,13 +499,20 @@ async def check(store: Sound) -> None:
         for each in await store.world.stores.directory.integrations(store.id)
         if each.provider == "github"
     ]
+    buoy = await store.world.operator.create_organization("Buoy")
+    assert isinstance(buoy, Organization)
+    forked = await store.world.operator.connect(
+        buoy, full_name="acme/lamp", repository_id=at.repository_id, provider=at.provider, branch=None
+    )
+    assert isinstance(forked, Connection)
+    store.organizations.append(buoy.id)
     await check_store(
         store,
         at,
         log_ids=store.log,
         run_ids=store.runs,
         context_ids=store.contexts,
-        other=other,
+        others=[other, replace(at, organization_id=buoy.id, integration_id=forked.integration.id)],
         change=store.change,
         reopen=store.reopen,
     )
@@ -383,6 +538,7 @@ async def test_the_order_in_a_set_is_not_checked(world: World) -> None:
 
 ENTRY: Final = "log_00000000-0000-7000-8000-00000000000"
 NEW: Final = "a new delivery is AS_DECIDED, also after a stale settlement"
+CANCELLED: Final = "a cancelled settlement is written completely or not at all, and can be repeated"
 COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is written"
 
 
@@ -404,6 +560,22 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (checked_at_the_boundary, "Claim.CHECK is AS_DECIDED after exactly 24 hours (got"),
         (held_at_the_boundary, "a claim is free after exactly 24 hours (got"),
         (claimed_by_id_alone, "a claim is held at its own hook alone (got"),
+        (SharingRecords, "claims and context records are of an organization alone: the context records (got"),
+        (IgnoringCase, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
+        (CuttingIds, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
+        (CuttingTexts, "a push is stored whole: long texts, all characters, all lines: the context records (got"),
+        (LosingNotes, "a release is stored whole: long texts, all characters, all lines: the context records (got"),
+        (FindingOtherAddresses, "configuration returns None for an unknown organization (got"),
+        (FindingOtherProviders, "configuration returns None for an unknown provider of the integration (got"),
+        (FindingOtherRepositories, "an unknown repository is not Belonging.OURS (got"),
+        (CachingForAll, "each change of the configuration increments its version (got"),
+        (
+            RepeatingWithoutClaims,
+            "a repeated settlement with Claim.NONE is AS_DECIDED, and nothing is written: the log",
+        ),
+        (RepeatingChecks, "a repeated settlement with Claim.CHECK returns the first answer (got"),
+        (Blocking, f"{CANCELLED} (got RuntimeError('locked'))"),
+        (WritingPartlyIfCancelled, f"{CANCELLED} (got"),
         (Answering, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingOlder, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingNewer, "a settlement of another version is STALE, and nothing is written: a newer one (got"),

@@ -28,8 +28,8 @@ class Rate:
     window_ms: int = WINDOW_MS
 
     def __attrs_post_init__(self) -> None:
-        if self.limit < 1:
-            message = f"a limit must be at least 1, not {self.limit}"
+        if self.limit < 1 or self.window_ms < 1:
+            message = f"a limit and its window must be at least 1, not {self.limit} in {self.window_ms} ms"
             raise ValueError(message)
 
 
@@ -122,7 +122,10 @@ def rate_of(method: str, template: str) -> Rate | None:
 @final
 @frozen(kw_only=True)
 class Bucket:
+    """The counter of one rate for one client."""
+
     rate: Rate
+    #: Any text that names the client, such as ``address 192.0.2.1``.
     client: str
 
     @classmethod
@@ -155,4 +158,5 @@ class Bucket:
 
     @property
     def name(self) -> str:
+        """Return the key of the bucket in a store. A changed limit or window keeps it."""
         return f"{self.rate.method} {self.rate.template} {self.client}"

@@ -86,5 +86,10 @@ def event_to_json(event: Event) -> str:
 
 
 def event_from_json(kind: str, text: str | bytes) -> Event:
-    """Decode an event of the given type that :func:`event_to_json` encoded."""
+    """Decode an event of the given type that :func:`event_to_json` encoded.
+
+    Raises:
+        KeyError: The type is neither ``push`` nor ``release``.
+        msgspec.DecodeError: The text is not an event of this type.
+    """
     return _DECODERS[kind].decode(text)

@@ -1,176 +1,57 @@
-"""For tests of services that use the core: signed deliveries, a clock, repeatable ids, and a check of stores."""
+"""The check of a store, for any database."""
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from attrs import evolve
 
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.events.normalized import HeadCommit, Push
-from contentsvc_core.timestamps import whole_ms
-from contentsvc_core.webhooks.delivery import Address, Delivery, Headers, HookConfiguration
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.testing.parts import START, CountingIds
+from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
-from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
+from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement, settlement
 
 if TYPE_CHECKING:
     from contentsvc_core.ports import DeliveryStore
-    from contentsvc_core.workflows.triggers import Trigger
 
 _Ids: TypeAlias = Callable[[], Awaitable[Collection[str]]]
 
-START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+#: The beginning of a wrong value that a message shows, in characters.
+_SHOWN: Final = 500
+#: The most points at which a settlement is cancelled: a store waits some 10 times.
+_TURNS: Final = 50
 
 
-@final
-class ManualClock:
-    """A clock that only :meth:`advance` moves, by a negative time backwards; times are cut to whole milliseconds."""
-
-    def __init__(self, now: datetime = START) -> None:
-        self._now = whole_ms(now)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def advance(self, by: timedelta) -> None:
-        self._now = whole_ms(self._now + by)
+def _a_push(message: str, commit_id: str = "72d3162", commits: tuple[Commit, ...] = ()) -> Push:
+    head = HeadCommit(id=commit_id, message=message)
+    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=head)
 
 
-@final
-class CountingIds:
-    """Ids and tokens that count from 1, so that they are the same in each run.
-
-    Use one source for each store, also for several receivers: to a store, a repeated id is a repeated settlement.
-    """
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-
-    def new_id(self, prefix: str) -> str:
-        number = next(self._numbers)
-        return f"{prefix}00000000-0000-7000-8000-{number:012d}"
-
-    def token(self, length: int) -> str:
-        return f"{next(self._numbers):0{length}d}"
-
-
-@final
-class PlainSteps:
-    """Steps of a writer whose results are not stored."""
-
-    async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        _ = name
-        return await step()
-
-
-def switched(*, enabled: bool) -> "Callable[[Trigger], Trigger]":
-    """Return a change that enables or disables a trigger, for :meth:`.Automations.change`."""
-    return lambda trigger: evolve(trigger, enabled=enabled)
-
-
-def address(
-    provider: str = DEFAULT_PROVIDER.slug,
-    organization_id: str = "org_1",
-    integration_id: str = "int_1",
-    repository_id: int = 1,
-) -> Address:
-    return Address(
-        provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=repository_id
-    )
-
-
-def signed(
-    body: bytes | dict[str, Any],
-    *,
-    at: Address,
-    secret: str,
-    event: str = "push",
-    delivery_id: str = "72d3162e-cc78-11e3-81ab-4c9367dc0958",
-    headers: Iterable[tuple[bytes, bytes]] = (),
-) -> Delivery:
-    """Return a delivery as the code host would send it; ``headers`` are added, such as a second one of a name.
-
-    ``event`` is the value of the provider's event header, such as ``Push Hook`` at GitLab. The provider's ``write``
-    returns it together with a body.
-    """
-    raw = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
-    provider = at.dialect
-    proof = provider.scheme.value(raw, secret).encode("utf-8", "surrogatepass")
-    return Delivery(
-        address=at,
-        headers=Headers.of(
-            (
-                (b"content-type", b"application/json"),
-                (provider.kind_name, event.encode("latin-1")),
-                (provider.id_name, delivery_id.encode("latin-1")),
-                (provider.scheme.name, proof),
-                *headers,
-            )
-        ),
-        body=raw,
-    )
-
-
-def push_body(
-    *messages: str,
-    repository_id: int = 1,
-    repository: str = "acme/lighthouse",
-    branch: str = "main",
-    default_branch: str = "main",
-) -> dict[str, Any]:
-    """Return a push in the code host's native form, with a commit for each message; its id depends on the message."""
-    url = f"https://codehost.example/{repository}"
-    ids = [blake2b(message.encode(), digest_size=20).hexdigest() for message in messages]
-    commits = [
-        {
-            "id": id_,
-            "message": message,
-            "author": {"name": "Ada", "email": "ada@example.com", "username": "ada"},
-            "timestamp": "2026-01-01T12:00:00+02:00",
-            "url": f"{url}/commit/{id_}",
-        }
-        for id_, message in zip(ids, messages, strict=True)
-    ]
-    return {
-        "ref": f"refs/heads/{branch}",
-        "commits": commits,
-        "head_commit": commits[-1] if commits else None,
-        "repository": {"id": repository_id, "full_name": repository, "default_branch": default_branch},
-    }
-
-
-def release_body(
-    tag: str = "v1.0.0",
-    *,
-    action: str = "published",
-    body: str | None = None,
-    repository_id: int = 1,
-    repository: str = "acme/lighthouse",
-    draft: bool = False,
-    prerelease: bool = False,
-    published_at: str | None = "2026-01-01T12:00:00Z",
-) -> dict[str, Any]:
-    return {
-        "action": action,
-        "release": {
-            "tag_name": tag,
-            "name": tag,
-            "body": body,
-            "prerelease": prerelease,
-            "draft": draft,
-            "published_at": published_at,
-            "html_url": f"https://codehost.example/{repository}/releases/tag/{tag}",
-        },
-        "repository": {"id": repository_id, "full_name": repository},
-    }
+#: Longer than the texts of some databases (65,535 bytes), with characters of four bytes, quotes and spaces at the ends.
+_MESSAGE: Final = f" feat: 'turn' the 🔦 \\\r\n\r\n\t{'it turns; ' * 7_000}\n "
+_ADA: Final = Author(name='Ada "O\'Lamp"', email="ada@example.com", username="ada")
+_COMMIT: Final = Commit(
+    id="81ab4c9", message=_MESSAGE, author=_ADA, timestamp="2026-01-01T12:00:00+02:00", url="", added=("a.py", "b c.py")
+)
+_LONG_PUSH: Final = _a_push(_MESSAGE, commits=(_COMMIT, evolve(_COMMIT, id="367dc09", distinct=False)))
+_RELEASE: Final = Release(
+    action="published",
+    tag_name="v1.0.0",
+    name=None,
+    body=_MESSAGE,
+    prerelease=False,
+    draft=False,
+    published_at="2026-01-01T12:00:00Z",
+    url="https://codehost.example/acme/a/releases/tag/v1.0.0",
+)
 
 
 async def check_store(
@@ -180,7 +61,7 @@ async def check_store(
     log_ids: _Ids,
     run_ids: _Ids | None = None,
     context_ids: _Ids | None = None,
-    other: Address | None = None,
+    others: Iterable[Address] = (),
     change: Callable[[], Awaitable[object]] | None = None,
     reopen: "Callable[[], Awaitable[DeliveryStore]] | None" = None,
 ) -> None:
@@ -195,7 +76,8 @@ async def check_store(
         log_ids: Returns the ids of the stored log entries, newest first; the order in a ``set`` is not checked.
         run_ids: Returns the ids of the stored runs. The hook needs a trigger for pushes; two show a lost second run.
         context_ids: Returns the ids of the stored context records.
-        other: The address of another hook of the organization, which gets deliveries with the same ids.
+        others: The addresses of other hooks, which get deliveries with the same ids: one of the organization, and one
+            of the same repository in another organization. The functions above return the rows of all hooks.
         change: Changes the configuration of the hook, such as its secret.
         reopen: Opens the store anew, as after a restart, and returns it. The functions above read the new store then.
 
@@ -203,8 +85,7 @@ async def check_store(
         AssertionError: The store breaks a guarantee; the message names the guarantee.
     """
     hook = await _configured(store, address, "configuration returns the hook at its address")
-    unknown = await store.configuration(evolve(address, integration_id="int_unknown"), START)
-    _expect("configuration returns None for an unknown integration", unknown, holds=unknown is None)
+    await _check_addresses(store, address)
     check = _Check(store, {"the log": log_ids, "the runs": run_ids, "the context records": context_ids})
     await check.begin()
     settle, take, made = check.settle, partial(check.take, hook), partial(check.made, hook)
@@ -222,9 +103,12 @@ async def check_store(
     await settle("a repeated copy returns the first answer, and nothing is written", copy, claimed)
     await settle("Claim.CHECK is ALREADY_CLAIMED if the claim is held", made(Pong(delivery_id="taken")), claimed)
     refused = Rejected(fault=Fault.INVALID_SIGNATURE, error="forged", delivery_id="taken")
-    await settle("Claim.NONE is AS_DECIDED even if the claim is held", made(refused), new)
-    await settle("Claim.CHECK is AS_DECIDED if the claim is free", made(Pong(delivery_id="checked")), new)
+    unclaimed, checking = made(refused), made(Pong(delivery_id="checked"))
+    await settle("Claim.NONE is AS_DECIDED even if the claim is held", unclaimed, new)
+    await settle("a repeated settlement with Claim.NONE is AS_DECIDED, and nothing is written", unclaimed, new)
+    await settle("Claim.CHECK is AS_DECIDED if the claim is free", checking, new)
     await settle("Claim.CHECK does not take the claim", take("checked"), new)
+    await settle("a repeated settlement with Claim.CHECK returns the first answer", checking, new)
     await settle("a claim is held if the clock was stepped back", take(after=-moment), claimed)
     await settle("a claim is held for 24 hours", take(after=DEDUPE_WINDOW - moment), claimed)
     await settle(
@@ -236,10 +120,10 @@ async def check_store(
         "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", *(take("at once") for _ in range(8))
     )
     await check.at_once("a settlement that is repeated concurrently is AS_DECIDED", *[take("repeated")] * 8)
-    await check.unstorable(take("unstorable", message="\ud800"), take("unstorable"))
-    if other is not None:
-        another = await _configured(store, other, "configuration returns the hook at the other address")
-        await settle("a claim is held at its own hook alone", check.take(another), new)
+    await check.unstorable(take("unstorable", event=_a_push("\ud800")), take("unstorable"))
+    await check.values(take)
+    await check.cancelled("a cancelled settlement is written completely or not at all, and can be repeated", take)
+    await check.others(address, others)
     if reopen is not None:
         before, again = take("before"), take("before")
         await settle("a new delivery is AS_DECIDED", before, new)
@@ -247,14 +131,7 @@ async def check_store(
         await settle("a repeated settlement returns the first answer, also after a restart", before, new)
         await settle("a claim is held after a restart", again, claimed)
     if change is not None:
-        before = take("changed")
-        await change()
-        changed = await _configured(store, address, "configuration returns the changed hook")
-        counted = changed.version > hook.version
-        _expect("each change of the configuration increments its version", changed.version, holds=counted)
-        await settle("a settlement from before a change is STALE, and nothing is written", before, stale)
-        await settle("a repeated settlement is never STALE, also after a change", first, new)
-        await settle("a new delivery is AS_DECIDED, also after a change", check.take(changed, "changed"), new)
+        await check.changed(hook, change, first)
     await check.order()
 
 
@@ -268,8 +145,8 @@ class _Check:
         #: The times of the log entries of the check.
         self._times: dict[str, datetime] = {}
         self._ids = CountingIds()
-        #: The ids of the context records, by their custom ids.
-        self._records: dict[str, str] = {}
+        #: The ids of the context records, by their organizations and custom ids.
+        self._records: dict[tuple[str, str], str] = {}
 
     async def begin(self) -> None:
         """Read the rows that are stored before."""
@@ -288,11 +165,10 @@ class _Check:
         delivery_id: str = "taken",
         *,
         after: timedelta = timedelta(),
-        message: str = "灯",
+        event: Event | None = None,
     ) -> Settlement:
         # Each event is another one: an event of a context record is replaced.
-        head = HeadCommit(id=self._ids.token(40), message=message)
-        event = Push(ref="refs/heads/main", branch="main", commits=(), head_commit=head)
+        event = event or _a_push("灯", self._ids.token(40))
         number = hook.address.repository_id
         processed = Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a")
         return self.made(hook, processed, after=after)
@@ -324,6 +200,47 @@ class _Check:
         if answer is not Settled.AS_DECIDED:
             await self.settle("a value that cannot be stored takes no claim", again, Settled.AS_DECIDED)
 
+    async def values(self, take: Callable[..., Settlement]) -> None:
+        new = Settled.AS_DECIDED
+        whole = "is stored whole: long texts, all characters, all lines"
+        await self.settle(f"a push {whole}", take("push", event=_LONG_PUSH), new)
+        await self.settle(f"a release {whole}", take("release", event=_RELEASE), new)
+        for delivery_id in ("Case", "case", f"{'x' * 254}1", f"{'x' * 254}2"):
+            await self.settle("delivery ids differ by case, and have up to 255 characters", take(delivery_id), new)
+
+    async def others(self, address: Address, others: Iterable[Address]) -> None:
+        """Settle deliveries to other hooks, with an id that is claimed at the first hook."""
+        for at in others:
+            hook = await _configured(self.store, at, "configuration returns the hook at the other address")
+            is_own = at.organization_id == address.organization_id
+            owner = "a claim is held at its own hook" if is_own else "claims and context records are of an organization"
+            await self.settle(f"{owner} alone", self.take(hook), Settled.AS_DECIDED)
+
+    async def cancelled(self, guarantee: str, take: Callable[[str], Settlement]) -> None:
+        """Cancel a settlement where it waits first, the next one where it waits second, …, and repeat each of them."""
+        for turn in range(_TURNS):
+            settling = take(f"cancelled-{turn}")
+            task = asyncio.create_task(_cancelled_at(turn, self.store.settle(settling)))
+            (answer,) = await asyncio.gather(task, return_exceptions=True)
+            await self.settle(guarantee, settling, Settled.AS_DECIDED)
+            if answer is Settled.AS_DECIDED:
+                break
+
+    async def changed(
+        self, hook: HookConfiguration, change: Callable[[], Awaitable[object]], first: Settlement
+    ) -> None:
+        """Change the configuration of a hook."""
+        before = self.take(hook, "changed")
+        await self.store.configuration(hook.address, START, allow_cached=True)
+        await change()
+        changed = await _configured(self.store, hook.address, "configuration returns the changed hook")
+        counted = changed.version > hook.version
+        _expect("each change of the configuration increments its version", changed.version, holds=counted)
+        stale, new = Settled.STALE, Settled.AS_DECIDED
+        await self.settle("a settlement from before a change is STALE, and nothing is written", before, stale)
+        await self.settle("a repeated settlement is never STALE, also after a change", first, new)
+        await self.settle("a new delivery is AS_DECIDED, also after a change", self.take(changed, "changed"), new)
+
     async def order(self) -> None:
         """Check the order of the log entries."""
         ids = await self._readers["the log"]()
@@ -349,7 +266,8 @@ class _Check:
             runs.update((run.id, run.cause.started_by) for run in settling.runs)
             context = settling.context
             if context is not None:
-                records[self._records.setdefault(context.custom_id, context.id)] = context.event
+                key = context.organization_id, context.custom_id
+                records[self._records.setdefault(key, context.id)] = context.event
 
     async def _compare(self, guarantee: str) -> None:
         for what, ids in self._readers.items():
@@ -360,12 +278,59 @@ class _Check:
                 f"{id_}: {'missing' if number < 0 else 'not expected'}" for id_, number in differing.items() if number
             ]
             if not wrong and (values := _values(stored)):
-                wrong = [f"{id_}: {values[id_]!r} instead of {owed[id_]!r}" for id_ in owed if values[id_] != owed[id_]]
+                wrong = [
+                    f"{id_}: {_shown(values[id_])} instead of {_shown(owed[id_])}"
+                    for id_ in owed
+                    if values[id_] != owed[id_]
+                ]
             _expect(f"{guarantee}: {what}", "; ".join(wrong), holds=not wrong)
 
 
 def _values(stored: Collection[str]) -> "Mapping[str, object] | None":
     return cast("Mapping[str, object]", stored) if isinstance(stored, Mapping) else None
+
+
+async def _check_addresses(store: "DeliveryStore", address: Address) -> None:
+    """Check that each part of an address counts."""
+    provider = next(each.slug for each in PROVIDERS if each.slug != address.provider)
+    for part, unknown in {
+        "integration": evolve(address, integration_id="int_unknown"),
+        "organization": evolve(address, organization_id="org_unknown"),
+        "provider of the integration": evolve(address, provider=provider),
+    }.items():
+        for allow_cached in (False, True):
+            found = await store.configuration(unknown, START, allow_cached=allow_cached)
+            _expect(f"configuration returns None for an unknown {part}", found, holds=found is None)
+    found = await store.configuration(evolve(address, repository_id=address.repository_id ^ 1 or 2), START)
+    _expect("an unknown repository is not Belonging.OURS", found, holds=not found or not found.is_open)
+
+
+async def _cancelled_at(turn: int, settling: Coroutine[Any, Any, Settled]) -> Settled:
+    return await _Cancelled(turn, settling)
+
+
+class _Cancelled:
+    """Cancels the current task where ``settling`` waits, ``turn`` times later than at first."""
+
+    def __init__(self, turn: int, settling: Coroutine[Any, Any, Settled]) -> None:
+        self._turn, self._settling = turn, settling
+
+    def __await__(self) -> Generator[Any, Any, Settled]:
+        step: Callable[[], object] = partial(self._settling.send, None)
+        for turn in count():
+            try:
+                waiting = step()
+            except StopIteration as stopped:
+                return cast("Settled", stopped.value)
+            if turn == self._turn and (task := asyncio.current_task()):
+                task.cancel()
+            try:
+                yield waiting
+            except BaseException as exc:  # noqa: BLE001  # of what is awaited: passed on
+                step = partial(self._settling.throw, exc)
+            else:
+                step = partial(self._settling.send, None)
+        raise AssertionError
 
 
 async def _configured(store: "DeliveryStore", address: Address, guarantee: str) -> HookConfiguration:
@@ -378,6 +343,11 @@ async def _configured(store: "DeliveryStore", address: Address, guarantee: str) 
 def _expect(guarantee: str, got: object, *, holds: bool) -> None:
     if not holds:
         raise _broken(guarantee, got)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 
 def _broken(guarantee: str, got: object) -> AssertionError:
