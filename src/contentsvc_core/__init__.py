@@ -5,7 +5,7 @@ storage and no clock. ``contentsvc_core.testing`` and ``contentsvc_core.strategi
 ``contentsvc_core.ports`` has the protocols of a store of your own.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -196,92 +196,5 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.triggers import Trigger as Trigger
     from contentsvc_core.workflows.triggers import matching as matching
 
-_HOMES: Final = {
-    "access.keys": "ApiKey Scope",
-    "access.rates": "Bucket Rate rate_of",
-    "access.window": "Verdict Window rate_headers refusal_body refusal_headers",
-    "application": "Application",
-    "content.brand": "BrandBody BrandIdentity ToneProfile",
-    "content.brand_changes": "ChangeBrand CreateBrand",
-    "content.changelog.markdown": "inline",
-    "content.editing": "ChangePost CreatePost",
-    "content.forms.choice": "write_content",
-    "content.house_style": "HouseStyle",
-    "content.options": "ChangelogOptions",
-    "content.packages": "PackageTag",
-    "content.posts": "ContentType Post PostStatus post_body",
-    "content.public.changelogs": "PublicChangelog",
-    "content.public.changes": "ChangeChangelog CreateChangelog",
-    "content.public.images": "ImageKind",
-    "content.pull_requests": "PullRequest",
-    "content.queries": "PostQuery",
-    "content.sections": "Section",
-    "content.windows": "Lookback LookbackWindow window_at",
-    "content.writing": "Brief Chapter Draft PackageRelease Silence",
-    "errors": (
-        "ContentServiceError ReceivingFailed SchemaMismatch SecretUnreadable StoreUnavailable UnreadableRow "
-        "Unstorable WriterUnavailable"
-    ),
-    "events.normalized": "Author Commit Event HeadCommit Push Release",
-    "events.wire": "event_from_json event_to_json",
-    "journal": "Direction LogEntry LogStatus log_body",
-    "lists.pagination": "PageRequest Pagination paginate",
-    "organizations": "ChangeOrganization Integration Organization Repository",
-    "outgoing.endpoints": "ChangeEndpoint CreateEndpoint EndpointBody WebhookEndpoint",
-    "outgoing.events": "EventType",
-    "outgoing.messages": "Message",
-    "refusals": "Refusal RefusalKind",
-    "text": "one_line storable",
-    "timestamps": "from_ms to_ms",
-    "usecases.authenticate": "Authenticator",
-    "usecases.brands": "BrandEditor",
-    "usecases.briefs": "Briefs",
-    "usecases.code_host_service": "CodeHostService",
-    "usecases.connect": "Connected Connector Disconnected",
-    "usecases.consents": "Consents",
-    "usecases.diagnoses": "Diagnoses",
-    "usecases.dispatch": "Dispatcher",
-    "usecases.edit": "BulkAction PostEditor",
-    "usecases.expire": "Sweeper",
-    "usecases.generate": "GeneratePost Generator JobStarter",
-    "usecases.keyed_requests": "Idempotency",
-    "usecases.limit": "RateLimiter",
-    "usecases.operate": "Connection IssuedKey Operator",
-    "usecases.perform": "Performer",
-    "usecases.plan": "Planner",
-    "usecases.preview_style": "StylePreviews",
-    "usecases.publicize": "ChangelogEditor",
-    "usecases.read_site": "BrandGenerator BrandReader",
-    "usecases.receive": "Receiver",
-    "usecases.reconcile": "Reconciler",
-    "usecases.replay": "Replayer",
-    "usecases.replay_many": "BulkReplayer ReplayDeliveries",
-    "usecases.rotate": "Rotator",
-    "usecases.schedule": "Scheduler",
-    "usecases.sign_in": "SignIn",
-    "usecases.subscribe": "Subscriptions",
-    "usecases.trail": "DeliveryTrails",
-    "usecases.triggers": "TriggerEditor",
-    "usecases.webhook_endpoints": "EndpointEditor",
-    "webhooks.decision": "BODY_TOO_LARGE MAX_BODY admit decide locate preflight",
-    "webhooks.delivery": "Address Belonging Delivery Headers HookConfiguration VerifiedDelivery",
-    "webhooks.outcomes": "Duplicate Fault Filtered Ignored Outcome Pong Processed Rejected answer",
-    "webhooks.providers": "PROVIDERS Provider",
-    "webhooks.providers.decoding": "Malformed decode_body",
-    "webhooks.providers.native": "Reading",
-    "webhooks.providers.provider": "Setup",
-    "webhooks.settlement": "DEDUPE_WINDOW Claim Settled Settlement claim_is_held settlement",
-    "webhooks.signature": "SIGNATURE_HEADER HmacSha256 Scheme SharedToken Verifier sign verify",
-    "workflows.bodies": "ScheduleBody TriggerBody",
-    "workflows.causes": "Cause Delivered Generation SiteReading Source",
-    "workflows.context": "ContextRecord RecordBody",
-    "workflows.filters": "Batch TriggerOptions",
-    "workflows.jobs": "Job JobEvent",
-    "workflows.runs": "RunBody RunStatus WorkflowRun",
-    "workflows.schedules": "ChangeSchedule CreateSchedule Schedule",
-    "workflows.slots": "Cron Frequency",
-    "workflows.triggers": "ChangeTrigger CreateTrigger Trigger matching",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)

@@ -152,16 +152,14 @@ async def read_pull_requests(
     return await read_one_by_one(client, lookups, token=token)
 
 
+@frozen(eq=False, repr=False)
 class _Graph:
-    def __init__(
-        self, client: RestClient, path: str, grant: str, full_name: str, repository_id: int, token: str
-    ) -> None:
-        self._client = client
-        self._path = path
-        self._grant = grant
-        self._full_name = full_name
-        self._repository_id = repository_id
-        self._token = token
+    _client: RestClient
+    _path: str
+    _grant: str
+    _full_name: str
+    _repository_id: int
+    _token: str
 
     async def read(self, named: NamedPullRequests) -> HostPullRequests:
         parts = [f"n{number}: pullRequest(number: {number}) {{ ...Pull }}" for number in named.numbers]

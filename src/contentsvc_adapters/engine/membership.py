@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Final, final
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from contentsvc_core.ports import Executors, IdSource
 from contentsvc_core.workflows.runs import Recovered, Taken
@@ -36,35 +36,27 @@ class Heartbeat:
 
 
 @final
+@define(eq=False, repr=False)
 class Membership:
-    def __init__(
-        self,
-        executors: Executors,
-        ids: IdSource,
-        *,
-        alone: bool,
-        engine: str = "",
-        patience_s: float = 10.0,
-        now: Callable[[], float] = monotonic,
-    ) -> None:
-        """Create the membership.
+    """The membership of one executor.
 
-        ``alone`` means that this is the only process: all other registered executors are dead. An executor that is
-        silent for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock.
-        ``engine`` becomes a part of the executor's name, so that others can notice a different one.
-        """
-        self._engine = engine
-        self._beats: Mapping[str, int] = {}
-        self._executors = executors
-        self._ids = ids
-        self._patience_s = patience_s
-        self._alone = alone
-        self._now = now
-        #: The last heartbeat of each other executor, and how long it has been silent since, in observed seconds.
-        self._heartbeats: dict[str, tuple[int, float]] = {}
-        self._last = 0.0
-        self._turns = 0
-        self.name: str | None = None
+    ``alone`` means that this is the only process: all other registered executors are dead. An executor that is silent
+    for ``patience_s`` seconds, a few heartbeats, is removed. ``now`` is a monotonic clock. ``engine`` becomes a part of
+    the executor's name, so that others can notice a different one.
+    """
+
+    _executors: Executors
+    _ids: IdSource
+    _alone: bool = field(kw_only=True, alias="alone")
+    _engine: str = field(default="", kw_only=True, alias="engine")
+    _patience_s: float = field(default=10.0, kw_only=True, alias="patience_s")
+    _now: Callable[[], float] = field(default=monotonic, kw_only=True, alias="now")
+    name: str | None = field(init=False, default=None)
+    _beats: Mapping[str, int] = field(init=False, factory=dict[str, int])
+    #: The last heartbeat of each other executor, and how long it has been silent since, in observed seconds.
+    _heartbeats: dict[str, tuple[int, float]] = field(init=False, factory=dict[str, tuple[int, float]])
+    _last: float = field(init=False, default=0.0)
+    _turns: int = field(init=False, default=0)
 
     async def heartbeat(self) -> Heartbeat:
         """Send a heartbeat, observe the other executors, and recover the runs of dead ones.

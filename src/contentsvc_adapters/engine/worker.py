@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, final
 
+from attrs import field, frozen
+
 from contentsvc_adapters.engine.execution import EventSink, Execution, WorkerConfig
 from contentsvc_adapters.engine.membership import Membership
 from contentsvc_adapters.pacing import Pacer
@@ -267,27 +269,17 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Attempts:
     """Attempts at runs, each from its take to its end. The ledger stores the result of every attempt."""
 
-    def __init__(
-        self,
-        execution: Execution,
-        workflow: Workflow,
-        ledger: RunLedger,
-        pace: WorkerConfig,
-        *,
-        on_fault: Callable[[Exception], None],
-        on_note: EventSink,
-        stopping: asyncio.Event,
-    ) -> None:
-        self._execution = execution
-        self._workflow = workflow
-        self._ledger = ledger
-        self._pace = pace
-        self._on_fault = on_fault
-        self._note = on_note
-        self._stopping = stopping
+    _execution: Execution
+    _workflow: Workflow
+    _ledger: RunLedger
+    _pace: WorkerConfig
+    _on_fault: Callable[[Exception], None] = field(kw_only=True, alias="on_fault")
+    _note: EventSink = field(kw_only=True, alias="on_note")
+    _stopping: asyncio.Event = field(kw_only=True, alias="stopping")
 
     async def attempt(self, run: WorkflowRun) -> None:
         try:

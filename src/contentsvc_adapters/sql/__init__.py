@@ -1,6 +1,6 @@
 """The stores in a SQL database: SQLite or PostgreSQL."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -44,36 +44,5 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.stores import sql_stores as sql_stores
     from contentsvc_adapters.sql.subscribers import SqlSubscribers as SqlSubscribers
 
-_HOMES: Final = {
-    "access": "SqlKeyedRequests SqlRateLimitStore SqlSessions",
-    "automations": "SqlAutomations",
-    "brands": "SqlBrandIdentities",
-    "changelogs": "SqlChangelogs",
-    "database": "Database",
-    "deliveries": "SqlDeliveryStore",
-    "directory": "SqlDirectory any_sealed",
-    "executors": "SqlExecutors SqlRunStateStore",
-    "hooks": "SqlHooks",
-    "jobs": "SqlJobs",
-    "journal": "SqlJournal",
-    "keys": "SqlApiKeys",
-    "ledger": "SqlRunLedger",
-    "library": "SqlContextLibrary",
-    "mailing": "SqlMailbox",
-    "migrations.migrate": "HEAD is_older make_ready revision upgrade",
-    "outgoing.alerts": "SqlAlerts",
-    "outgoing.endpoints": "SqlWebhookEndpoints",
-    "outgoing.outbox": "SqlOutbox",
-    "outgoing.recipients": "SqlRecipients",
-    "post_library": "SqlPostLibrary",
-    "read_model": "SqlReadModel",
-    "run_lists": "SqlRunLists",
-    "searching.search": "SqlSearch",
-    "serving": "check_writable serving_alone",
-    "settling.choice": "settlement_queue",
-    "stores": "SqlStores sql_stores",
-    "subscribers": "SqlSubscribers",
-}
-
 if not TYPE_CHECKING:
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)

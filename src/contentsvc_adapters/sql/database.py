@@ -13,7 +13,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from contentsvc_adapters.sql.dialects import DatabaseFault, Dialect, Record, Statements, dialect_of
-from contentsvc_adapters.sql.dialects.writer_thread import Bare
+from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 from contentsvc_core.values import nothing
@@ -113,7 +113,7 @@ class Database:
     def settle(self, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
         """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""
         settler = self._settler
-        assert isinstance(settler, Bare), "there is no such connection: use execute()"
+        assert isinstance(settler, WriterThread), "there is no such connection: use execute()"
         writing = self._past(settler, work)
         writing.add_done_callback(lambda _: self._written())
         return writing
@@ -133,7 +133,7 @@ class Database:
         """
         calls = [self._bare(statement, parameters) for statement in statements]
         settler = self._settler
-        if isinstance(settler, Bare):
+        if isinstance(settler, WriterThread):
             return await asyncio.shield(self._past(settler, partial(_fetched, calls)))
 
         async def fetched() -> Sequence[Record]:
@@ -169,12 +169,14 @@ class Database:
         await self._settler.dispose()
         await self._writer.dispose()
 
-    def _past(self, settler: Bare, work: "Callable[[sqlite3.Connection], _Result]") -> "asyncio.Future[_Result]":
+    def _past(
+        self, settler: WriterThread, work: "Callable[[sqlite3.Connection], _Result]"
+    ) -> "asyncio.Future[_Result]":
         if self._closed:
             refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
             refused.set_exception(StoreUnavailable("the database was closed"))
             return refused
-        running = settler.run(work, self._translated)
+        running = settler.run_bare(work, self._translated)
         self._running.add(running)
         running.add_done_callback(self._ended)
         return running

@@ -5,7 +5,7 @@ otherwise. Tenant-scoped methods take the organization's id first and see nothin
 the form of our ids is the id of nothing: a method answers as for an unknown id.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from contentsvc_core.on_demand import names_on_demand
 
@@ -58,23 +58,6 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.runs import Workflow as Workflow
     from contentsvc_core.ports.stores import Stores as Stores
 
-_HOMES: Final = {
-    "access": "KeyedRequests RateLimitStore Sessions Transition",
-    "automations": "Automations Schedules Triggers",
-    "brands": "BrandIdentities SiteReader",
-    "changelogs": "Changelogs",
-    "code_hosts": "CodeHost Hooks",
-    "content": "ContentWriter ContextLibrary MarkupRenderer PostLibrary",
-    "deliveries": "DeliveryQueue DeliveryStore Journal LogWriter",
-    "directory": "ApiKeys Directory SecretSealer",
-    "mailing": "Mailbox MailSender Subscribers",
-    "outgoing": "Alerts Outbox Recipients WebhookEndpoints WebhookSender",
-    "outside": "Clock IdSource Offload Repeatable Share Shares",
-    "read_model": "ReadModel RunLists Search",
-    "runs": "Executors Jobs RunLedger RunStateStore Steps Workflow",
-    "stores": "Stores",
-}
-
 if not TYPE_CHECKING:
     # A type checker reads the imports above, and refuses every other name.
-    __getattr__ = names_on_demand(__name__, _HOMES)
+    __getattr__ = names_on_demand(__name__)

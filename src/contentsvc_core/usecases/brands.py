@@ -1,6 +1,7 @@
 from collections.abc import Collection
 from typing import final
 
+from attrs import field, frozen
 from msgspec import Struct
 
 from contentsvc_core.commands import values_of
@@ -19,14 +20,12 @@ async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id:
 
 
 @final
+@frozen(eq=False, repr=False)
 class BrandEditor:
-    def __init__(
-        self, brands: BrandIdentities, clock: Clock, ids: IdSource, *, opened: Collection[SiteHost] = ()
-    ) -> None:
-        self._brands = brands
-        self._clock = clock
-        self._ids = ids
-        self._opened = opened
+    _brands: BrandIdentities
+    _clock: Clock
+    _ids: IdSource
+    _opened: Collection[SiteHost] = field(default=(), kw_only=True, alias="opened")
 
     async def create(self, organization_id: str, command: CreateBrand) -> BrandIdentity | Refusal:
         now = self._clock.now()

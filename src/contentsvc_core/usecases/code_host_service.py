@@ -35,26 +35,17 @@ class ByHand:
 
 
 @final
+@frozen(eq=False, repr=False)
 class CodeHostService:
-    def __init__(
-        self,
-        hosts: Callable[[str], Awaitable[CodeHost | None]],
-        hooks: Hooks,
-        journal: Journal,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        base_url: str,
-        patience_s: float = 30.0,
-    ) -> None:
-        """``patience_s`` limits all calls while a user waits; ``hosts`` finds a code host by slug."""
-        self._hosts = hosts
-        self._hooks = hooks
-        self._journal = journal
-        self._clock = clock
-        self._ids = ids
-        self._base_url = base_url
-        self._patience_s = patience_s
+    """``patience_s`` limits all calls while a user waits; ``hosts`` finds a code host by slug."""
+
+    _hosts: Callable[[str], Awaitable[CodeHost | None]]
+    _hooks: Hooks
+    _journal: Journal
+    _clock: Clock
+    _ids: IdSource
+    _base_url: str = field(kw_only=True, alias="base_url")
+    _patience_s: float = field(default=30.0, kw_only=True, alias="patience_s")
 
     async def host(self, provider: str, *, patient: bool = False) -> CodeHost | HostRefusal:
         host = await self._hosts(provider)

@@ -53,13 +53,13 @@ class Disconnected:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Connector:
-    def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
-        self._directory = directory
-        self._hooks = hooks
-        self._calls = calls
-        self._clock = clock
-        self._ids = ids
+    _directory: Directory
+    _hooks: Hooks
+    _calls: CodeHostService
+    _clock: Clock
+    _ids: IdSource
 
     async def connect(
         self,

@@ -52,17 +52,15 @@ def confirmations_body(requests: ConfirmationRequests) -> AskedBody:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Consents:
     """Asks recipients for their consent, and records the answers."""
 
-    def __init__(
-        self, recipients: Recipients, directory: Directory, limiter: RateLimiter, clock: Clock, ids: IdSource
-    ) -> None:
-        self._recipients = recipients
-        self._directory = directory
-        self._limiter = limiter
-        self._clock = clock
-        self._ids = ids
+    _recipients: Recipients
+    _directory: Directory
+    _limiter: RateLimiter
+    _clock: Clock
+    _ids: IdSource
 
     async def body(self, endpoint: WebhookEndpoint) -> EndpointBody:
         return (await self.bodies(endpoint.organization_id, [endpoint]))[0]

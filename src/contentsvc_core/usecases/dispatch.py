@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final, assert_never, final
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.outgoing.chats import chat_bytes
@@ -53,27 +53,17 @@ _MAIL_ACCEPTED: Final = 250
 
 
 @final
+@frozen(eq=False, repr=False)
 class Dispatcher:
     """Leases due messages and sends them; safe to call from any number of processes."""
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        recipients: Recipients,
-        sender: WebhookSender,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        base_url: str = "",
-        mails: MailSender | None = None,
-    ) -> None:
-        self._base_url = base_url
-        self._mails = mails
-        self._outbox = outbox
-        self._recipients = recipients
-        self._sender = sender
-        self._clock = clock
-        self._ids = ids
+    _outbox: Outbox
+    _recipients: Recipients
+    _sender: WebhookSender
+    _clock: Clock
+    _ids: IdSource
+    _base_url: str = field(default="", kw_only=True, alias="base_url")
+    _mails: MailSender | None = field(default=None, kw_only=True, alias="mails")
 
     async def take(
         self,

@@ -1,7 +1,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from functools import partial
-from typing import Final, TypeVar, final
+from typing import ClassVar, Final, TypeVar, final
 
 from attrs import field, frozen
 from msgspec import Struct
@@ -59,17 +59,15 @@ class BulkResult:
 
 
 @final
+@frozen(eq=False, repr=False)
 class PostEditor:
     """Changes posts. Concurrent changes run one after the other, and each is checked against the current version."""
 
-    def __init__(
-        self, library: PostLibrary, renderer: MarkupRenderer, clock: Clock, ids: IdSource, *, share: Share = unshared
-    ) -> None:
-        self._library = library
-        self._renderer = renderer
-        self._clock = clock
-        self._ids = ids
-        self._share = share
+    _library: PostLibrary
+    _renderer: MarkupRenderer
+    _clock: Clock
+    _ids: IdSource
+    _share: Share = field(default=unshared, kw_only=True, alias="share")
 
     async def create(self, organization_id: str, command: CreatePost, *, author: str | None = None) -> Post | Refusal:
         if (fault := post_fault(values_of(command))) is not None:
@@ -201,16 +199,18 @@ class PostEditor:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Publisher:
-    """Publishes drafts whose time has come; safe to call at any time, from any number of processes."""
+    """Publishes drafts whose time has come; safe to call at any time, from any number of processes.
 
-    AT_ONCE: Final = 100
+    ``on_fault`` is called with the fault of a post, and the other posts are published.
+    """
 
-    def __init__(self, library: PostLibrary, clock: Clock, *, on_fault: Callable[[Exception], None]) -> None:
-        """``on_fault`` is called with the fault of a post, and the other posts are published."""
-        self._library = library
-        self._clock = clock
-        self._on_fault = on_fault
+    AT_ONCE: ClassVar = 100
+
+    _library: PostLibrary
+    _clock: Clock
+    _on_fault: Callable[[Exception], None] = field(kw_only=True, alias="on_fault")
 
     async def turn(self) -> int:
         """Publish due posts, and return their number; from :attr:`AT_ONCE` on, more may be due."""

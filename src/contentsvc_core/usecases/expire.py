@@ -3,7 +3,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from contentsvc_core.access.keyed_requests import REMEMBERED
 from contentsvc_core.errors import StoreUnavailable
@@ -39,22 +39,17 @@ async def _no_pause() -> None:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Sweeper:
-    """Deletes log entries and messages by each organization's current plan, and other expired data, but no content."""
+    """Deletes log entries and messages by each organization's current plan, and other expired data, but no content.
 
-    def __init__(
-        self,
-        stores: Stores,
-        clock: Clock,
-        *,
-        pause: Callable[[], Awaitable[None]] = _no_pause,
-        on_fault: Callable[[Exception], None] | None = None,
-    ) -> None:
-        """After each batch, ``pause`` lets other writers come first. Without ``on_fault``, a fault ends the sweep."""
-        self._stores = stores
-        self._clock = clock
-        self._pause = pause
-        self._on_fault = on_fault
+    After each batch, ``pause`` lets other writers come first. Without ``on_fault``, a fault ends the sweep.
+    """
+
+    _stores: Stores
+    _clock: Clock
+    _pause: Callable[[], Awaitable[None]] = field(default=_no_pause, kw_only=True, alias="pause")
+    _on_fault: Callable[[Exception], None] | None = field(default=None, kw_only=True, alias="on_fault")
 
     async def sweep(self) -> Swept:
         """Delete in small batches, each in its own transaction, so that the sweep may be interrupted."""

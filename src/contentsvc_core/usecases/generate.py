@@ -2,6 +2,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, final
 
 import msgspec
+from attrs import field, frozen
 from msgspec import Meta
 
 from contentsvc_core.commands import Command
@@ -61,12 +62,12 @@ async def note_event(
 
 
 @final
+@frozen(eq=False, repr=False)
 class JobStarter:
-    def __init__(self, jobs: Jobs, clock: Clock, ids: IdSource, *, notify: Callable[[], None] = nothing) -> None:
-        self._jobs = jobs
-        self._clock = clock
-        self._ids = ids
-        self._notify = notify
+    _jobs: Jobs
+    _clock: Clock
+    _ids: IdSource
+    _notify: Callable[[], None] = field(default=nothing, kw_only=True, alias="notify")
 
     async def start(
         self, organization_id: str, cause_for: Callable[[str], Generation | SiteReading], *, queued: str
@@ -104,12 +105,12 @@ class JobStarter:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Generator:
-    def __init__(self, starter: JobStarter, directory: Directory, brands: BrandIdentities, clock: Clock) -> None:
-        self._starter = starter
-        self._directory = directory
-        self._brands = brands
-        self._clock = clock
+    _starter: JobStarter
+    _directory: Directory
+    _brands: BrandIdentities
+    _clock: Clock
 
     async def request(self, organization_id: str, command: GeneratePost) -> Job | Refusal:
         if not (command.include_commits or command.include_releases):

@@ -1,20 +1,22 @@
 from contextlib import AbstractContextManager
 from typing import final
 
+from attrs import frozen
+
 from contentsvc_core.access.keyed_requests import BUSY, SEED_LENGTH, KeptAnswer, KeyedRequest, begun, ended
 from contentsvc_core.ports import Clock, IdSource, KeyedRequests, Repeatable
 from contentsvc_core.refusals import Refusal
 
 
 @final
+@frozen(eq=False, repr=False)
 class Idempotency:
     """Executes a request with an idempotency key so that it has one effect, however often it is sent."""
 
-    def __init__(self, requests: KeyedRequests, clock: Clock, ids: IdSource, repeatable: Repeatable) -> None:
-        self._requests = requests
-        self._clock = clock
-        self._ids = ids
-        self._repeatable = repeatable
+    _requests: KeyedRequests
+    _clock: Clock
+    _ids: IdSource
+    _repeatable: Repeatable
 
     async def begin(self, key_prefix: str, name: str, digest: str) -> KeyedRequest | Refusal:
         """Begin a request, and return it. With an answer, it is a repetition; else execute it now."""

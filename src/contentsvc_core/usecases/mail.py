@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Final, final
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -31,36 +31,24 @@ _UNREADABLE: Final = Posted(posting=Posting.RETRY, error="nothing was sent: a po
 
 
 @final
+@frozen(eq=False, repr=False)
 class Mailer:
-    def __init__(  # noqa: PLR0913  # its ports, two settings and its observer
-        self,
-        mailbox: Mailbox,
-        changelogs: Changelogs,
-        directory: Directory,
-        sender: MailSender,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        base_url: str,
-        every: timedelta,
-        on_posted: Callable[[Sequence[Posted]], object],
-        on_fault: Callable[[Exception], object],
-    ) -> None:
-        """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
+    """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
 
-        ``on_posted`` is called with the outcomes of the mails of one connection; their errors have no addresses.
-        ``on_fault`` is called with the fault of a changelog or a post: its mails are tried again, and others are sent.
-        """
-        self._mailbox = mailbox
-        self._changelogs = changelogs
-        self._directory = directory
-        self._sender = sender
-        self._clock = clock
-        self._ids = ids
-        self._base_url = base_url
-        self._every = every
-        self._on_posted = on_posted
-        self._on_fault = on_fault
+    ``on_posted`` is called with the outcomes of the mails of one connection; their errors have no addresses.
+    ``on_fault`` is called with the fault of a changelog or a post: its mails are tried again, and others are sent.
+    """
+
+    _mailbox: Mailbox
+    _changelogs: Changelogs
+    _directory: Directory
+    _sender: MailSender
+    _clock: Clock
+    _ids: IdSource
+    _base_url: str = field(kw_only=True, alias="base_url")
+    _every: timedelta = field(kw_only=True, alias="every")
+    _on_posted: Callable[[Sequence[Posted]], object] = field(kw_only=True, alias="on_posted")
+    _on_fault: Callable[[Exception], object] = field(kw_only=True, alias="on_fault")
 
     async def turn(self) -> int:
         """Batch the posts that have waited long enough, send the mails of one connection, and return their number.

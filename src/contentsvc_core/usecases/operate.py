@@ -66,12 +66,12 @@ def new_secret(ids: IdSource) -> str:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Operator:
-    def __init__(self, directory: Directory, keys: ApiKeys, clock: Clock, ids: IdSource) -> None:
-        self._directory = directory
-        self._keys = keys
-        self._clock = clock
-        self._ids = ids
+    _directory: Directory
+    _keys: ApiKeys
+    _clock: Clock
+    _ids: IdSource
 
     async def create_organization(
         self, name: str, *, slug: str | None = None, retention_days: int = 30, time_zone: str = DEFAULT_ZONE.key

@@ -1,7 +1,6 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import Any, Final, Protocol, assert_never, final
 
 from attrs import evolve, field, frozen
@@ -82,43 +81,27 @@ class _Written:
 
 
 @final
+@frozen(kw_only=True, eq=False, repr=False)
 class Performer:
-    """Performs taken runs: each one ends, or stays running with an error."""
+    """Performs taken runs: each one ends, or stays running with an error.
 
-    def __init__(  # noqa: PLR0913  # its ports and its observer
-        self,
-        *,
-        ledger: RunLedger,
-        jobs: Jobs,
-        briefs: Briefs,
-        directory: Directory,
-        triggers: Triggers,
-        schedules: Schedules,
-        sites: ReadsSites | None = None,
-        pull_requests: ReadsPullRequests | None = None,
-        writer: ContentWriter,
-        fallback: ContentWriter | None = None,
-        renderer: MarkupRenderer,
-        clock: Clock,
-        ids: IdSource,
-        ended: Callable[[RunStatus], None] = nothing,
-    ) -> None:
-        """``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times."""
-        self._ledger = ledger
-        self._note = partial(note_event, jobs, clock)
-        self._briefs = briefs
-        self._companions = Companions(ledger, briefs.library)
-        self._directory = directory
-        self._triggers = triggers
-        self._schedules = schedules
-        self._sites = sites
-        self._pull_requests = pull_requests
-        self._writer = writer
-        self._fallback = fallback
-        self._renderer = renderer
-        self._clock = clock
-        self._ids = ids
-        self._ended = ended
+    ``fallback`` writes when ``writer`` is costly and has failed :data:`COSTLY_ATTEMPTS` times.
+    """
+
+    _ledger: RunLedger = field(alias="ledger")
+    _jobs: Jobs = field(alias="jobs")
+    _briefs: Briefs = field(alias="briefs")
+    _directory: Directory = field(alias="directory")
+    _triggers: Triggers = field(alias="triggers")
+    _schedules: Schedules = field(alias="schedules")
+    _sites: ReadsSites | None = field(default=None, alias="sites")
+    _pull_requests: ReadsPullRequests | None = field(default=None, alias="pull_requests")
+    _writer: ContentWriter = field(alias="writer")
+    _fallback: ContentWriter | None = field(default=None, alias="fallback")
+    _renderer: MarkupRenderer = field(alias="renderer")
+    _clock: Clock = field(alias="clock")
+    _ids: IdSource = field(alias="ids")
+    _ended: Callable[[RunStatus], None] = field(default=nothing, alias="ended")
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
         await self._note(run, JobEventType.RUNNING, "The run has started")
@@ -156,7 +139,7 @@ class Performer:
         trigger = await self._triggers.find(run.organization_id, cause.trigger_id)
         if trigger is None or not trigger.enabled:
             return TRIGGER_DISABLED
-        companions = await self._companions.find(run, cause)
+        companions = await Companions(self._ledger, self._briefs.library).find(run, cause)
         if isinstance(companions, str):
             return companions
         brand = await self._briefs.brand(run.organization_id, trigger.brand_identity_id)
@@ -282,6 +265,11 @@ class Performer:
         while (content := await self._renderer.render(markdown)) is None:
             markdown = halved(markdown)
         return markdown, content
+
+    async def _note(
+        self, run: WorkflowRun, kind: JobEventType, message: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        await note_event(self._jobs, self._clock, run, kind, message, metadata)
 
     async def _end(self, run: WorkflowRun, status: RunStatus, reason: str) -> None:
         if not await self._ledger.end(run, status, reason):

@@ -2,6 +2,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
+from attrs import frozen
 from msgspec import Struct
 
 from contentsvc_core.commands import values_of
@@ -24,15 +25,13 @@ NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repos
 
 
 @final
+@frozen(eq=False, repr=False)
 class Planner:
-    def __init__(
-        self, schedules: Schedules, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource
-    ) -> None:
-        self._schedules = schedules
-        self._directory = directory
-        self._brands = brands
-        self._clock = clock
-        self._ids = ids
+    _schedules: Schedules
+    _directory: Directory
+    _brands: BrandIdentities
+    _clock: Clock
+    _ids: IdSource
 
     async def create(self, organization_id: str, command: CreateSchedule) -> Schedule | Refusal:
         values = values_of(command)

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from typing import Final, final
 from zoneinfo import ZoneInfo
 
+from attrs import field, frozen
 from msgspec import Struct
 
 from contentsvc_core.content.posts import Post
@@ -27,13 +28,14 @@ async def labels_in(changelogs: Changelogs, changelog: PublicChangelog) -> Seque
 
 
 @final
+@frozen(eq=False, repr=False)
 class ChangelogEditor:
-    def __init__(self, changelogs: Changelogs, clock: Clock, ids: IdSource, *, share: Share = unshared) -> None:
-        """``share`` bounds the previews: each reads the metadata of all posts."""
-        self._changelogs = changelogs
-        self._clock = clock
-        self._ids = ids
-        self._share = share
+    """``share`` bounds the previews: each reads the metadata of all posts."""
+
+    _changelogs: Changelogs
+    _clock: Clock
+    _ids: IdSource
+    _share: Share = field(default=unshared, kw_only=True, alias="share")
 
     async def first(self, organization: Organization) -> PublicChangelog:
         """Return an organization's first changelog; before it is set up, it is not public."""

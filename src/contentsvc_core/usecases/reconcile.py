@@ -52,12 +52,12 @@ class Reconciled:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Reconciler:
-    def __init__(self, directory: Directory, journal: Journal, calls: CodeHostService, clock: Clock) -> None:
-        self._directory = directory
-        self._journal = journal
-        self._calls = calls
-        self._clock = clock
+    _directory: Directory
+    _journal: Journal
+    _calls: CodeHostService
+    _clock: Clock
 
     async def reconcile(
         self,

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 from msgspec.structs import replace
 
 from contentsvc_core.errors import StoreUnavailable
@@ -63,29 +63,18 @@ class Replayed:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Replayer:
     """Replays deliveries, as new deliveries with the current configuration; sends messages again."""
 
-    def __init__(  # noqa: PLR0917  # its ports
-        self,
-        store: DeliveryStore,
-        journal: Journal,
-        library: ContextLibrary,
-        endpoints: WebhookEndpoints,
-        outbox: Outbox,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        notify: Callable[[], None] = nothing,
-    ) -> None:
-        self._store = store
-        self._journal = journal
-        self._library = library
-        self._endpoints = endpoints
-        self._outbox = outbox
-        self._clock = clock
-        self._ids = ids
-        self._notify = notify
+    _store: DeliveryStore
+    _journal: Journal
+    _library: ContextLibrary
+    _endpoints: WebhookEndpoints
+    _outbox: Outbox
+    _clock: Clock
+    _ids: IdSource
+    _notify: Callable[[], None] = field(default=nothing, kw_only=True, alias="notify")
 
     async def replay(self, organization_id: str, log_id: str, *, request: str | None = None) -> Replayed | Refusal:
         """Process the event of a log entry again: context record, runs and log entry are stored in one transaction.

@@ -124,13 +124,14 @@ class ReplayCount:
 
 
 @final
+@frozen(eq=False, repr=False)
 class BulkReplayer:
-    def __init__(self, replayer: Replayer, read_model: ReadModel, clock: Clock, *, share: Share = unshared) -> None:
-        """``share`` bounds the reads of the log: a filter by text may read a whole log."""
-        self._replayer = replayer
-        self._read_model = read_model
-        self._clock = clock
-        self._share = share
+    """``share`` bounds the reads of the log: a filter by text may read a whole log."""
+
+    _replayer: Replayer
+    _read_model: ReadModel
+    _clock: Clock
+    _share: Share = field(default=unshared, kw_only=True, alias="share")
 
     async def count(self, organization_id: str, command: ReplayDeliveries) -> ReplayCount | Refusal:
         search = _search(command)

@@ -33,13 +33,13 @@ class Rotated:
 
 
 @final
+@frozen(eq=False, repr=False)
 class Rotator:
-    def __init__(self, directory: Directory, hooks: Hooks, calls: CodeHostService, clock: Clock, ids: IdSource) -> None:
-        self._directory = directory
-        self._hooks = hooks
-        self._calls = calls
-        self._clock = clock
-        self._ids = ids
+    _directory: Directory
+    _hooks: Hooks
+    _calls: CodeHostService
+    _clock: Clock
+    _ids: IdSource
 
     async def rotate(self, organization_id: str, integration_id: str, *, overlap: timedelta) -> Rotated | Refusal:
         """Store a new secret of an integration; the old one verifies until the overlap ends.

@@ -3,6 +3,8 @@ from datetime import datetime
 from typing import Final, Protocol, TypeVar, final
 from zoneinfo import ZoneInfo
 
+from attrs import field, frozen
+
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Automations, Clock, Directory, IdSource, Schedules, Triggers
 from contentsvc_core.usecases.zones import zone_of
@@ -26,28 +28,20 @@ class _FiringOf(Protocol[_Automation_contra]):
 
 
 @final
+@frozen(eq=False, repr=False)
 class Scheduler:
-    """Fires due schedules and triggers; safe to call at any time, from any number of processes: each fires once."""
+    """Fires due schedules and triggers; safe to call at any time, from any number of processes: each fires once.
 
-    def __init__(
-        self,
-        schedules: Schedules,
-        triggers: Triggers,
-        directory: Directory,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        on_fault: Callable[[Exception], None],
-        batch_size: int = BATCH_SIZE,
-    ) -> None:
-        """``on_fault`` is called with the fault of a schedule that could not fire: it is tried again."""
-        self._schedules = schedules
-        self._triggers = triggers
-        self._directory = directory
-        self._clock = clock
-        self._ids = ids
-        self._on_fault = on_fault
-        self._batch_size = batch_size
+    ``on_fault`` is called with the fault of a schedule that could not fire: it is tried again.
+    """
+
+    _schedules: Schedules
+    _triggers: Triggers
+    _directory: Directory
+    _clock: Clock
+    _ids: IdSource
+    _on_fault: Callable[[Exception], None] = field(kw_only=True, alias="on_fault")
+    _batch_size: int = field(default=BATCH_SIZE, kw_only=True, alias="batch_size")
 
     async def turn(self) -> int:
         return await self._all(self._schedules, firing) + await self._all(self._triggers, batch_firing)

@@ -32,17 +32,15 @@ class SignedIn:
 
 
 @final
+@frozen(eq=False, repr=False)
 class SignIn:
     """Signs people in and out. A session is valid only as long as its key is."""
 
-    def __init__(
-        self, authenticator: Authenticator, keys: ApiKeys, sessions: Sessions, clock: Clock, ids: IdSource
-    ) -> None:
-        self._authenticator = authenticator
-        self._keys = keys
-        self._sessions = sessions
-        self._clock = clock
-        self._ids = ids
+    _authenticator: Authenticator
+    _keys: ApiKeys
+    _sessions: Sessions
+    _clock: Clock
+    _ids: IdSource
 
     async def sign_in(self, presented_key: str) -> SignedIn | None:
         """Begin a session; ``None``: the key is unknown, revoked or expired, which the result does not distinguish."""

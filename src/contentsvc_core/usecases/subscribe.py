@@ -1,5 +1,7 @@
 from typing import Final, final
 
+from attrs import frozen
+
 from contentsvc_core.access.rates import SUBSCRIBING_ADDRESS, Bucket
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, mailbox_of, read_address, token_digest
@@ -16,12 +18,12 @@ NO_MORE_SUBSCRIBERS: Final = Refusal(
 
 
 @final
+@frozen(eq=False, repr=False)
 class Subscriptions:
-    def __init__(self, subscribers: Subscribers, limiter: RateLimiter, clock: Clock, ids: IdSource) -> None:
-        self._subscribers = subscribers
-        self._limiter = limiter
-        self._clock = clock
-        self._ids = ids
+    _subscribers: Subscribers
+    _limiter: RateLimiter
+    _clock: Clock
+    _ids: IdSource
 
     async def request(self, changelog: PublicChangelog, address: str) -> Refusal | None:
         """Store the request of an address, and its confirmation mail. The answer does not reveal known addresses."""

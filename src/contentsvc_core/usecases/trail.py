@@ -33,20 +33,13 @@ class RecordTrail:
 
 
 @final
+@frozen(eq=False, repr=False)
 class DeliveryTrails:
-    def __init__(
-        self,
-        read_model: ReadModel,
-        run_lists: RunLists,
-        contexts: ContextLibrary,
-        triggers: Triggers,
-        posts: PostLibrary,
-    ) -> None:
-        self._read_model = read_model
-        self._run_lists = run_lists
-        self._contexts = contexts
-        self._triggers = triggers
-        self._posts = posts
+    _read_model: ReadModel
+    _run_lists: RunLists
+    _contexts: ContextLibrary
+    _triggers: Triggers
+    _posts: PostLibrary
 
     async def entries(self, organization_id: str, named: str) -> tuple[ListedEntry, ...]:
         """Return at most 50 log entries of a delivery, newest first, by an entry's id, a delivery id or a custom id."""

@@ -3,7 +3,7 @@ from functools import partial
 from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
-from attrs import evolve
+from attrs import evolve, frozen
 from msgspec import Struct, structs
 
 from contentsvc_core.commands import values_of
@@ -37,17 +37,15 @@ _TURNS: Final = 5
 
 
 @final
+@frozen(eq=False, repr=False)
 class TriggerEditor:
     """Creates and changes triggers; each change applies from the next delivery on."""
 
-    def __init__(
-        self, triggers: Triggers, directory: Directory, brands: BrandIdentities, clock: Clock, ids: IdSource
-    ) -> None:
-        self._triggers = triggers
-        self._directory = directory
-        self._brands = brands
-        self._clock = clock
-        self._ids = ids
+    _triggers: Triggers
+    _directory: Directory
+    _brands: BrandIdentities
+    _clock: Clock
+    _ids: IdSource
 
     async def create(self, organization_id: str, command: CreateTrigger) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""

@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any, Final, final
 
+from attrs import define, field
+
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Integration
 from contentsvc_core.outgoing.events import EventType, integration_changed
@@ -15,26 +17,20 @@ _READ: Final = 2 * CONSIDERED
 
 
 @final
+@define(eq=False, repr=False)
 class IntegrationWatch:
-    """Compares the log with the failure periods; safe to call from any number of processes."""
+    """Compares the log with the failure periods; safe to call from any number of processes.
 
-    def __init__(
-        self,
-        alerts: Alerts,
-        directory: Directory,
-        read_model: ReadModel,
-        clock: Clock,
-        *,
-        on_fault: Callable[[Exception], object],
-    ) -> None:
-        """``on_fault`` is called with the fault of an organization, and the other organizations are watched."""
-        self._alerts = alerts
-        self._directory = directory
-        self._read_model = read_model
-        self._clock = clock
-        self._on_fault = on_fault
-        #: The newest entry of each integration at the last turn: without a newer entry, nothing has changed.
-        self._newest_ids: dict[str, str] = {}
+    ``on_fault`` is called with the fault of an organization, and the other organizations are watched.
+    """
+
+    _alerts: Alerts
+    _directory: Directory
+    _read_model: ReadModel
+    _clock: Clock
+    _on_fault: Callable[[Exception], object] = field(kw_only=True, alias="on_fault")
+    #: The newest entry of each integration at the last turn: without a newer entry, nothing has changed.
+    _newest_ids: dict[str, str] = field(init=False, factory=dict[str, str])
 
     async def turn(self) -> int:
         changed = 0

@@ -41,25 +41,15 @@ class NewSecret:
 
 
 @final
+@frozen(eq=False, repr=False)
 class EndpointEditor:
-    def __init__(
-        self,
-        endpoints: WebhookEndpoints,
-        outbox: Outbox,
-        consents: Consents,
-        clock: Clock,
-        ids: IdSource,
-        *,
-        opened: Collection[SiteHost] = (),
-        mails: bool = False,
-    ) -> None:
-        self._endpoints = endpoints
-        self._outbox = outbox
-        self._consents = consents
-        self._clock = clock
-        self._ids = ids
-        self._opened = opened
-        self._mails = mails
+    _endpoints: WebhookEndpoints
+    _outbox: Outbox
+    _consents: Consents
+    _clock: Clock
+    _ids: IdSource
+    _opened: Collection[SiteHost] = field(default=(), kw_only=True, alias="opened")
+    _mails: bool = field(default=False, kw_only=True, alias="mails")
 
     async def create(self, organization_id: str, wanted: CreateEndpoint) -> NewSecret | Refusal:
         if (fault := _fault(wanted.description)) is not None:

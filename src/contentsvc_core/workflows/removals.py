@@ -1,7 +1,7 @@
 """Removed integrations and brand identities: the triggers and schedules that are disabled with them."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol, TypedDict, final
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias, TypedDict, final
 
 from attrs import evolve, field, frozen
 
@@ -21,15 +21,7 @@ class Disabled(Value, frozen=True):
     name: str
 
 
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-
-def _disabled(found: Iterable[_Named]) -> tuple[Disabled, ...]:
+def _disabled(found: Iterable[Trigger | Schedule | Disabled]) -> tuple[Disabled, ...]:
     return tuple(Disabled(each.id, each.name) for each in sorted(found, key=lambda each: each.id))
 
 
@@ -66,8 +58,7 @@ class Disabling:
         return Removed(disabled_events=self.triggers, disabled_schedules=self.schedules)
 
 
-class Removal(Protocol):
-    def __call__(self, triggers: Sequence[Trigger], schedules: Sequence[Schedule], /) -> Disabling: ...
+Removal: TypeAlias = Callable[[Sequence[Trigger], Sequence[Schedule]], Disabling]
 
 
 def removal_of_integration(integration: Integration, still_connected: Collection[int]) -> Removal:

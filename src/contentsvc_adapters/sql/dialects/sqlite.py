@@ -40,7 +40,7 @@ from sqlalchemy.util import greenlet_spawn
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
-from contentsvc_adapters.sql.dialects.writer_thread import Bare, WriterThread
+from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
 from contentsvc_adapters.sql.serving import access_fault
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
@@ -106,7 +106,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
             pool_use_lifo=True,
         )
         _begin_with("BEGIN", reader)
-        return Connections(writing=writer, reading=Readers(reader), settling=Bare(writer))
+        return Connections(writing=writer, reading=Readers(reader), settling=writer)
 
     async def _connect(self, file: "_OpenFile", pragmas: tuple[str, ...]) -> object:
         # The file is opened before aiosqlite starts a thread. If aiosqlite cannot open the file, its thread survives

@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.statements import Statements
-from contentsvc_adapters.sql.dialects.writer_thread import Bare
+from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
 from contentsvc_core.values import Value
 
 Result = TypeVar("Result")
@@ -34,7 +34,7 @@ class Connections(Value, frozen=True, kw_only=True):
     #: For transactions that only read, each in one snapshot.
     reading: Transactions
     #: For the lanes, which begin and end transactions themselves (SQLite) or execute single statements (PostgreSQL).
-    settling: Bare | Statements
+    settling: WriterThread | Statements
 
 
 def asynchronous_engine(url: URL, connect: Callable[[], Awaitable[object]], **options: object) -> Engine:

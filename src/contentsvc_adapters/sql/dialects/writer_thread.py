@@ -145,24 +145,6 @@ class WriterThread:
         self.sync_engine.dispose()
 
 
-@final
-class Bare:
-    def __init__(self, writer: WriterThread) -> None:
-        self._writer = writer
-
-    @property
-    def sync_engine(self) -> Engine:
-        return self._writer.sync_engine
-
-    def run(
-        self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
-    ) -> "asyncio.Future[_Result]":
-        return self._writer.run_bare(work, translate)
-
-    async def dispose(self) -> None:
-        pass
-
-
 def _resolve(answer: "asyncio.Future[_Result]", result: _Result) -> None:
     if not answer.done():
         answer.set_result(result)

@@ -6,8 +6,9 @@ from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
-    from contentsvc_core.content.changelog.writer import write_changelog
+    from contentsvc_core.content.changelog.writer import write_changelog as write_changelog
 
 __all__ = ["ChangelogOptions", "write_changelog"]
 
-__getattr__ = names_on_demand(__name__, {"writer": "write_changelog"})
+if not TYPE_CHECKING:
+    __getattr__ = names_on_demand(__name__)
