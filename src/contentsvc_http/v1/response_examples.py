@@ -185,7 +185,7 @@ def _brands() -> dict[str, Any]:
     brand = BrandBody.of(
         BrandIdentity(
             **_OWNED,
-            **values_of(convert(wanted | changes, ChangeBrand)),
+            **values_of(convert({**wanted, **changes}, ChangeBrand)),
             id=f"brand_{_OTHER}",
             company_name="Acme",
             language="English",
