@@ -1,6 +1,6 @@
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ from litestar.response import File
 from litestar.routes import HTTPRoute
 from msgspec import Struct
 
+from contentsvc_http.described import DOCUMENT
 from contentsvc_http.errors import Refused
 from contentsvc_http.field_descriptions import described
 from contentsvc_http.v1.hosted import describe
@@ -67,8 +68,8 @@ _CHOICES: Final = {
     "OwnKeyBody.scopes": ("KeyScope", "A scope of an API key."),
     "TriggerSourceBody.eventTypes": ("RepositoryEventType", "A type of event that starts a run."),
 }
-#: From the types of answers and the framework's document.
-_Documented: TypeAlias = Callable[[Iterable[Any], dict[str, Any]], dict[str, Any]]
+#: From the application and the framework's document.
+_Documented: TypeAlias = Callable[[Litestar, dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
@@ -137,7 +138,7 @@ class _Json(JsonRenderPlugin):
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._rendered is None:
-            self._rendered = super().render(request, self._documented(_types(request.app), openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._rendered = super().render(request, self._documented(request.app, openapi_schema))  # pyright: ignore[reportUnknownMemberType]
         return self._rendered
 
 
@@ -157,7 +158,7 @@ class _Page(SwaggerRenderPlugin):
 
     def render(self, request: "Request[Any, Any, Any]", openapi_schema: dict[str, Any]) -> bytes:
         if self._rendered is None:
-            self._rendered = super().render(request, self._documented(_types(request.app), openapi_schema))  # pyright: ignore[reportUnknownMemberType]
+            self._rendered = super().render(request, self._documented(request.app, openapi_schema))  # pyright: ignore[reportUnknownMemberType]
             scripts, styles = (_hashes(tag, self._rendered) for tag in ("script", "style"))
             self.policy = _POLICY.format(scripts=scripts, styles=styles)
         return self._rendered
@@ -169,8 +170,12 @@ def _hashes(tag: str, page: bytes) -> str:
     return " ".join(f"'sha256-{b64encode(sha256(content).digest()).decode()}'" for content in inline)
 
 
+def _handlers(app: Litestar) -> list[HTTPRouteHandler]:
+    return [handler for route in app.routes if isinstance(route, HTTPRoute) for handler in route.route_handlers]
+
+
 def _types(app: Litestar) -> list[Any]:
-    handlers = [handler for route in app.routes if isinstance(route, HTTPRoute) for handler in route.route_handlers]
+    handlers = _handlers(app)
     answers = [cast("Any", answer) for handler in handlers for answer in (handler.responses or {}).values()]
     return [
         *(handler.parsed_fn_signature.return_type.annotation for handler in handlers),
@@ -190,7 +195,8 @@ def _describe_bodies(type_: Any, found: dict[str, str]) -> None:  # noqa: ANN401
             _describe_bodies(field, found)
 
 
-def _as_specified(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
+def _as_specified(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
+    described_by_id = {handler.operation_id: handler.opt.get(DOCUMENT, ()) for handler in _handlers(app)}
     paths: dict[str, Any] = {WEBHOOK_PATH: webhook_operations()}
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
@@ -200,6 +206,8 @@ def _as_specified(types: Iterable[Any], document: dict[str, Any]) -> dict[str, A
         operations = dict(item)
         for method in [name for name in item if name in _METHODS]:
             operation = dict(operations[method])
+            for each in described_by_id[operation["operationId"]]:
+                each.add_to(operation)
             operation["parameters"] = [
                 {**parameter, "name": _camel(parameter["name"])} if parameter["in"] == "path" else parameter
                 for parameter in _named(operation.get("parameters", []), schemas)
@@ -214,7 +222,7 @@ def _as_specified(types: Iterable[Any], document: dict[str, Any]) -> dict[str, A
             operations[method] = operation
         paths[_camel(path)] = operations
     descriptions: dict[str, str] = {}
-    for type_ in types:
+    for type_ in _types(app):
         _describe_bodies(type_, descriptions)
     schemas = {
         name: {**({"description": descriptions[name]} if name in descriptions else {}), **schema}
@@ -302,13 +310,13 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
             return value
 
 
-def _hosted(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
-    return describe(_as_specified(types, document))
+def _hosted(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
+    return describe(_as_specified(app, document))
 
 
-def _with_examples(types: Iterable[Any], document: dict[str, Any]) -> dict[str, Any]:
+def _with_examples(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
     """Return the document with an example of each response. Those of hosted clients have other fields."""
-    documented = _as_specified(types, document)
+    documented = _as_specified(app, document)
     examples = response_examples()
     for operation in (operation for item in documented["paths"].values() for operation in item.values()):
         for answer in operation["responses"].values():

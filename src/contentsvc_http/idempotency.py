@@ -2,17 +2,15 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import msgspec
 import structlog
 from litestar import Request
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import OpenAPIHeader, OpenAPIResponse, Operation, Parameter, Schema
-from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from contentsvc_core.access.keyed_requests import NAME_LIMIT, KeptAnswer, KeyedRequest
@@ -21,6 +19,7 @@ from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.keyed_requests import Idempotency
 from contentsvc_http.auth import presented_key
+from contentsvc_http.described import DOCUMENT, Described, header, parameter
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.responses import ErrorBody
 
@@ -35,15 +34,21 @@ _DOCUMENTED: Final = {
     409: "The request conflicts with an existing resource, or the first request with this idempotency key is running.",
     422: "The idempotency key was used with another request.",
 }
-#: The headers of responses to a request with an idempotency key, by status.
-_HEADERS: Final = {
-    "2XX": {REPLAYED: OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="`true`: a repeated answer.")},
-    "409": {
-        "Retry-After": OpenAPIHeader(
-            schema=Schema(type=OpenAPIType.INTEGER, minimum=1), description="Seconds until you can repeat the request."
+_DESCRIBED: Final = Described(
+    parameters=[
+        parameter(
+            "header",
+            HEADER,
+            "A unique value of your choice, such as a UUID. If you repeat the request with the same value "
+            "within 24 hours, it has no second effect, and you get the first answer again.",
+            {"type": "string", "pattern": f"^{_FORM}$"},
         )
+    ],
+    headers={
+        "2XX": {REPLAYED: header("`true`: a repeated answer.")},
+        "409": {"Retry-After": header("Seconds until you can repeat the request.", least=1)},
     },
-}
+)
 _CLIENT_ERROR: Final = 400
 _SERVER_ERROR: Final = 500
 _LOG: Final = structlog.get_logger("contentsvc.http")
@@ -66,7 +71,7 @@ class IdempotencyKeys:
                     for status, text in _DOCUMENTED.items()
                 }
                 route.responses = {**(route.responses or {}), **described}
-                route.operation_class = _documenting(route.operation_class)
+                route.opt[DOCUMENT].append(_DESCRIBED)
         return handlers
 
     def _executing_once(self, app: ASGIApp) -> ASGIApp:
@@ -134,23 +139,3 @@ def _answer_of(messages: Iterable[Message]) -> KeptAnswer:
         elif message["type"] == "http.response.body":
             body += message["body"]
     return KeptAnswer(status=status, headers=headers, body=body.decode())
-
-
-def _documenting(operation_class: type[Operation]) -> type[Operation]:
-    def documented(**parts: object) -> Operation:
-        operation = cast("Callable[..., Operation]", operation_class)(**parts)
-        parameter = Parameter(
-            name=HEADER,
-            param_in="header",
-            description="A unique value of your choice, such as a UUID. If you repeat the request with the same value "
-            "within 24 hours, it has no second effect, and you get the first answer again.",
-            schema=Schema(type=OpenAPIType.STRING, pattern=f"^{_FORM}$"),
-        )
-        operation.parameters = [*(operation.parameters or []), parameter]
-        for status, response in (operation.responses or {}).items():
-            header = _HEADERS.get("2XX" if status.startswith("2") else status)
-            if header and isinstance(response, OpenAPIResponse):
-                response.headers = {**(response.headers or {}), **header}
-        return operation
-
-    return cast("type[Operation]", documented)

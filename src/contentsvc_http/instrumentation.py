@@ -6,7 +6,7 @@ import importlib.metadata
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING, Final, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.ports import Workflow
@@ -43,28 +43,6 @@ class Instrumentation:
     posted: "Callable[[Posting], None] | None" = None
     routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
 
-    def around(self, inner: "Instrumentation") -> "Instrumentation":
-        def ended(status: RunStatus) -> None:
-            inner.ended(status)
-            self.ended(status)
-
-        def sent(result: AttemptResult) -> None:
-            inner.sent(result)
-            self.sent(result)
-
-        return Instrumentation(
-            workflow=lambda workflow: self.workflow(inner.workflow(workflow)),
-            deliveries=(*inner.deliveries, *self.deliveries),
-            # One of them counts requests, if any does.
-            answered=self.answered or inner.answered,
-            counting=inner.counting if self.counting is uncounted else self.counting,
-            batch=self.batch or inner.batch,
-            ended=ended,
-            sent=sent,
-            posted=self.posted or inner.posted,
-            routes=lambda: (*inner.routes(), *self.routes()),
-        )
-
 
 @contextlib.asynccontextmanager
 async def watching(
@@ -81,9 +59,9 @@ async def watching(
         instrumentation = Instrumentation()
         if settings.metrics != "off":
             measured = _measuring(backlog, connections, local=settings.metrics == "local")
-            instrumentation = (await stack.enter_async_context(measured)).around(instrumentation)
+            instrumentation = await stack.enter_async_context(measured)
         if settings.traces != "off":
-            instrumentation = (await stack.enter_async_context(_tracing())).around(instrumentation)
+            instrumentation = await stack.enter_async_context(_tracing(instrumentation))
         yield instrumentation
 
 
@@ -126,7 +104,7 @@ async def _measuring(
 
 
 @contextlib.asynccontextmanager
-async def _tracing() -> AsyncGenerator[Instrumentation]:
+async def _tracing(inner: Instrumentation) -> AsyncGenerator[Instrumentation]:
     from contentsvc_http.traces import (  # noqa: PLC0415  # the packages are an extra; the settings check them
         DeliveryTraces,
         TracedWorkflow,
@@ -139,11 +117,12 @@ async def _tracing() -> AsyncGenerator[Instrumentation]:
         message = f"a variable OTEL_* cannot be used: {exc}"
         raise InvalidSetting(message) from exc
     tracer = traces.tracer
+
+    def traced(workflow: Workflow) -> Workflow:
+        return TracedWorkflow(inner.workflow(workflow), tracer)
+
     try:
-        yield Instrumentation(
-            workflow=lambda workflow: TracedWorkflow(workflow, tracer),
-            deliveries=(DeliveryTraces(tracer),),
-        )
+        yield evolve(inner, workflow=traced, deliveries=(*inner.deliveries, DeliveryTraces(tracer)))
     finally:
         await traces.close(within_s=_LAST_SPANS_S)
 

@@ -1,13 +1,11 @@
 """Rate limits of ``/v1`` (specification 8.1): checked before an operation, reported in headers of every response."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, TypedDict, cast, final
+from collections.abc import Iterable
+from typing import Any, Final, TypedDict, final
 
 from litestar import Request
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import OpenAPIHeader, OpenAPIResponse, Operation, Schema
-from litestar.openapi.spec.enums import OpenAPIType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from contentsvc_core.access.rates import Bucket, Rate, rate_of
@@ -16,17 +14,21 @@ from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.limit import RateLimiter
 from contentsvc_http.auth import presented_key
 from contentsvc_http.client_address import Proxies
+from contentsvc_http.described import DOCUMENT, Described, header
 from contentsvc_http.errors import Refused
 
 _VERDICT: Final = "contentsvc.verdict"
-_DOCUMENTED: Final = {
-    "RateLimit-Limit": "Maximum number of requests in 60 seconds.",
-    "X-RateLimit-Limit": "Same as `RateLimit-Limit`.",
-    "RateLimit-Remaining": "Number of requests that you can still send now.",
-    "X-RateLimit-Remaining": "Same as `RateLimit-Remaining`.",
-    "RateLimit-Reset": "Seconds until the oldest counted request leaves the window, rounded up.",
-    "X-RateLimit-Reset": "Time of that reset in Unix seconds, rounded up.",
+_HEADERS: Final = {
+    "RateLimit-Limit": header("Maximum number of requests in 60 seconds.", least=1, required=True),
+    "X-RateLimit-Limit": header("Same as `RateLimit-Limit`.", least=1, required=True),
+    "RateLimit-Remaining": header("Number of requests that you can still send now.", least=0, required=True),
+    "X-RateLimit-Remaining": header("Same as `RateLimit-Remaining`.", least=0, required=True),
+    "RateLimit-Reset": header(
+        "Seconds until the oldest counted request leaves the window, rounded up.", least=1, required=True
+    ),
+    "X-RateLimit-Reset": header("Time of that reset in Unix seconds, rounded up.", least=1, required=True),
 }
+_RETRY: Final = {"Retry-After": header("Seconds to wait before you try again.", least=1, required=True)}
 
 
 class RateLimitedBody(TypedDict):
@@ -56,7 +58,7 @@ class RateLimits:
                     generate_examples=False,
                 )
                 route.responses = {**(route.responses or {}), 429: refused}
-                route.operation_class = _documenting(route.operation_class)
+                route.opt[DOCUMENT].append(Described(headers={"XXX": _HEADERS, "429": _RETRY}))
         return handlers
 
     def of_address(self, rate: Rate, scope: Scope) -> Bucket:
@@ -109,27 +111,3 @@ class RateLimitHeaders:
             await send(message)
 
         await self._app(scope, receive, sending)
-
-
-def _documenting(operation_class: type[Operation]) -> type[Operation]:
-    def documented(**parts: object) -> Operation:
-        operation = cast("Callable[..., Operation]", operation_class)(**parts)
-        responses = operation.responses or {}
-        for status, response in responses.items():
-            if isinstance(response, OpenAPIResponse):
-                response.headers = {**(response.headers or {}), **_headers(status)}
-        return operation
-
-    return cast("type[Operation]", documented)
-
-
-def _headers(status: str) -> dict[str, OpenAPIHeader]:
-    described = dict(_DOCUMENTED)
-    if status == "429":
-        described["Retry-After"] = "Seconds to wait before you try again."
-    return {name: _header(name, description) for name, description in described.items()}
-
-
-def _header(name: str, description: str) -> OpenAPIHeader:
-    least = 0 if name.endswith("Remaining") else 1
-    return OpenAPIHeader(schema=Schema(type=OpenAPIType.INTEGER, minimum=least), description=description, required=True)

@@ -3,7 +3,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.application import Application
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
@@ -12,7 +12,7 @@ from contentsvc_core.search.excerpts import HitBody, MetadataBody, record_hit_bo
 from contentsvc_core.search.questions import read_context_search
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.context import is_custom_id
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted
+from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, tool
 from contentsvc_mcp.untrusted import SLICE, part_of
 
 #: Maximum size of all events of one answer, in bytes. Further hits are on the next page.
@@ -95,7 +95,17 @@ def read_before(text: str) -> Cursor | None:
     return place
 
 
-async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> ToolAnswer:
+@tool(
+    "Search pushes and releases",
+    "Find pushes and releases of the connected repositories, newest first. Searches commit messages, commit "
+    "hashes, authors, branches, tags and release notes. Use it to answer 'which commit changed X?', 'when was "
+    "Y released?', 'what did Z do lately?'. Each hit has up to five excerpts, commits with their hash first. "
+    "Use read_context to read a complete record, and read_delivery to see the runs and posts it led to. If "
+    "you find nothing, use fewer words or a prefix: 'limit*'.",
+    returns=SearchedContext,
+    rate=SEARCHING,
+)
+async def search_context(app: Application, key: ApiKey, arguments: SearchContext) -> ToolAnswer:
     context_search = accepted(
         read_context_search(
             {
@@ -125,6 +135,17 @@ async def _search(app: Application, key: ApiKey, arguments: SearchContext) -> To
     return await app.shares.heavy(key.organization_id, read_hits)
 
 
+@tool(
+    "Read a context record",
+    f"Read one push or release as received: all commits with messages, authors and times, or the complete "
+    f"release notes. Use it after search_context if the excerpts are not enough. A long record comes in parts "
+    f"of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null.",
+    returns=ContextPart,
+)
+async def read_context(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
+    return await app.shares.heavy(key.organization_id, lambda: _record(app, key, arguments))
+
+
 async def _record(app: Application, key: ApiKey, arguments: ReadContext) -> ToolAnswer:
     record_id = arguments.custom_id
     record = await app.stores.contexts.record(key.organization_id, record_id) if is_custom_id(record_id) else None
@@ -139,36 +160,3 @@ async def _record(app: Application, key: ApiKey, arguments: ReadContext) -> Tool
         "createdAt": iso_ms(record.created_at),
     }
     return ToolAnswer(facts=where, untrusted=body)
-
-
-CONTEXT_TOOLS: Final = (
-    Tool(
-        name="search_context",
-        title="Search pushes and releases",
-        description=(
-            "Find pushes and releases of the connected repositories, newest first. Searches commit messages, commit "
-            "hashes, authors, branches, tags and release notes. Use it to answer 'which commit changed X?', 'when was "
-            "Y released?', 'what did Z do lately?'. Each hit has up to five excerpts, commits with their hash first. "
-            "Use read_context to read a complete record, and read_delivery to see the runs and posts it led to. If "
-            "you find nothing, use fewer words or a prefix: 'limit*'."
-        ),
-        takes=SearchContext,
-        returns=SearchedContext,
-        scope=Scope.READ,
-        rate=SEARCHING,
-        work=_search,
-    ),
-    Tool(
-        name="read_context",
-        title="Read a context record",
-        description=(
-            f"Read one push or release as received: all commits with messages, authors and times, or the complete "
-            f"release notes. Use it after search_context if the excerpts are not enough. A long record comes in parts "
-            f"of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
-        ),
-        takes=ReadContext,
-        returns=ContextPart,
-        scope=Scope.READ,
-        work=lambda app, key, arguments: app.shares.heavy(key.organization_id, lambda: _record(app, key, arguments)),
-    ),
-)

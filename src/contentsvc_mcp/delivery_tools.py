@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.journal import Direction, ListedEntry, LogStatus
@@ -16,7 +16,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import ListedRun
 from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, chosen
+from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, chosen, tool
 
 _MOST: Final = 50
 #: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
@@ -121,7 +121,14 @@ class DeliveryTrail(TypedDict):
     untrusted: TrailBody
 
 
-async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> ToolAnswer:
+@tool(
+    "List deliveries",
+    "List recent deliveries from code hosts, newest first: each with its status and, if it was refused or "
+    "filtered, the reason. Use it to see what arrived, or why a delivery did not lead to a post. The log is "
+    "kept for 7 or 30 days. To find changes in the repositories, use search_context.",
+    returns=ListedDeliveries,
+)
+async def list_deliveries(app: Application, key: ApiKey, arguments: ListDeliveries) -> ToolAnswer:
     search = LogSearch(
         statuses=arguments.statuses,
         direction=Direction.INCOMING,
@@ -138,6 +145,16 @@ async def _list(app: Application, key: ApiKey, arguments: ListDeliveries) -> Too
         facts={"next": written_cursor(Cursor.of(shown[-1])) if len(entries) > arguments.limit else None},
         untrusted={"deliveries": [_entry_body(entry) for entry in shown]},
     )
+
+
+@tool(
+    "Follow a delivery",
+    "Get the trail of a delivery: its log entries, its context record, the runs that it started, and "
+    "the posts that they wrote. Use it to find the post about a commit, or why there is none.",
+    returns=DeliveryTrail,
+)
+async def read_delivery(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
+    return await app.shares.heavy(key.organization_id, lambda: _trail(app, key, arguments))
 
 
 async def _trail(app: Application, key: ApiKey, arguments: ReadDelivery) -> ToolAnswer:
@@ -192,32 +209,3 @@ def _run_body(run: ListedRun, trigger: str, post: Post | None) -> dict[str, Any]
 
 def _short(text: str | None) -> str | None:
     return None if text is None else one_line(text, _TEXT)
-
-
-DELIVERY_TOOLS: Final = (
-    Tool(
-        name="list_deliveries",
-        title="List deliveries",
-        description=(
-            "List recent deliveries from code hosts, newest first: each with its status and, if it was refused or "
-            "filtered, the reason. Use it to see what arrived, or why a delivery did not lead to a post. The log is "
-            "kept for 7 or 30 days. To find changes in the repositories, use search_context."
-        ),
-        takes=ListDeliveries,
-        returns=ListedDeliveries,
-        scope=Scope.READ,
-        work=_list,
-    ),
-    Tool(
-        name="read_delivery",
-        title="Follow a delivery",
-        description=(
-            "Get the trail of a delivery: its log entries, its context record, the runs that it started, and "
-            "the posts that they wrote. Use it to find the post about a commit, or why there is none."
-        ),
-        takes=ReadDelivery,
-        returns=DeliveryTrail,
-        scope=Scope.READ,
-        work=lambda app, key, arguments: app.shares.heavy(key.organization_id, lambda: _trail(app, key, arguments)),
-    ),
-)

@@ -12,7 +12,7 @@ from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_core.workflows.jobs import GenerationJobBody, Job, JobEventBody, job_events, job_status
 from contentsvc_mcp.context_tools import Notice
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted, chosen
+from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, chosen, tool
 
 #: Maximum number of repositories in one call; more would be a mistake.
 _MOST: Final = 100
@@ -111,7 +111,13 @@ class JobState(TypedDict):
     untrusted: JobTextsBody
 
 
-async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> ToolAnswer:
+@tool(
+    "List repositories and brand identities",
+    "List the connected repositories and the brand identities that posts can use. Use it before generate_post "
+    "to choose repositories or a brand identity.",
+    returns=Sources,
+)
+async def list_sources(app: Application, key: ApiKey, arguments: ListSources) -> ToolAnswer:
     del arguments
     connected = sources_of(await app.stores.directory.integrations(key.organization_id))
     brands = await app.stores.brands.identities(key.organization_id)
@@ -124,7 +130,18 @@ async def _sources(app: Application, key: ApiKey, arguments: ListSources) -> Too
     return ToolAnswer(facts={}, untrusted=body)
 
 
-async def _generate(app: Application, key: ApiKey, arguments: GenerationArguments) -> ToolAnswer:
+@tool(
+    "Write a post",
+    "Start a job that writes a post about the events of a time window: a changelog, blog post, LinkedIn post, "
+    "X post or investor update. The post is a draft; readers do not see it before publish_post. The answer is "
+    "the job, not the post: follow it with read_job. Each call starts another job, and the number of calls in "
+    "a minute is limited.",
+    returns=JobState,
+    scope=Scope.WRITE,
+    rate=rate_of("POST", "/v1/posts/generate"),
+    is_idempotent=False,
+)
+async def generate_post(app: Application, key: ApiKey, arguments: GenerationArguments) -> ToolAnswer:
     names = None if arguments.repositories is UNSET else arguments.repositories
     connected = () if names is None else sources_of(await app.stores.directory.integrations(key.organization_id))
     request = GeneratePost(
@@ -150,7 +167,13 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
     return repositories
 
 
-async def _read(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer:
+@tool(
+    "Get a job",
+    "Get the state of a generate_post job. With waitSeconds, wait up to that long for the job to end. When the "
+    "status is completed, postId is the draft: read it with read_post. A skipped job found nothing to report.",
+    returns=JobState,
+)
+async def read_job(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer:
     job = await _job(app, key, arguments.job_id)
     checks, checks_after_end = int(arguments.wait_seconds / _CHECK_S), _FOR_ITS_LAST_WORDS
     while checks and checks_after_end and not _is_over(job):
@@ -180,47 +203,3 @@ def _answer(job: Job) -> ToolAnswer:
         facts={"jobId": job.id, **chosen(body, JobState)},
         untrusted={"error": body["error"], "events": events},
     )
-
-
-GENERATION_TOOLS: Final = (
-    Tool(
-        name="list_sources",
-        title="List repositories and brand identities",
-        description=(
-            "List the connected repositories and the brand identities that posts can use. Use it before generate_post "
-            "to choose repositories or a brand identity."
-        ),
-        takes=ListSources,
-        returns=Sources,
-        scope=Scope.READ,
-        work=_sources,
-    ),
-    Tool(
-        name="generate_post",
-        title="Write a post",
-        description=(
-            "Start a job that writes a post about the events of a time window: a changelog, blog post, LinkedIn post, "
-            "X post or investor update. The post is a draft; readers do not see it before publish_post. The answer is "
-            "the job, not the post: follow it with read_job. Each call starts another job, and the number of calls in "
-            "a minute is limited."
-        ),
-        takes=GenerationArguments,
-        returns=JobState,
-        scope=Scope.WRITE,
-        rate=rate_of("POST", "/v1/posts/generate"),
-        is_idempotent=False,
-        work=_generate,
-    ),
-    Tool(
-        name="read_job",
-        title="Get a job",
-        description=(
-            "Get the state of a generate_post job. With waitSeconds, wait up to that long for the job to end. When the "
-            "status is completed, postId is the draft: read it with read_post. A skipped job found nothing to report."
-        ),
-        takes=ReadJob,
-        returns=JobState,
-        scope=Scope.READ,
-        work=_read,
-    ),
-)

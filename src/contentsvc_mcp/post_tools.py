@@ -3,7 +3,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
-from contentsvc_core.access.keys import ApiKey, Scope
+from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import SEARCHING
 from contentsvc_core.application import Application
 from contentsvc_core.content.editing import entity_tag
@@ -25,7 +25,7 @@ from contentsvc_mcp.context_tools import (
     Since,
     read_before,
 )
-from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused, accepted, chosen
+from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, chosen, tool
 from contentsvc_mcp.untrusted import SLICE, bounded, part_of
 
 NO_SUCH_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
@@ -136,7 +136,14 @@ def version_of(post: Post) -> str:
     return entity_tag(post).strip('"')
 
 
-async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> ToolAnswer:
+@tool(
+    "Search posts",
+    "Find posts (changelogs, blog posts and others) by the words of their title and text, newest first, with "
+    "the matching lines. Use it to check whether a post about a topic already exists.",
+    returns=SearchedPosts,
+    rate=SEARCHING,
+)
+async def search_posts(app: Application, key: ApiKey, arguments: SearchPosts) -> ToolAnswer:
     post_search = accepted(
         read_post_search(
             {
@@ -162,7 +169,13 @@ async def _search(app: Application, key: ApiKey, arguments: SearchPosts) -> Tool
     return await app.shares.heavy(key.organization_id, read_hits)
 
 
-async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnswer:
+@tool(
+    "List posts",
+    "List posts in order of creation, without their text. Use it for an overview, such as all drafts. To find "
+    "a post by its words, use search_posts.",
+    returns=ListedPosts,
+)
+async def list_posts(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnswer:
     query = PostQuery(
         ascending=arguments.sort == "asc",
         statuses=tuple(arguments.statuses),
@@ -177,7 +190,13 @@ async def _list(app: Application, key: ApiKey, arguments: ListPosts) -> ToolAnsw
     return ToolAnswer(facts={"pagination": pagination.body}, untrusted={"posts": lines})
 
 
-async def _read(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswer:
+@tool(
+    "Read a post",
+    f"Read a post: title, Markdown, status, source, and the version that edit_post and publish_post require. "
+    f"A long text comes in parts of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null.",
+    returns=PostPart,
+)
+async def read_post(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswer:
     post = await app.stores.posts.post(key.organization_id, arguments.post_id)
     if post is None:
         raise ToolRefused(NO_SUCH_POST)
@@ -190,44 +209,3 @@ async def _read(app: Application, key: ApiKey, arguments: ReadPost) -> ToolAnswe
         "sourceMetadataCut": is_cut,
     }
     return ToolAnswer(facts=facts, untrusted={"title": post.title, "markdown": markdown, "sourceMetadata": metadata})
-
-
-POST_TOOLS: Final = (
-    Tool(
-        name="search_posts",
-        title="Search posts",
-        description=(
-            "Find posts (changelogs, blog posts and others) by the words of their title and text, newest first, with "
-            "the matching lines. Use it to check whether a post about a topic already exists."
-        ),
-        takes=SearchPosts,
-        returns=SearchedPosts,
-        scope=Scope.READ,
-        rate=SEARCHING,
-        work=_search,
-    ),
-    Tool(
-        name="list_posts",
-        title="List posts",
-        description=(
-            "List posts in order of creation, without their text. Use it for an overview, such as all drafts. To find "
-            "a post by its words, use search_posts."
-        ),
-        takes=ListPosts,
-        returns=ListedPosts,
-        scope=Scope.READ,
-        work=_list,
-    ),
-    Tool(
-        name="read_post",
-        title="Read a post",
-        description=(
-            f"Read a post: title, Markdown, status, source, and the version that edit_post and publish_post require. "
-            f"A long text comes in parts of {SLICE:,} characters: continue with 'offset' until 'nextOffset' is null."
-        ),
-        takes=ReadPost,
-        returns=PostPart,
-        scope=Scope.READ,
-        work=_read,
-    ),
-)

@@ -58,3 +58,28 @@ class Tool:
     #: The effect is visible outside this service, e.g. to readers (MCP ``openWorldHint``).
     is_open: bool = False
     work: Callable[[Application, ApiKey, Any], Awaitable[ToolAnswer]]
+
+
+def tool(
+    title: str,
+    description: str,
+    *,
+    returns: type,
+    scope: Scope = Scope.READ,
+    **options: Any,  # noqa: ANN401  # the other fields of a tool
+) -> Callable[[Callable[[Application, ApiKey, Any], Awaitable[ToolAnswer]]], Tool]:
+    """Declare a tool. Its name is that of the function, and its arguments have the type of the last parameter."""
+
+    def declare(work: Callable[[Application, ApiKey, Any], Awaitable[ToolAnswer]]) -> Tool:
+        return Tool(
+            name=work.__name__,
+            title=title,
+            description=description,
+            takes=get_annotations(work)["arguments"],
+            returns=returns,
+            scope=scope,
+            work=work,
+            **options,
+        )
+
+    return declare

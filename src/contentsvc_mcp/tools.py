@@ -2,14 +2,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_mcp.change_tools import CHANGE_TOOLS
-from contentsvc_mcp.context_tools import CONTEXT_TOOLS
-from contentsvc_mcp.delivery_tools import DELIVERY_TOOLS
-from contentsvc_mcp.generation_tools import GENERATION_TOOLS
-from contentsvc_mcp.post_tools import POST_TOOLS
+from contentsvc_mcp import change_tools, context_tools, delivery_tools, generation_tools, post_tools
 from contentsvc_mcp.toolbox import Tool
 
-TOOLS: Final = (*CONTEXT_TOOLS, *DELIVERY_TOOLS, *POST_TOOLS, *GENERATION_TOOLS, *CHANGE_TOOLS)
+_MODULES: Final = (context_tools, delivery_tools, post_tools, generation_tools, change_tools)
+TOOLS: Final = tuple(each for module in _MODULES for each in vars(module).values() if isinstance(each, Tool))
 BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}
 INSTRUCTIONS: Final = (
     "contentsvc records the pushes (with their commits) and releases of an organization's repositories, and writes "

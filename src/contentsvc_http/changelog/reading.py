@@ -1,13 +1,17 @@
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from attrs import evolve, field, frozen
 from litestar import Request
+from litestar.di import NamedDependency
+from litestar.enums import HttpMethod
+from litestar.handlers import HTTPRouteHandler, route
+from litestar.params import SkipValidation
 
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post, PostStatus
@@ -27,7 +31,6 @@ from contentsvc_core.ports import Changelogs, Search, Share
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.publicize import labels_in
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_http.changelog.kept import RenderedPages
 from contentsvc_http.errors import Refused
@@ -43,6 +46,7 @@ _SEARCHES: Final = 4
 #: The same answer for unknown pages, hidden posts and changelogs that are not public.
 NOT_HERE: Final = "There is no such page. Its address may have changed, or the page is no longer public."
 SHOWN: Final = "shown"
+READ: Final = [HttpMethod.GET, HttpMethod.HEAD]
 
 
 @final
@@ -151,9 +155,6 @@ class Shown:
             raise Moved(self.links.post(post))
         return post
 
-    async def beside(self, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        return await self.changelogs.beside(self.changelog, post)
-
     async def release_of(self, post: Post) -> Post | None:
         return None if post.contained_in is None else await self.changelogs.post(self.changelog, post.contained_in)
 
@@ -161,12 +162,6 @@ class Shown:
         if post.release_tag is None:
             return ()
         return await self.changelogs.contained(self.changelog, post.id, limit=limit)
-
-    async def labels(self) -> Sequence[Label]:
-        return await labels_in(self.changelogs, self.changelog)
-
-    async def months(self) -> Sequence[Month]:
-        return await self.changelogs.months(self.changelog, self.zone)
 
 
 @final
@@ -182,6 +177,16 @@ class Moved(Exception):
     def __init__(self, location: str) -> None:
         self.location = location
         super().__init__(location)
+
+
+#: The public changelog of a request, and what all requests share.
+View: TypeAlias = NamedDependency[SkipValidation[Shown]]
+Public: TypeAlias = NamedDependency[SkipValidation[PublicReading]]
+
+
+def public(path: str) -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
+    """Declare the handler of a page of a public changelog; ``path`` comes after the slug."""
+    return route(f"{ROOT}/{{slug:str}}{path}", http_method=READ)
 
 
 async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:

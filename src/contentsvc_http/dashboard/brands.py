@@ -1,7 +1,6 @@
-from collections.abc import Mapping
 from typing import Any, Final
 
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import Scope
@@ -14,10 +13,10 @@ from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_page
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.errors import Refused
-from contentsvc_http.forms import Form, by_field
+from contentsvc_http.forms import Form
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
@@ -45,38 +44,22 @@ _REFUSALS: Final = FormRefusals(
 )
 
 
-async def _list_page(
-    session: DashboardSession,
-    form: Form | None,
-    *,
-    faults: Mapping[str, str] | None = None,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
-    context = {
-        "brands": await session.app.stores.brands.identities(session.organization_id),
-        "typed": {name: form.text(name) if form else "" for name in ("websiteUrl", "name")},
-        "faults": by_field(faults),
-        "error": error,
-    }
-    return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION, status=status)
-
-
 @get(f"{ROOT}/brands")
 async def listed(session: Visitor) -> Response[Any]:
-    return await _list_page(session, None)
+    context = {
+        "brands": await session.app.stores.brands.identities(session.organization_id),
+        "typed": {name: session.typed.text(name) if session.typed else "" for name in ("websiteUrl", "name")},
+    }
+    return pages.page(session, "brands.html", context, title="Brand identities", section=_SECTION)
 
 
-@post(f"{ROOT}/brands")
+@sent(f"{ROOT}/brands", page=listed)
 async def generate(session: Visitor, form: SentForm) -> Response[Any]:
-    if (refused := await counting.refusal(session, *_MAKING)) is not None:
-        return await _list_page(session, form, error=refused, status=429)
+    await counting.count(session, *_MAKING)
     job = await session.app.brand_generator.request(
         session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
     )
-    if isinstance(job, Refusal):
-        return await _list_page(session, form, faults=_REFUSALS.faults(job), status=422)
-    return go(f"/brands/jobs/{job.id}")
+    return go(f"/brands/jobs/{_REFUSALS.accepted(job).id}")
 
 
 @get(f"{ROOT}/brands/jobs/{{job_id:str}}")
@@ -99,22 +82,12 @@ async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
 
 
 async def _brand(session: DashboardSession, brand_id: str) -> BrandIdentity:
-    brands = session.app.stores.brands
-    brand = await brands.identity(session.organization_id, brand_id)
-    if brand is None:
-        raise Refused(404, {"error": "There is no such brand identity."})
-    return brand
+    brand = await session.app.stores.brands.identity(session.organization_id, brand_id)
+    return found(brand, "There is no such brand identity.")
 
 
-async def _page(
-    session: DashboardSession,
-    brand: BrandIdentity | None,
-    form: Form | None = None,
-    *,
-    faults: Mapping[str, str] | None = None,
-    error: str | None = None,
-) -> Response[Any]:
-    stores, organization_id = session.app.stores, session.organization_id
+async def _page(session: DashboardSession, brand: BrandIdentity | None) -> Response[Any]:
+    stores, organization_id, form = session.app.stores, session.organization_id, session.typed
     id_ = None if brand is None else brand.id
     context = {
         "brand": brand,
@@ -129,25 +102,20 @@ async def _page(
         "schedules": [
             schedule for schedule in await stores.schedules.all_of(organization_id) if schedule.brand_identity_id == id_
         ],
-        "faults": by_field(faults),
-        "error": error,
     }
-    status = 422 if error or faults else 200
     title = "New brand identity" if brand is None else brand.name
-    return pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
+    return pages.page(session, "brand.html", context, title=title, section=_SECTION)
 
 
 async def _save(session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
     fields, editor = _fields_of(form), session.app.brand_editor
-    if fields is None:
-        return await _page(session, brand, form, faults={"toneProfile": "Choose a tone."})
     if brand is None:
         done = await editor.create(session.organization_id, CreateBrand(**fields))
     else:
         done = await editor.change(session.organization_id, brand.id, ChangeBrand(**fields))
     if isinstance(done, Refusal):
         faults = _REFUSALS.faults(done)
-        return await _page(session, brand, form, faults=faults, error=faults.get(""))
+        raise Unsaved(error=faults.get(""), faults=faults)
     return go(f"/brands/{done.id}", notice="created" if brand is None else "saved")
 
 
@@ -156,7 +124,7 @@ async def begin(session: Visitor) -> Response[Any]:
     return await _page(session, None)
 
 
-@post(f"{ROOT}/brands/new")
+@sent(f"{ROOT}/brands/new", page=begin)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _save(session, None, form)
 
@@ -166,17 +134,16 @@ async def shown(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
     return await _page(session, await _brand(session, brand_id))
 
 
-@post(f"{ROOT}/brands/{{brand_id:str}}")
+@sent(f"{ROOT}/brands/{{brand_id:str}}", page=shown)
 async def save(session: Visitor, form: SentForm, brand_id: FromPath[str]) -> Response[Any]:
     return await _save(session, await _brand(session, brand_id), form)
 
 
-@post(f"{ROOT}/brands/{{brand_id:str}}/delete")
+@sent(f"{ROOT}/brands/{{brand_id:str}}/delete", page=shown)
 async def delete(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
     brand = await _brand(session, brand_id)
     removed = await session.app.stores.brands.remove(session.organization_id, brand.id)
-    if isinstance(removed, Refusal):
-        return await _page(session, brand, error=_REFUSALS.sentence(removed))
+    removed = _REFUSALS.performed(removed, status=422)
     is_named = removed.disabled_events or removed.disabled_schedules
     return go("/brands", notice="brand-deleted" if is_named else "deleted")
 
@@ -190,11 +157,11 @@ def _stored_fields(brand: BrandIdentity) -> dict[str, str]:
     }
 
 
-def _fields_of(form: Form) -> dict[str, Any] | None:
+def _fields_of(form: Form) -> dict[str, Any]:
     tones = {tone.value: tone for tone in ToneProfile}
     tone = tones.get(form.text("toneProfile"))
     if tone is None:
-        return None
+        raise Unsaved(faults={"toneProfile": "Choose a tone."})
     return {
         "name": form.text("name"),
         "website_url": form.text("websiteUrl"),

@@ -1,9 +1,9 @@
-from collections.abc import Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from attrs import frozen
+from attrs import evolve, frozen
 from litestar import Response, get, post
 from litestar.params import FromPath
 from msgspec import Struct
@@ -21,9 +21,8 @@ from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.choices import Option, content_choices, named
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Upload, Visitor
-from contentsvc_http.errors import Refused
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Upload, Visitor, sent
 from contentsvc_http.forms import Form, by_field
 
 _SECTION: Final = "changelog"
@@ -73,21 +72,13 @@ async def _which(session: DashboardSession) -> PublicChangelog:
     stored = await session.app.changelog_editor.find(
         session.organization, session.request.path_params.get("changelog_id")
     )
-    if stored is None:
-        raise Refused(404, {"error": "There is no such changelog."})
-    return stored
+    return found(stored, "There is no such changelog.")
 
 
 async def _page(
-    session: DashboardSession,
-    stored: PublicChangelog,
-    form: Form | None = None,
-    refused: Sequence[Refusal] = (),
-    *,
-    added: Form | None = None,
+    session: DashboardSession, stored: PublicChangelog, *, added: Form | None = None, add_faults: Unsaved | None = None
 ) -> Response[Any]:
     links = ChangelogLinks(base_url=session.app.base_url, slug=stored.slug)
-    faults = by_field({name: text for each in refused for name, text in _REFUSALS.faults(each).items()})
     several = await session.app.changelog_editor.all_of(session.organization)
     integrations = await session.app.stores.directory.integrations(session.organization_id)
     connected = (repository.full_name for integration in integrations for repository in integration.repositories)
@@ -98,13 +89,12 @@ async def _page(
         "changelogs": [(changelog, _at(changelog)) for changelog in several],
         "may_add": len(several) < MAX_CHANGELOGS,
         "links": links,
-        "typed": _fields_of(stored) if form is None else _typed(form),
+        "typed": _fields_of(stored) if session.typed is None else _typed(session.typed),
         "choices": content_choices(),
         "repositories": [Option(value=name, label=name) for name in names],
         "pictures": [(choice, stored.image(ImageKind(choice.value))) for choice in _PICTURES],
-        "faults": by_field(None) if added is not None else faults,
         "added": {"slug": "", "title": ""} if added is None else {n: added.raw(n) for n in ("slug", "title")},
-        "add_faults": by_field(None) if added is None else faults,
+        "add_faults": by_field(None if add_faults is None else add_faults.faults),
         # On this server, independent of the public base URL.
         "see": ChangelogLinks(slug=stored.slug).home,
         "snippet": _SNIPPET.format(links.embed),
@@ -113,7 +103,8 @@ async def _page(
         "badge": _BADGE.format(links.badge, links.home),
     }
     title = _TITLE if stored.is_first else stored.title
-    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=422 if refused else 200)
+    status = 200 if add_faults is None else add_faults.status
+    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=status)
 
 
 @get(_paths())
@@ -121,13 +112,13 @@ async def shown(session: Visitor) -> Response[Any]:
     return await _page(session, await _which(session))
 
 
-@post(_paths())
+@sent(_paths(), page=shown)
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
     command = _command_of(form)
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
-        return await _page(session, stored, form, faults_of(command) or [done])
+        raise _unsaved(faults_of(command) or [done])
     return go(_at(stored), notice="saved")
 
 
@@ -136,7 +127,8 @@ async def add(session: Visitor, form: SentForm) -> Response[Any]:
     command = CreateChangelog(slug=form.text("slug"), title=form.text("title"))
     done = await session.app.changelog_editor.create(session.organization, command)
     if isinstance(done, Refusal):
-        return await _page(session, await _which(session), refused=faults_of(command) or [done], added=form)
+        faults = _unsaved(faults_of(command) or [done])
+        return await _page(session, await _which(session), added=form, add_faults=faults)
     return go(_at(done), notice="saved")
 
 
@@ -145,21 +137,18 @@ async def picture(upload: Upload) -> Response[Any]:
     session, content = upload
     form, stored = session.form, await _which(session)
     kind = named(ImageKind, form.text("kind"))
-    if not content and not form.is_on("delete"):
-        empty = invalid(kind.value, "must be a file: choose one")
-        return await _page(session, stored, refused=[empty])
-    done = await session.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
+    done: PublicChangelog | Refusal = invalid(kind.value, "must be a file: choose one")
+    if content or form.is_on("delete"):
+        done = await session.app.changelog_editor.set_image(stored, kind, None if form.is_on("delete") else content)
     if isinstance(done, Refusal):
-        return await _page(session, stored, refused=[done])
+        return await _page(evolve(session, unsaved=_unsaved([done], keeps=False)), stored)
     return go(_at(stored), notice="saved")
 
 
 @get(_paths("/images/{kind:str}"))
 async def shown_picture(session: Visitor, kind: FromPath[str]) -> Response[Any]:
-    stored = await _which(session)
-    image = await session.app.stores.changelogs.image(stored, named(ImageKind, kind))
-    if image is None:
-        raise Refused(404, {"error": "There is no such picture."})
+    image = await session.app.stores.changelogs.image(await _which(session), named(ImageKind, kind))
+    image = found(image, "There is no such picture.")
     return Response(image.content, media_type=image.mark.media_type, headers=_PRIVATE)
 
 
@@ -201,7 +190,7 @@ async def confirm(session: Visitor) -> Response[Any]:
     return go(_at(stored)) if stored.is_public or not session.may_write else await _question(session, stored)
 
 
-@post(_paths("/switch"))
+@sent(_paths("/switch"), page=shown)
 async def switch(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
     is_public = form.text("to") == "on"
@@ -213,15 +202,22 @@ async def switch(session: Visitor, form: SentForm) -> Response[Any]:
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
         # Another organization has taken the slug meanwhile.
-        return await _page(session, stored, refused=[done])
+        raise _unsaved([done], keeps=False)
     return go(_at(stored), notice="enabled" if is_public else "disabled")
 
 
-@post(f"{ROOT}/changelogs/{{changelog_id:str}}/delete")
+@sent(f"{ROOT}/changelogs/{{changelog_id:str}}/delete", page=shown)
 async def delete(session: Visitor) -> Response[Any]:
     stored = await _which(session)
     refused = await session.app.changelog_editor.remove(stored)
-    return go("/changelog", notice="deleted") if refused is None else await _page(session, stored, refused=[refused])
+    if refused is not None:
+        raise _unsaved([refused], keeps=False)
+    return go("/changelog", notice="deleted")
+
+
+def _unsaved(refused: Iterable[Refusal], *, keeps: bool = True) -> Unsaved:
+    faults = {name: text for each in refused for name, text in _REFUSALS.faults(each).items()}
+    return Unsaved(faults=faults, keeps=keeps)
 
 
 def _at(changelog: PublicChangelog) -> str:

@@ -1,6 +1,6 @@
 from typing import Any, Final
 
-from litestar import Response, post
+from litestar import Response
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
@@ -13,14 +13,14 @@ from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, provider_named
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import name_of
 from contentsvc_http.dashboard.integrations import (
-    FIELDS,
-    no_form,
-    no_integration,
-    rows,
+    UNKNOWN_INTEGRATION,
+    integrations,
     serves_this_machine,
+    show,
     shown_integration,
 )
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.forms import Form
 from contentsvc_http.words import sentence
 
@@ -36,16 +36,13 @@ _AT_FAULT: Final = {
 }
 
 
-@post(f"{ROOT}/integrations")
+@sent(f"{ROOT}/integrations", page=integrations)
 async def connect(session: Visitor, form: SentForm) -> Response[Any]:
     provider = provider_named(form.text("provider"))
     # Counted as the same operation of /v1; unknown providers are refused anyway.
-    path = None if provider is None else connecting_path(provider.slug)
-    refused = None if path is None else await counting.refusal(session, "POST", path)
-    if refused is None:
-        connected = await session.sent_once(lambda: _connect(session, form))
-    else:
-        connected = Refusal(RefusalKind.LIMIT, refused)
+    if provider is not None:
+        await counting.count(session, "POST", connecting_path(provider.slug))
+    connected = await session.sent_once(lambda: _connect(session, form))
     if connected is None:
         return pages.go("/integrations", notice="sent-before")
     if isinstance(connected, Connected):
@@ -65,26 +62,15 @@ async def connect(session: Visitor, form: SentForm) -> Response[Any]:
         fault += f" Try again in {connected.retry_after_s} seconds."
     if connected.kind is RefusalKind.HOST_UNREACHABLE and not form.text("repository_id") and not form.text("token"):
         fault += _WITHOUT
-    at_fault = _AT_FAULT.get(connected.field or "")
-    context = {
-        **await rows(session),
-        **no_form(),
-        "typed": {name: form.text(name) for name in FIELDS},
-        "had_token": bool(form.text("token")),
-        "fault": fault,
-        "at_fault": at_fault,
-        "error": fault if at_fault is None else "Nothing was connected: one field below needs another look.",
-    }
-    status = 422 if refused is None else 429
-    return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION, status=status)
+    if (at_fault := _AT_FAULT.get(connected.field or "")) is None:
+        raise Unsaved(error=fault)
+    raise Unsaved(error="Nothing was connected: one field below needs another look.", faults={at_fault: fault})
 
 
-@post(f"{ROOT}/integrations/{{integration_id:str}}/disconnect")
+@sent(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", page=show)
 async def disconnect(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
-    gone = await session.app.connector.disconnect(session.organization_id, integration_id)
-    if gone is None:
-        raise no_integration()
+    gone = found(await session.app.connector.disconnect(session.organization_id, integration_id), UNKNOWN_INTEGRATION)
     context = {
         "integration": integration,
         "name": name_of(integration),

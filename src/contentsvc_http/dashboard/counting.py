@@ -2,6 +2,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from contentsvc_core.access.rates import RATES, WINDOW_MS, Bucket, Rate, rate_of
 from contentsvc_core.access.window import Verdict, refusal_headers
+from contentsvc_http.dashboard.refusals import Unsaved
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused
 
@@ -9,12 +10,13 @@ WINDOW_S = WINDOW_MS // 1000
 _TOO_MANY = 429
 
 
-async def refusal(session: DashboardSession, method: str, template: str) -> str | None:
-    """Count an operation of ``/v1``; return its refusal as text, or ``None`` if the operation is admitted."""
+async def count(session: DashboardSession, method: str, template: str) -> None:
+    """Count an operation of ``/v1``; raise :class:`Unsaved` if there were too many."""
     rate = rate_of(method, template)
     assert rate is not None
     verdict = await session.app.limiter.hit_by(session.signed_in.key, rate)
-    return None if verdict.admitted else _words(verdict)
+    if not verdict.admitted:
+        raise Unsaved(error=_words(verdict), status=_TOO_MANY)
 
 
 async def admit(session: DashboardSession, rate: Rate) -> None:

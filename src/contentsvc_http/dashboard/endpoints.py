@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any, Final, final
 
 from attrs import frozen
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import CONFIRMING_TOGETHER, CREATING_ENDPOINTS, TESTING_ENDPOINTS
@@ -23,17 +23,15 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.recipients import RecipientBody, RecipientStatus
 from contentsvc_core.outgoing.targets import format_of_target
 from contentsvc_core.read_model import LogSearch, stretch_at
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
-from contentsvc_http.errors import Refused
-from contentsvc_http.forms import Form, by_field
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
+from contentsvc_http.forms import Form
 
 _SECTION: Final = "endpoints"
 _PATH: Final = f"{ROOT}/endpoints"
@@ -58,6 +56,7 @@ _FORMATS: Final = {
 _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
 _NO_MESSAGES: Final = "no messages"
+_UNKNOWN: Final = f"{UNKNOWN_ENDPOINT.message()}."
 
 _REFUSALS: Final = FormRefusals(
     fields={"": "url", "url": "url", "description": "description", "format": "format"},
@@ -90,9 +89,8 @@ class EndpointRow:
         return f"{number} of {len(self.recipients)} addresses not confirmed" if number else ""
 
 
-async def _list_page(
-    session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
-) -> Response[Any]:
+@get(_PATH)
+async def listed(session: Visitor) -> Response[Any]:
     owner = session.organization_id
     newest = await session.lists(lambda: session.app.stores.read_model.newest_entries(owner))
     stored = await session.app.stores.endpoints.endpoints(owner)
@@ -109,30 +107,20 @@ async def _list_page(
             )
             for endpoint, body in zip(endpoints, bodies, strict=True)
         ],
-        **_typed(form, None),
-        "faults": by_field(faults),
+        **_typed(session.typed, None),
     }
-    return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION, status=status)
+    return pages.page(session, "endpoints.html", context, title="Webhooks out", section=_SECTION)
 
 
-@get(_PATH)
-async def listed(session: Visitor) -> Response[Any]:
-    return await _list_page(session, None)
-
-
-@post(_PATH)
+@sent(_PATH, page=listed)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.admit(session, CREATING_ENDPOINTS)
-    command = read_command(CreateEndpoint, _fields(form))
-    created = (
-        command
-        if isinstance(command, Refusal)
-        else await session.sent_once(lambda: session.app.endpoint_editor.create(session.organization_id, command))
+    command = _REFUSALS.accepted(read_command(CreateEndpoint, _fields(form)))
+    created = _REFUSALS.accepted(
+        await session.sent_once(lambda: session.app.endpoint_editor.create(session.organization_id, command))
     )
     if created is None:
         return go("/endpoints", notice="sent-before")
-    if isinstance(created, Refusal):
-        return await _list_page(session, form, faults=_REFUSALS.faults(created), status=422)
     if not created.endpoint.is_signed:
         return go(f"/endpoints/{created.endpoint.id}", notice="created")
     return _secret_page(session, created, is_new=True)
@@ -140,98 +128,7 @@ async def create(session: Visitor, form: SentForm) -> Response[Any]:
 
 @get(_ONE)
 async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
-    return await _page(session, await _endpoint(session, endpoint_id))
-
-
-@post(_ONE)
-async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
-    command = read_command(ChangeEndpoint, _fields(form))
-    changed = (
-        command
-        if isinstance(command, Refusal)
-        else await session.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
-    )
-    if isinstance(changed, Refusal):
-        return await _page(session, endpoint, form=form, faults=_REFUSALS.faults(changed), status=422)
-    return go(f"/endpoints/{changed.id}", notice="saved")
-
-
-@post(f"{_ONE}/test")
-async def test(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
-    await counting.admit(session, TESTING_ENDPOINTS)
-    endpoint = await _endpoint(session, endpoint_id)
-    message_id = await session.app.endpoint_editor.test(session.organization_id, endpoint.id)
-    if isinstance(message_id, Refusal):
-        return await _page(session, endpoint, error=_REFUSALS.sentence(message_id), status=409)
-    return go(f"/endpoints/{endpoint.id}", notice="test-sent")
-
-
-@post(f"{_ONE}/confirmations")
-async def confirm(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
-    endpoint = await _endpoint(session, endpoint_id)
-    asked = await session.app.endpoint_editor.ask(session.organization_id, endpoint.id)
-    if isinstance(asked, Refusal):
-        return await _page(session, endpoint, error=_REFUSALS.sentence(asked), status=409)
-    if not asked.addresses:
-        error = " ".join(f"{address} was not asked: {reason}." for address, reason in asked.not_asked.items())
-        return await _page(session, endpoint, error=error, status=429)
-    return go(f"/endpoints/{endpoint.id}", notice="asked")
-
-
-@post(f"{_ONE}/switch")
-async def switch(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
-    enabled = form.text("to") == "on"
-    switching = ChangeEndpoint(enabled=enabled)
-    switched = await session.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
-    if isinstance(switched, Refusal):
-        raise _unknown()
-    return go(f"/endpoints/{switched.id}", notice="enabled" if enabled else "disabled")
-
-
-@post(f"{_ONE}/rotate")
-async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
-    endpoint = await _endpoint(session, endpoint_id)
-    overlap = form.text("overlap")
-    if overlap not in OVERLAPS:
-        error = "Choose how long the old secret goes on to sign."
-        return await _page(session, endpoint, error=error, status=422)
-    rotated = await session.sent_once(
-        lambda: session.app.endpoint_editor.rotate(
-            session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
-        )
-    )
-    if rotated is None:
-        return go(f"/endpoints/{endpoint.id}", notice="sent-before")
-    if not isinstance(rotated, NewSecret):
-        error = _REFUSALS.sentence(rotated)
-        return await _page(session, endpoint, error=error, status=409)
-    return _secret_page(session, rotated, is_new=False)
-
-
-@post(f"{_ONE}/delete")
-async def delete(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
-    if not await session.app.endpoint_editor.remove(session.organization_id, endpoint_id):
-        raise _unknown()
-    return go("/endpoints", notice="deleted")
-
-
-async def _endpoint(session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
-    endpoint = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
-    if endpoint is None:
-        raise _unknown()
-    return endpoint.shown(to_writer=session.may_write)
-
-
-async def _page(
-    session: DashboardSession,
-    endpoint: WebhookEndpoint,
-    *,
-    form: Form | None = None,
-    faults: Mapping[str, str] | None = None,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
     owner, search = session.organization_id, LogSearch(integration_ids=(endpoint.id,))
     entries = await session.lists(lambda: session.app.stores.read_model.log(owner, search, limit=_NEWEST))
     recipients = (await session.app.consents.body(endpoint)).recipients
@@ -247,14 +144,74 @@ async def _page(
         "name": endpoint_name(endpoint),
         "entries": entries,
         "names": names_of((), [endpoint]),
-        **_typed(form, endpoint),
-        "faults": by_field(faults),
+        **_typed(session.typed, endpoint),
         "overlaps": OVERLAPS,
         "overlap": USUAL_OVERLAP,
-        "error": error,
     }
-    title = endpoint_name(endpoint)
-    return pages.page(session, "endpoint.html", context, title=title, section=_SECTION, status=status)
+    return pages.page(session, "endpoint.html", context, title=endpoint_name(endpoint), section=_SECTION)
+
+
+@sent(_ONE, page=show)
+async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    command = _REFUSALS.accepted(read_command(ChangeEndpoint, _fields(form)))
+    changed = await session.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
+    return go(f"/endpoints/{_REFUSALS.accepted(changed).id}", notice="saved")
+
+
+@sent(f"{_ONE}/test", page=show)
+async def test(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    await counting.admit(session, TESTING_ENDPOINTS)
+    endpoint = await _endpoint(session, endpoint_id)
+    _REFUSALS.performed(await session.app.endpoint_editor.test(session.organization_id, endpoint.id))
+    return go(f"/endpoints/{endpoint.id}", notice="test-sent")
+
+
+@sent(f"{_ONE}/confirmations", page=show)
+async def confirm(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    asked = _REFUSALS.performed(await session.app.endpoint_editor.ask(session.organization_id, endpoint.id))
+    if not asked.addresses:
+        error = " ".join(f"{address} was not asked: {reason}." for address, reason in asked.not_asked.items())
+        raise Unsaved(error=error, status=429, keeps=False)
+    return go(f"/endpoints/{endpoint.id}", notice="asked")
+
+
+@sent(f"{_ONE}/switch", page=show)
+async def switch(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    enabled = form.text("to") == "on"
+    switching = ChangeEndpoint(enabled=enabled)
+    switched = await session.app.endpoint_editor.change(session.organization_id, endpoint_id, switching)
+    return go(f"/endpoints/{found(switched, _UNKNOWN).id}", notice="enabled" if enabled else "disabled")
+
+
+@sent(f"{_ONE}/rotate", page=show)
+async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
+    endpoint = await _endpoint(session, endpoint_id)
+    overlap = form.text("overlap")
+    if overlap not in OVERLAPS:
+        raise Unsaved(error="Choose how long the old secret goes on to sign.", keeps=False)
+    rotated = _REFUSALS.performed(
+        await session.sent_once(
+            lambda: session.app.endpoint_editor.rotate(
+                session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
+            )
+        )
+    )
+    if rotated is None:
+        return go(f"/endpoints/{endpoint.id}", notice="sent-before")
+    return _secret_page(session, rotated, is_new=False)
+
+
+@sent(f"{_ONE}/delete", page=show)
+async def delete(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
+    found(await session.app.endpoint_editor.remove(session.organization_id, endpoint_id), _UNKNOWN)
+    return go("/endpoints", notice="deleted")
+
+
+async def _endpoint(session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
+    stored = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
+    return found(stored, _UNKNOWN).shown(to_writer=session.may_write)
 
 
 def _secret_page(session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
@@ -304,7 +261,3 @@ async def _successes(session: DashboardSession) -> Mapping[str, str]:
             ended[count.integration_id] += count.number
             delivered[count.integration_id] += count.number if count.status is LogStatus.SUCCESS else 0
     return {id_: f"{share(delivered[id_], number)} of {number}" for id_, number in ended.items()}
-
-
-def _unknown() -> Refused:
-    return Refused(404, {"error": f"{UNKNOWN_ENDPOINT.message()}."})

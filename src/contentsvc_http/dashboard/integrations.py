@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.code_hosts import HostAnswer
@@ -14,7 +14,6 @@ from contentsvc_core.identifiers import is_loopback, repository_id
 from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.read_model import LogCount, LogSearch
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
@@ -25,14 +24,15 @@ from contentsvc_http.dashboard.charts import Columns, columns, last_days, share,
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
-from contentsvc_http.errors import Refused
+from contentsvc_http.dashboard.refusals import Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 
 _ROTATING: Final = ("POST", "/v1/integrations/{integrationId}/rotate-secret")
 _SECTION: Final = "integrations"
 _NEWEST: Final = 10
+UNKNOWN_INTEGRATION: Final = f"{UNKNOWN.message()}."
 #: The fields of the form that connects a repository.
-FIELDS: Final = ("repository", "provider", "repository_id", "branch")
+_FIELDS: Final = ("repository", "provider", "repository_id", "branch")
 #: The providers in the order of the form: those with a public code host first.
 _PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 DAYS: Final = 14
@@ -93,21 +93,22 @@ class IntegrationRow:
 
 @get(f"{ROOT}/integrations")
 async def integrations(session: Visitor) -> Response[Any]:
-    shown = await rows(session)
+    shown, typed = await _rows(session), session.typed
     if session.is_partial:
         return pages.part(session, "integrations_now.html", shown)
-    return pages.page(session, "integrations.html", {**shown, **no_form()}, title="Integrations", section=_SECTION)
+    context = {
+        **shown,
+        "providers": _PROVIDERS,
+        "typed": {name: typed.text(name) if typed else "" for name in _FIELDS},
+        "had_token": typed is not None and bool(typed.text("token")),
+    }
+    return pages.page(session, "integrations.html", context, title="Integrations", section=_SECTION)
 
 
 async def shown_integration(session: DashboardSession, integration_id: str) -> Integration:
-    integration = await session.app.stores.directory.integration(session.organization_id, integration_id)
-    if integration is None:
-        raise no_integration()
-    return integration
-
-
-def no_integration() -> Refused:
-    return Refused(404, {"error": f"{UNKNOWN.message()}."})
+    return found(
+        await session.app.stores.directory.integration(session.organization_id, integration_id), UNKNOWN_INTEGRATION
+    )
 
 
 def serves_this_machine(session: DashboardSession) -> bool:
@@ -115,17 +116,7 @@ def serves_this_machine(session: DashboardSession) -> bool:
     return is_loopback(urlsplit(session.app.base_url).hostname or "")
 
 
-def no_form() -> dict[str, Any]:
-    return {
-        "providers": _PROVIDERS,
-        "typed": dict.fromkeys(FIELDS, ""),
-        "fault": None,
-        "at_fault": None,
-        "had_token": False,
-    }
-
-
-async def rows(session: DashboardSession) -> dict[str, Any]:
+async def _rows(session: DashboardSession) -> dict[str, Any]:
     organization_id = session.organization_id
     connected = await session.app.stores.directory.integrations(organization_id)
     newest = await session.lists(lambda: session.app.stores.read_model.newest_entries(organization_id))
@@ -144,43 +135,53 @@ async def rows(session: DashboardSession) -> dict[str, Any]:
 @get(f"{ROOT}/integrations/{{integration_id:str}}")
 async def show(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
-    return await _page(session, integration)
+    organization_id = session.organization_id
+    search = LogSearch(integration_ids=(integration.id,))
+    entries = await session.lists(lambda: session.app.stores.read_model.log(organization_id, search, limit=_NEWEST))
+    passed = await traffic(session)
+    context = {
+        "integration": integration,
+        "provider": provider_of(integration),
+        "name": name_of(integration),
+        "urls": urls_of(session, integration),
+        "is_local": serves_this_machine(session),
+        "traffic": passed.get(integration.id) or no_traffic(session),
+        "entries": entries,
+        "names": names_of([integration]),
+        "overlaps": OVERLAPS,
+        "overlap": USUAL_OVERLAP,
+    }
+    return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION)
 
 
 async def _switched(session: DashboardSession, integration_id: str, *, enabled: bool) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
-    if not await session.app.stores.directory.enable_integration(
-        session.organization_id, integration.id, enabled=enabled
-    ):
-        raise no_integration()
+    switch = session.app.stores.directory.enable_integration
+    found(await switch(session.organization_id, integration.id, enabled=enabled), UNKNOWN_INTEGRATION)
     return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
 
 
-@post(f"{ROOT}/integrations/{{integration_id:str}}/enable")
+@sent(f"{ROOT}/integrations/{{integration_id:str}}/enable", page=show)
 async def enable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
     return await _switched(session, integration_id, enabled=True)
 
 
-@post(f"{ROOT}/integrations/{{integration_id:str}}/disable")
+@sent(f"{ROOT}/integrations/{{integration_id:str}}/disable", page=show)
 async def disable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
     return await _switched(session, integration_id, enabled=False)
 
 
-@post(f"{ROOT}/integrations/{{integration_id:str}}/ping")
+@sent(f"{ROOT}/integrations/{{integration_id:str}}/ping", page=show)
 async def ping(session: Visitor, form: SentForm, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
-    number = repository_id(form.text("repository"))
-    if number is None or all(repository.id != number for repository in integration.repositories):
-        raise Refused(404, {"error": "This integration has no such repository."})
+    number, numbers = repository_id(form.text("repository")), {each.id for each in integration.repositories}
+    number = found(number if number in numbers else None, "This integration has no such repository.")
     try:
-        outcome = await _pinged(session, integration, number)
+        outcome = found(await _pinged(session, integration, number), UNKNOWN_INTEGRATION)
     except SecretUnreadable as exc:
-        return await _page(session, integration, error=f"No ping was sent: {exc}.", status=409)
-    if outcome is None:
-        raise no_integration()
+        raise Unsaved(error=f"No ping was sent: {exc}.", status=409) from exc
     if isinstance(outcome, Rejected):
-        error = f"The ping was refused with {outcome.status}: {outcome.error}."
-        return await _page(session, integration, error=error, status=outcome.status)
+        raise Unsaved(error=f"The ping was refused with {outcome.status}: {outcome.error}.", status=outcome.status)
     return go(f"/integrations/{integration.id}", notice="pinged")
 
 
@@ -201,15 +202,13 @@ async def _pinged(session: DashboardSession, integration: Integration, number: i
     return await session.dashboard.receiver.receive(delivery) if refused is None else refused
 
 
-@post(f"{ROOT}/integrations/{{integration_id:str}}/rotate")
+@sent(f"{ROOT}/integrations/{{integration_id:str}}/rotate", page=show)
 async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
-    if (refused := await counting.refusal(session, *_ROTATING)) is not None:
-        return await _page(session, integration, error=refused, status=429)
+    await counting.count(session, *_ROTATING)
     overlap = form.text("overlap")
     if overlap not in OVERLAPS:
-        error = "Choose how long the old secret goes on to verify."
-        return await _page(session, integration, error=error, status=422)
+        raise Unsaved(error="Choose how long the old secret goes on to verify.")
     rotated = await session.sent_once(
         lambda: session.app.rotator.rotate(
             session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
@@ -217,8 +216,7 @@ async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]
     )
     if rotated is None:
         return go(f"/integrations/{integration.id}", notice="sent-before")
-    if isinstance(rotated, Refusal):
-        raise Refused(404, {"error": f"{rotated.message()}."})
+    rotated = found(rotated, UNKNOWN_INTEGRATION)
     is_set_at_host = isinstance(rotated.at_host, HostAnswer)
     context = {
         "integration": integration,
@@ -243,30 +241,3 @@ def urls_of(session: DashboardSession, integration: Integration) -> Mapping[int,
         repository.id: webhook_url(session.app.base_url, integration, repository.id)
         for repository in integration.repositories
     }
-
-
-async def _page(
-    session: DashboardSession,
-    integration: Integration,
-    *,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
-    organization_id = session.organization_id
-    search = LogSearch(integration_ids=(integration.id,))
-    entries = await session.lists(lambda: session.app.stores.read_model.log(organization_id, search, limit=_NEWEST))
-    passed = await traffic(session)
-    context = {
-        "integration": integration,
-        "provider": provider_of(integration),
-        "name": name_of(integration),
-        "urls": urls_of(session, integration),
-        "is_local": serves_this_machine(session),
-        "traffic": passed.get(integration.id) or no_traffic(session),
-        "entries": entries,
-        "names": names_of([integration]),
-        "overlaps": OVERLAPS,
-        "overlap": USUAL_OVERLAP,
-        "error": error,
-    }
-    return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION, status=status)

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from attrs import field, frozen
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
@@ -15,10 +15,9 @@ from contentsvc_core.zones import day_of, start_of_day
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.counting import WINDOW_S
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.errors import Refused
-from contentsvc_http.forms import Form, by_field
 
 _SECTION: Final = "keys"
 _SCOPES: Final = {
@@ -72,10 +71,9 @@ class _Listed:
     limits: tuple[_Used, ...] = field(converter=tuple)
 
 
-async def _page(
-    session: DashboardSession, form: Form | None, *, faults: Mapping[str, str] | None = None, status: int = 200
-) -> Response[Any]:
-    keys = await _listed(session)
+@get(f"{ROOT}/keys")
+async def listed(session: Visitor) -> Response[Any]:
+    keys, form = await _listed(session), session.typed
     ended = [key for key in keys if key.state != "active"]
     own = session.signed_in.key
     context = {
@@ -91,17 +89,11 @@ async def _page(
         "ticked": form.texts("scope") if form else tuple(scope.value for scope in DEFAULT_SCOPES),
         "expires": form.text("expires") if form else "",
         "today": day_of(session.organization.time_zone, session.app.clock.now()).isoformat(),
-        "faults": by_field(faults),
     }
-    return pages.page(session, "keys.html", context, title="API keys", section=_SECTION, status=status)
+    return pages.page(session, "keys.html", context, title="API keys", section=_SECTION)
 
 
-@get(f"{ROOT}/keys")
-async def listed(session: Visitor) -> Response[Any]:
-    return await _page(session, None)
-
-
-@post(f"{ROOT}/keys", opt={"scope": Scope.ADMIN})
+@sent(f"{ROOT}/keys", page=listed, opt={"scope": Scope.ADMIN})
 async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     scopes = [scope for scope in Scope if scope.value in form.texts("scope")]
     faults = {} if scopes else {"scope": "Tick what it may do: at least one."}
@@ -115,7 +107,7 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
     for refused in key_faults(form.text("name"), scopes, expires_at, own, now):
         faults |= _REFUSALS.faults(refused)
     if faults:
-        return await _page(session, form, faults=faults, status=422)
+        raise Unsaved(faults=faults)
     await counting.admit(session, ISSUING_KEYS)
     issued = await session.sent_once(
         lambda: session.app.operator.issue_key(
@@ -130,13 +122,13 @@ async def issue(session: Visitor, form: SentForm) -> Response[Any]:
         return go("/keys", notice="sent-before")
     if isinstance(issued, Refusal):
         status = 409 if issued.kind is RefusalKind.LIMIT else 422
-        return await _page(session, form, faults=_REFUSALS.faults(issued), status=status)
+        raise Unsaved(faults=_REFUSALS.faults(issued), status=status)
     return pages.page(
         session, "key_issued.html", {"issued": issued}, title="A new API key", section=_SECTION, status=201
     )
 
 
-@post(f"{ROOT}/keys/{{prefix:str}}/revoke", opt={"scope": Scope.ADMIN})
+@sent(f"{ROOT}/keys/{{prefix:str}}/revoke", page=listed, opt={"scope": Scope.ADMIN})
 async def revoke(session: Visitor, prefix: FromPath[str]) -> Response[Any]:
     key = await session.app.stores.keys.key(prefix)
     if key is None or key.organization_id != session.organization_id:

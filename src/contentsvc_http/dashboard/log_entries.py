@@ -4,7 +4,7 @@ from typing import Any, Final, final
 from urllib.parse import urlencode
 
 from attrs import field, frozen
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Push, Release
@@ -16,7 +16,6 @@ from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import MOST_SIMILAR, Explained
-from contentsvc_core.usecases.replay import Replayed
 from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy, command_of
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256
@@ -25,8 +24,8 @@ from contentsvc_http.dashboard.integration_names import all_names, names_of
 from contentsvc_http.dashboard.integrations import provider_of, urls_of
 from contentsvc_http.dashboard.pages import HEADERS, go, nothing_new
 from contentsvc_http.dashboard.payloads import SHOWN, ShownPayload, payload_text, shown
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor, sent
 from contentsvc_http.errors import Refused
 
 _PATH: Final = f"{ROOT}/integrations/logs/{{log_id:str}}"
@@ -67,17 +66,12 @@ async def raw(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
     return Response(text, media_type="text/plain", headers=HEADERS)
 
 
-@post(f"{_PATH}/replay")
+@sent(f"{_PATH}/replay", page=show)
 async def replay(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
     entry = await _listed(session, log_id)
     replayed = await session.app.replayer.replay(session.organization_id, log_id)
     if isinstance(replayed, Refusal):
-        error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
-        return await _page(session, entry, error=error, status=409)
-    return await _replayed(session, entry, replayed)
-
-
-async def _replayed(session: DashboardSession, entry: ListedEntry, replayed: Replayed) -> Response[Any]:
+        raise Unsaved(error=f"Not replayed. {_REFUSALS.sentence(replayed)}", status=409)
     if is_message_log(entry):
         # The message has a log entry only after the first answer.
         return go(f"/endpoints/{entry.integration_id}", notice="resent")
@@ -102,19 +96,10 @@ async def _shown(session: DashboardSession, entry: ListedEntry) -> tuple[LogEntr
 
 
 async def _listed(session: DashboardSession, log_id: str) -> ListedEntry:
-    entry = await session.app.stores.read_model.entry(session.organization_id, log_id)
-    if entry is None:
-        raise Refused(404, {"error": _UNKNOWN})
-    return entry
+    return found(await session.app.stores.read_model.entry(session.organization_id, log_id), _UNKNOWN)
 
 
-async def _page(
-    session: DashboardSession,
-    entry: ListedEntry,
-    *,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
+async def _page(session: DashboardSession, entry: ListedEntry) -> Response[Any]:
     integration = await session.app.stores.directory.integration(session.organization_id, entry.integration_id)
     is_message = is_message_log(entry)
     endpoint = None
@@ -139,9 +124,8 @@ async def _page(
         "left_out": 0 if full is None else full.left_out,
         "led": await session.app.delivery_trails.record_trail(entry),
         "can_be_replayed": session.may_write and (is_message or entry.event is not None),
-        "error": error,
     }
-    return pages.page(session, "log.html", context, title=entry.title, section="logs", status=status)
+    return pages.page(session, "log.html", context, title=entry.title, section="logs")
 
 
 def _repository(integration: Integration | None, repository_id: int) -> str | None:

@@ -18,6 +18,7 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.payloads import beginning, visible
 from contentsvc_http.dashboard.session import ROOT, DashboardSession
+from contentsvc_http.forms import by_field
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
@@ -108,12 +109,17 @@ def page(
     section: str,
     status: int = 200,
 ) -> Template:
+    """Return a page; after a refused form, with the reason and the status of the refusal."""
+    unsaved = session.unsaved
     shown = {
         "title": title,
         "section": section,
         "notice": _NOTICES.get(session.query.get("notice", "")),
+        "faults": by_field(None if unsaved is None else unsaved.faults),
+        "error": None if unsaved is None else unsaved.error,
         **(context or {}),
     }
+    status = status if unsaved is None else unsaved.status
     if not shown.get("error") and (shown.get("faults") or shown.get("add_faults")):
         shown["error"] = UNSAVED
     return part(session, template, shown, status=status)

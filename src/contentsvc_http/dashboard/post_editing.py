@@ -10,16 +10,15 @@ from litestar.params import FromPath
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
 from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
-from contentsvc_core.refusals import Refusal, RefusalKind, wire_name
+from contentsvc_core.refusals import RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.dashboard.social import social_card
-from contentsvc_http.errors import Refused
-from contentsvc_http.forms import Form, by_field
+from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT
 
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
@@ -38,6 +37,7 @@ _LABELS: Final = {
     "repository": "The repository",
 }
 _REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABELS}, labels=_LABELS)
+_CONFLICT: Final = 409
 #: The form of times in the form: browsers show a calendar for it.
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
@@ -94,10 +94,7 @@ class _Text:
 
 
 async def post_of(session: DashboardSession, post_id: str) -> Post:
-    post = await session.app.stores.posts.post(session.organization_id, post_id)
-    if post is None:
-        raise Refused(404, {"error": "There is no such post."})
-    return post
+    return found(await session.app.stores.posts.post(session.organization_id, post_id), "There is no such post.")
 
 
 async def _preview(session: DashboardSession, markdown: str) -> str | None:
@@ -107,22 +104,11 @@ async def _preview(session: DashboardSession, markdown: str) -> str | None:
     return await session.heavy(lambda: session.app.renderer.render(markdown))
 
 
-async def _page(
-    session: DashboardSession,
-    post: Post | None,
-    text: _Text,
-    *,
-    faults: Mapping[str, str] | None = None,
-    error: str | None = None,
-    conflict: bool = False,
-    is_new: bool = False,
-    status: int = 200,
-) -> Response[Any]:
+async def _page(session: DashboardSession, post: Post | None, text: _Text, *, is_new: bool = False) -> Response[Any]:
     context = {
         "post": post,
         "text": text,
-        "faults": by_field(faults),
-        "conflict": conflict,
+        "conflict": session.unsaved is not None and session.unsaved.status == _CONFLICT,
         "preview": await _preview(session, text.markdown),
         "social": social_card(text.content_type, text.markdown),
         "labels": tuple(Label),
@@ -130,26 +116,23 @@ async def _page(
         "is_new": is_new,
         "is_draft": is_new or (post is not None and post.status is PostStatus.DRAFT),
         "least": local_time(session.organization.time_zone, session.app.clock.now()).strftime(_MINUTE),
-        "error": error,
     }
     title = f"Edit {post.title}" if post is not None else "New post" if is_new else "A deleted post"
-    return pages.page(session, "post_edit.html", context, title=title, section="posts", status=status)
+    return pages.page(session, "post_edit.html", context, title=title, section="posts")
 
 
 async def _save(session: DashboardSession, post_id: str, text: _Text, *, publishes: bool) -> Response[Any]:
     stored = await session.app.stores.posts.post(session.organization_id, post_id)
     if stored is None:
-        return await _gone(session, text)
+        raise Unsaved(error=_GONE, status=404)
     values = text.values(
         session.organization.time_zone, is_draft=stored.status is PostStatus.DRAFT, publishes=publishes
     )
     if text.publish_at == _shown_time(stored, session.organization.time_zone):
         # The shown time lacks the seconds, and is ambiguous when clocks are set back.
         values.pop("publish_at", None)
-    if faults := _faults(values):
-        return await _page(session, stored, text, faults=faults, status=422)
-    if (refused := await counting.refusal(session, *EDITING)) is not None:
-        return await _page(session, stored, text, error=refused, status=429)
+    _check(values)
+    await counting.count(session, *EDITING)
     done = await session.app.post_editor.change(
         session.organization_id,
         post_id,
@@ -160,13 +143,8 @@ async def _save(session: DashboardSession, post_id: str, text: _Text, *, publish
     if isinstance(done, Post):
         return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
     if done.kind is RefusalKind.INVALID:
-        return await _page(session, stored, text, faults=_REFUSALS.faults(done), status=422)
-    stored = await session.app.stores.posts.post(session.organization_id, post_id)
-    if stored is None:
-        return await _gone(session, text)
-    # A second submission overwrites the new version, which the page has shown.
-    text = evolve(text, seen=entity_tag(stored))
-    return await _page(session, stored, text, error=_CHANGED, conflict=True, status=409)
+        raise Unsaved(faults=_REFUSALS.faults(done))
+    raise Unsaved(error=_CHANGED, status=_CONFLICT)
 
 
 async def _create(session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
@@ -175,41 +153,48 @@ async def _create(session: DashboardSession, text: _Text, *, publishes: bool) ->
         "content_type": text.content_type,
         "repository": text.repository or None,
     }
-    if faults := _faults(values):
-        return await _page(session, None, text, faults=faults, is_new=True, status=422)
-    if (refused := await counting.refusal(session, *_CREATING)) is not None:
-        return await _page(session, None, text, error=refused, is_new=True, status=429)
-    created = await session.app.post_editor.create(
-        session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+    _check(values)
+    await counting.count(session, *_CREATING)
+    created = _REFUSALS.accepted(
+        await session.app.post_editor.create(
+            session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+        )
     )
-    if isinstance(created, Refusal):
-        return await _page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
     return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
-
-
-async def _gone(session: DashboardSession, text: _Text) -> Response[Any]:
-    return await _page(session, None, text, error=_GONE, status=404)
 
 
 @get(f"{ROOT}/posts/new")
 async def begin(session: Visitor) -> Response[Any]:
-    return await _page(session, None, _Text(), is_new=True) if session.may_write else go("/posts")
+    text = _Text.of_form(session.typed) if session.typed else _Text()
+    return await _page(session, None, text, is_new=True) if session.may_write else go("/posts")
 
 
-@post(f"{ROOT}/posts/new", request_max_body_size=_MAX_FORM)
+@sent(f"{ROOT}/posts/new", page=begin, request_max_body_size=_MAX_FORM)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
 
 @get(f"{ROOT}/posts/{{post_id:str}}/edit")
 async def edit(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
+    if session.typed is not None:
+        return await _page_again(session, _Text.of_form(session.typed), post_id)
     shown = await post_of(session, post_id)
     if not session.may_write:
         return go(f"/posts/{shown.id}")
     return await _page(session, shown, _Text.of_post(shown, session.organization.time_zone))
 
 
-@post(f"{ROOT}/posts/{{post_id:str}}/edit", request_max_body_size=_MAX_FORM)
+async def _page_again(session: DashboardSession, text: _Text, post_id: str) -> Response[Any]:
+    stored = await session.app.stores.posts.post(session.organization_id, post_id)
+    if stored is None:
+        return await _page(evolve(session, unsaved=Unsaved(error=_GONE, status=404)), None, text)
+    if session.unsaved is not None and session.unsaved.status == _CONFLICT:
+        # A second submission overwrites the new version, which the page shows.
+        text = evolve(text, seen=entity_tag(stored))
+    return await _page(session, stored, text)
+
+
+@sent(f"{ROOT}/posts/{{post_id:str}}/edit", page=edit, request_max_body_size=_MAX_FORM)
 async def save(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     return await _save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
 
@@ -231,13 +216,14 @@ async def preview(session: Visitor, form: SentForm) -> Response[Any]:
     return await _page(session, await post_of(session, form.text("post")), text)
 
 
-def _faults(values: Mapping[str, Any]) -> dict[str, str]:
+def _check(values: Mapping[str, Any]) -> None:
     faults: dict[str, str] = {}
     # One at a time: the core stops at the first fault, and the form names them all.
     for attribute, value in values.items():
         if (fault := post_fault({attribute: value})) is not None:
             faults |= _REFUSALS.faults(fault)
-    return faults
+    if faults:
+        raise Unsaved(faults=faults)
 
 
 def _shown_time(post: Post, zone: ZoneInfo) -> str:

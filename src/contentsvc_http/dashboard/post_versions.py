@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.content.editing import entity_tag
@@ -11,7 +11,8 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.post_editing import post_of
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import Unsaved
+from contentsvc_http.dashboard.session import ROOT, SentForm, Visitor, sent
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.post_versions import read_number
 from contentsvc_http.words import sentence
@@ -25,29 +26,6 @@ MAX_LINES: Final = 2000
 
 @get(f"{ROOT}/posts/{{post_id:str}}/versions")
 async def versions(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _page(session, post_id)
-
-
-@post(f"{ROOT}/posts/{{post_id:str}}/versions")
-async def restore(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
-    if (refused := await counting.refusal(session, *_RESTORING)) is not None:
-        return await _page(session, post_id, error=refused, status=429)
-    seen = form.text("seen")
-    done = await session.app.post_editor.restore(
-        session.organization_id,
-        post_id,
-        read_number(form.text("number")),
-        if_=lambda post: entity_tag(post) == seen,
-        author=session.signed_in.key.prefix,
-    )
-    if isinstance(done, Refusal):
-        return await _page(session, post_id, error=sentence(done.message()), status=409)
-    return go(f"/posts/{done.id}", notice="restored")
-
-
-async def _page(
-    session: DashboardSession, post_id: str, *, error: str | None = None, status: int = 200
-) -> Response[Any]:
     organization_id = session.organization_id
     shown = await post_of(session, post_id)
     kept = accepted(await session.app.post_editor.versions(organization_id, post_id))
@@ -59,10 +37,25 @@ async def _page(
         "versions": kept,
         "chosen": chosen,
         **await session.heavy(lambda: asyncio.to_thread(_differences, kept, chosen)),
-        "error": error,
     }
     title = f"Versions of {shown.title}"
-    return pages.page(session, "post_versions.html", context, title=title, section="posts", status=status)
+    return pages.page(session, "post_versions.html", context, title=title, section="posts")
+
+
+@sent(f"{ROOT}/posts/{{post_id:str}}/versions", page=versions)
+async def restore(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
+    await counting.count(session, *_RESTORING)
+    seen = form.text("seen")
+    done = await session.app.post_editor.restore(
+        session.organization_id,
+        post_id,
+        read_number(form.text("number")),
+        if_=lambda post: entity_tag(post) == seen,
+        author=session.signed_in.key.prefix,
+    )
+    if isinstance(done, Refusal):
+        raise Unsaved(error=sentence(done.message()), status=409)
+    return go(f"/posts/{done.id}", notice="restored")
 
 
 def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:

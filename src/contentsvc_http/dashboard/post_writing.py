@@ -1,7 +1,7 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.content.posts import ContentType
@@ -12,23 +12,21 @@ from contentsvc_core.workflows.causes import Generation, Source, sources_of
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_page
 from contentsvc_http.dashboard.pages import go
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import Unsaved
+from contentsvc_http.dashboard.session import ROOT, SentForm, Visitor, sent
 from contentsvc_http.errors import Refused
-from contentsvc_http.forms import Form, by_field
+from contentsvc_http.forms import Form
 from contentsvc_http.words import CONTENT, LOOKBACKS
 
 _WRITING: Final = ("POST", "/v1/posts/generate")
 _SECTION: Final = "posts"
 
 
-async def _page(
-    session: DashboardSession,
-    form: Form | None,
-    *,
-    faults: Mapping[str, str] | None = None,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
+@get(f"{ROOT}/posts/write")
+async def write(session: Visitor) -> Response[Any]:
+    if not session.may_write:
+        return go("/posts")
+    form = session.typed
     sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
     context = {
         "sources": [(source, _value(source)) for source in sources],
@@ -41,28 +39,18 @@ async def _page(
         "brand_id": "" if form is None else form.text("brandIdentityId"),
         "commits": form is None or form.is_on("commits"),
         "releases": form is None or form.is_on("releases"),
-        "faults": by_field(faults),
-        "error": error,
     }
-    return pages.page(session, "post_write.html", context, title="Write from commits", section=_SECTION, status=status)
+    return pages.page(session, "post_write.html", context, title="Write from commits", section=_SECTION)
 
 
-@get(f"{ROOT}/posts/write")
-async def write(session: Visitor) -> Response[Any]:
-    return await _page(session, None) if session.may_write else go("/posts")
-
-
-@post(f"{ROOT}/posts/write")
+@sent(f"{ROOT}/posts/write", page=write)
 async def generate(session: Visitor, form: SentForm) -> Response[Any]:
     sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
     command = _generation_of(form, sources)
-    if isinstance(command, dict):
-        return await _page(session, form, faults=command, status=422)
-    if (refused := await counting.refusal(session, *_WRITING)) is not None:
-        return await _page(session, form, error=refused, status=429)
+    await counting.count(session, *_WRITING)
     job = await session.app.generator.request(session.organization_id, command)
     if isinstance(job, Refusal):
-        return await _page(session, form, error=f"{job.message()}.", status=422)
+        raise Unsaved(error=f"{job.message()}.")
     return go(f"/posts/jobs/{job.id}")
 
 
@@ -89,7 +77,7 @@ async def follow(session: Visitor, job_id: FromPath[str]) -> Response[Any]:
     )
 
 
-def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict[str, str]:
+def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost:
     faults: dict[str, str] = {}
     if form.text("contentType") not in {kind.value for kind in ContentType}:
         faults["contentType"] = "Choose what is to be written."
@@ -101,7 +89,7 @@ def _generation_of(form: Form, sources: Sequence[Source]) -> GeneratePost | dict
     if not (form.is_on("commits") or form.is_on("releases")):
         faults["material"] = "Tick commits, releases, or both."
     if faults:
-        return faults
+        raise Unsaved(faults=faults)
     names = [(provider, name) for provider, _, name in (value.partition("/") for value in ticked)]
     return GeneratePost(
         content_type=ContentType(form.text("contentType")),

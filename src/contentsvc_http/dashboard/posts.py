@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import msgspec
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from litestar import Response, get, post
 from litestar.params import FromPath
 
@@ -23,7 +23,8 @@ from contentsvc_core.workflows.causes import sources_of
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.post_editing import EDITING, post_of
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.refusals import Unsaved
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
@@ -104,9 +105,11 @@ async def several(session: Visitor, form: SentForm) -> Response[Any]:
     asks = action is not BulkAction.PUBLISH or form.is_on("all")
     if asks and not form.is_on("confirmed"):
         return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts")
-    if (refused := await counting.refusal(session, *_DOING)) is not None:
-        context["error"] = refused
-        return pages.page(session, "posts_bulk.html", context, title="Posts", section="posts", status=429)
+    try:
+        await counting.count(session, *_DOING)
+    except Unsaved as unsaved:
+        visit = evolve(session, unsaved=unsaved)
+        return pages.page(visit, "posts_bulk.html", context, title="Posts", section="posts")
     result = await session.app.post_editor.bulk(
         session.organization_id, action, [post_id for post_id, _ in titles], author=session.signed_in.key.prefix
     )
@@ -180,12 +183,25 @@ async def list_posts(session: Visitor) -> Response[Any]:
 
 @get(f"{ROOT}/posts/{{post_id:str}}")
 async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _show(session, post_id)
+    stored = await post_of(session, post_id)
+    origin = read_origin(stored.source_metadata)
+    context = {
+        "post": stored,
+        "seen": entity_tag(stored),
+        "public": await _public(session, stored),
+        "kind": CONTENT[stored.content_type],
+        "labels": labels_of(stored),
+        "text": post_text(stored) or plain_text(stored.content),
+        "social": social_card(stored.content_type, stored.markdown),
+        "origin": origin,
+        "run_id": await session.app.stores.run_lists.run_of_post(session.organization_id, stored.id),
+        **await _named(session, origin),
+    }
+    return pages.page(session, "post.html", context, title=stored.title, section="posts")
 
 
 async def _set_status(session: DashboardSession, post_id: str, status: PostStatus) -> Response[Any]:
-    if (refused := await counting.refusal(session, *EDITING)) is not None:
-        return await _show(session, post_id, error=refused, status=429)
+    await counting.count(session, *EDITING)
     seen = session.form.text("seen")
     done = await session.app.post_editor.change(
         session.organization_id,
@@ -195,28 +211,28 @@ async def _set_status(session: DashboardSession, post_id: str, status: PostStatu
         author=session.signed_in.key.prefix,
     )
     if not isinstance(done, Post):
-        return await _show(session, post_id, error=_CHANGED, status=409)
+        raise Unsaved(error=_CHANGED, status=409)
     return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
 
 
-@post(f"{ROOT}/posts/{{post_id:str}}/publish")
+@sent(f"{ROOT}/posts/{{post_id:str}}/publish", page=shown)
 async def publish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
     return await _set_status(session, post_id, PostStatus.PUBLISHED)
 
 
-@post(f"{ROOT}/posts/{{post_id:str}}/unpublish")
+@sent(f"{ROOT}/posts/{{post_id:str}}/unpublish", page=shown)
 async def unpublish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
     return await _set_status(session, post_id, PostStatus.DRAFT)
 
 
-@post(f"{ROOT}/posts/{{post_id:str}}/delete")
+@sent(f"{ROOT}/posts/{{post_id:str}}/delete", page=shown)
 async def delete(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     seen = form.text("seen")
     fault = await session.app.post_editor.remove(
         session.organization_id, post_id, if_=lambda post: entity_tag(post) == seen
     )
     if fault is not None:
-        return await _show(session, post_id, error=_CHANGED, status=409)
+        raise Unsaved(error=_CHANGED, status=409)
     return go("/posts", notice="deleted")
 
 
@@ -232,31 +248,6 @@ def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneIn
     known_ids = {brand.id for brand in brands}
     unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known_ids]
     return unknown_brand(unknown[0]) if unknown else query
-
-
-async def _show(
-    session: DashboardSession,
-    post_id: str,
-    *,
-    error: str | None = None,
-    status: int = 200,
-) -> Response[Any]:
-    shown = await post_of(session, post_id)
-    origin = read_origin(shown.source_metadata)
-    context = {
-        "post": shown,
-        "seen": entity_tag(shown),
-        "public": await _public(session, shown),
-        "kind": CONTENT[shown.content_type],
-        "labels": labels_of(shown),
-        "text": post_text(shown) or plain_text(shown.content),
-        "social": social_card(shown.content_type, shown.markdown),
-        "origin": origin,
-        "run_id": await session.app.stores.run_lists.run_of_post(session.organization_id, shown.id),
-        **await _named(session, origin),
-        "error": error,
-    }
-    return pages.page(session, "post.html", context, title=shown.title, section="posts", status=status)
 
 
 async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]]:

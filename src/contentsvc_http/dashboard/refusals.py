@@ -1,11 +1,42 @@
 from collections.abc import Mapping
-from typing import final
+from typing import TypeVar, final
 
 from attrs import field, frozen
 
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_http.errors import Refused
 from contentsvc_http.words import sentence
+
+_Result = TypeVar("_Result")
+
+
+def found(result: _Result | Refusal | None, otherwise: str) -> _Result:
+    """Return the object of a page; without it (``None``, ``False`` or a refusal), the page is a 404."""
+    if result is None or result is False or isinstance(result, Refusal):
+        raise Refused(404, {"error": otherwise})
+    return result
+
+
+@final
+class Unsaved(Exception):
+    """A form has changed nothing. Its page is shown again, with the reason and, if it ``keeps`` them, the typed values.
+
+    ``faults`` have the names of the form's fields as keys.
+    """
+
+    def __init__(
+        self,
+        *,
+        error: str | None = None,
+        faults: Mapping[str, str] | None = None,
+        status: int = 422,
+        keeps: bool = True,
+    ) -> None:
+        super().__init__(error)
+        self.error = error
+        self.faults = faults
+        self.status = status
+        self.keeps = keeps
 
 
 @final
@@ -28,3 +59,15 @@ class FormRefusals:
 
     def faults(self, refusal: Refusal) -> dict[str, str]:
         return {self.fields.get(refusal.field or "", ""): self.sentence(refusal)}
+
+    def accepted(self, result: _Result | Refusal) -> _Result:
+        """Return the result of a form, or raise its refusal as :class:`Unsaved`, with the fault beside its field."""
+        if isinstance(result, Refusal):
+            raise Unsaved(faults=self.faults(result))
+        return result
+
+    def performed(self, result: _Result | Refusal, status: int = 409) -> _Result:
+        """Return the result of a button, or raise its refusal as :class:`Unsaved`, with the fault at the top."""
+        if isinstance(result, Refusal):
+            raise Unsaved(error=self.sentence(result), status=status, keeps=False)
+        return result

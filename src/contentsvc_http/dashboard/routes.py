@@ -95,7 +95,10 @@ def dashboard_routes(dashboard: Dashboard) -> Router:
     handlers = [
         asset_route(),
         *sign_in_routes(dashboard),
-        *(handler for module in _MODULES for handler in vars(module).values() if isinstance(handler, HTTPRouteHandler)),
+        # Some modules import a handler of another one, as the page of a form.
+        *dict.fromkeys(
+            handler for module in _MODULES for handler in vars(module).values() if isinstance(handler, HTTPRouteHandler)
+        ),
         *section_routes(Triggers()),
         *section_routes(Schedules()),
         unknown,

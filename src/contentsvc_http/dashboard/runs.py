@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from litestar import Response, get, post
+from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.events.normalized import Release
@@ -15,10 +15,11 @@ from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.pages import ago, go, nothing_new
+from contentsvc_http.dashboard.refusals import Unsaved, found
 from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
-from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor
-from contentsvc_http.errors import Refused, accepted
+from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor, sent
+from contentsvc_http.errors import accepted
 
 _PATH: Final = f"{ROOT}/runs"
 _SECTION: Final = "runs"
@@ -33,10 +34,9 @@ _NO_CANCEL: Final = "The run was not cancelled: it has ended already."
 
 
 async def _find(session: DashboardSession, run_id: str) -> ListedRun:
-    run = await session.lists(lambda: session.app.stores.run_lists.run(session.organization_id, run_id))
-    if run is None:
-        raise Refused(404, {"error": _UNKNOWN})
-    return run
+    return found(
+        await session.lists(lambda: session.app.stores.run_lists.run(session.organization_id, run_id)), _UNKNOWN
+    )
 
 
 @get(_PATH)
@@ -70,36 +70,32 @@ async def list_runs(session: Visitor) -> Response[Any]:
     return pages.page(session, "runs.html", shown, title="Runs", section=_SECTION)
 
 
-async def _shown(session: DashboardSession, run: ListedRun, *, error: str | None = None) -> Response[Any]:
+@get(f"{_PATH}/{{run_id:str}}")
+async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
+    run = await _find(session, run_id)
     context = await _context_of(session, run)
     if not session.is_partial:
-        context |= {"arrived": False, "error": error, **await _event(session, run)}
-        status = 200 if error is None else _CONFLICT
-        return pages.page(session, "run.html", context, title=context["line"].about, section=_SECTION, status=status)
+        context |= {"arrived": False, **await _event(session, run)}
+        return pages.page(session, "run.html", context, title=context["line"].about, section=_SECTION)
     if session.query.get("seen") == context["digest"]:
         return nothing_new()
     return pages.part(session, "run_now.html", context | {"arrived": True})
 
 
-@get(f"{_PATH}/{{run_id:str}}")
-async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
-    return await _shown(session, await _find(session, run_id))
-
-
-@post(f"{_PATH}/{{run_id:str}}/retry")
+@sent(f"{_PATH}/{{run_id:str}}/retry", page=show)
 async def retry(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
     run = await _find(session, run_id)
     if not await session.app.stores.ledger.restart(run.organization_id, run.id, due_at=session.app.clock.now()):
-        return await _shown(session, await _find(session, run.id), error=_NO_RETRY)
+        raise Unsaved(error=_NO_RETRY, status=_CONFLICT)
     session.app.notify()
     return go(f"/runs/{run.id}", notice="retried")
 
 
-@post(f"{_PATH}/{{run_id:str}}/cancel")
+@sent(f"{_PATH}/{{run_id:str}}/cancel", page=show)
 async def cancel(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
     run = await _find(session, run_id)
     if not await session.app.stores.ledger.cancel(run.organization_id, run.id, CANCELLED):
-        return await _shown(session, await _find(session, run.id), error=_NO_CANCEL)
+        raise Unsaved(error=_NO_CANCEL, status=_CONFLICT)
     return go(f"/runs/{run.id}", notice="cancelled")
 
 

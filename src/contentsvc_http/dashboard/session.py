@@ -1,4 +1,6 @@
 import contextlib
+import functools
+import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
@@ -6,9 +8,10 @@ from typing import Any, Final, TypeAlias, TypeVar, final
 from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import evolve, frozen
-from litestar import Request, Response
+from litestar import Request, Response, post
 from litestar.datastructures import Cookie
 from litestar.di import NamedDependency, Provide
+from litestar.handlers import HTTPRouteHandler
 from litestar.params import SkipValidation
 
 from contentsvc_core.access.keyed_requests import KeptAnswer
@@ -19,6 +22,7 @@ from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.dashboard.context import Dashboard
+from contentsvc_http.dashboard.refusals import Unsaved
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form, read_form, read_upload
 from contentsvc_http.same_origin import is_foreign
@@ -70,6 +74,13 @@ class DashboardSession:
     drafts: int = 0
     #: The form of a changing request; empty: the request only reads.
     form: Form = _NO_FORM
+    #: Why the form has changed nothing; ``None``: no form was refused.
+    unsaved: Unsaved | None = None
+
+    @property
+    def typed(self) -> Form | None:
+        """Return the form whose values its page keeps; ``None``: the page shows the stored values."""
+        return self.form if self.unsaved is not None and self.unsaved.keeps else None
 
     @property
     def app(self) -> Application:
@@ -115,9 +126,10 @@ class DashboardSession:
 
     @property
     def is_partial(self) -> bool:
-        """Return whether a script requests a part of the page; history restores need the whole page."""
+        """Return whether a script requests a part of the page; history restores and refused forms need all of it."""
         headers = self.request.headers
-        return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"
+        is_whole = self.unsaved is not None or headers.get("HX-History-Restore-Request") == "true"
+        return headers.get("HX-Request") == "true" and not is_whole
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -150,6 +162,30 @@ def visits(dashboard: Dashboard) -> dict[str, Provide]:
         return _checked(visited, sent, Scope.WRITE), content
 
     return {"session": Provide(session), "form": Provide(form), "upload": Provide(upload)}
+
+
+def sent(
+    path: str | list[str],
+    *,
+    page: HTTPRouteHandler,
+    **options: Any,  # noqa: ANN401  # the framework's own
+) -> Callable[[Callable[..., Awaitable[Response[Any]]]], HTTPRouteHandler]:
+    """Declare the handler of a form. If the handler raises :class:`Unsaved`, that of ``page`` answers in its place."""
+    shown = page.fn
+    names = inspect.signature(shown).parameters
+
+    def declare(handler: Callable[..., Awaitable[Response[Any]]]) -> HTTPRouteHandler:
+        @functools.wraps(handler)
+        async def handle(**arguments: Any) -> Response[Any]:  # noqa: ANN401  # the handler's own
+            try:
+                return await handler(**arguments)
+            except Unsaved as unsaved:
+                arguments["session"] = evolve(arguments["session"], unsaved=unsaved)
+                return await shown(**{name: arguments[name] for name in names})
+
+        return post(path, **options)(handle)
+
+    return declare
 
 
 async def visit(dashboard: Dashboard, request: Request[Any, Any, Any], scope: Scope = Scope.READ) -> DashboardSession:

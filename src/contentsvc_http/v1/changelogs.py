@@ -2,7 +2,6 @@ from typing import Annotated, Any, Final, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.spec import OpenAPIMediaType, RequestBody
 from litestar.params import Parameter
 from msgspec import Struct
 
@@ -19,19 +18,19 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted, refused
 from contentsvc_http.v1.gate import Caller, Gate, Sent
-from contentsvc_http.v1.operations import LOCATED, Operations, RawSchema
+from contentsvc_http.v1.operations import LOCATED, Operations
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
 #: The document names the media types; the bytes themselves tell the type. Some generators of clients know only the
 #: last of them, and all need a schema.
-_PICTURE: Final = RequestBody(
-    required=True,
-    content=dict.fromkeys(
-        ("image/png", "image/jpeg", "image/webp", "application/octet-stream"),
-        OpenAPIMediaType(schema=RawSchema(schema={"type": "string", "format": "binary"})),
-    ),
-)
+_PICTURE: Final = {
+    "content": {
+        media_type: {"schema": {"type": "string", "format": "binary"}}
+        for media_type in ("image/png", "image/jpeg", "image/webp", "application/octet-stream")
+    },
+    "required": True,
+}
 _Kind = Annotated[
     str,
     Parameter(

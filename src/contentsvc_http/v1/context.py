@@ -18,14 +18,14 @@ from contentsvc_core.workflows.context import ContextRecord, RecordBody, is_cust
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.bodies import encoded
 from contentsvc_http.v1.gate import Caller, Gate
-from contentsvc_http.v1.operations import Described, Operations
+from contentsvc_http.v1.operations import Operations, Query
 from contentsvc_http.v1.pages import read_parameters
 
 #: Maximum size of all events of one response, in bytes. Further hits are on the next page.
 MAX_BYTES: Final = 32 * 1024 * 1024
 #: The same of a response with the text of each record.
 MAX_TEXT_BYTES: Final = 8 * 1024 * 1024
-_PARAMETERS: Final[Mapping[str, Described]] = {
+_PARAMETERS: Final[Mapping[str, Query]] = {
     "query": "Words to search for. All words must match. Use `word*` for a prefix, `-word` to exclude a word.",
     "repository": "Only records of this repository (`owner/name`).",
     "eventType": (

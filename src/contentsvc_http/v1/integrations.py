@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
-from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, Integration, Repository
+from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS
 from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import NAME_FORM, NESTED_NAME_FORM
 from contentsvc_core.timestamps import iso_ms
@@ -31,6 +31,7 @@ from contentsvc_http.v1.schemas_integrations import (
     IntegrationStateBody,
     ReconciledBody,
     connected_body,
+    integration_body,
 )
 
 #: The paths of providers do not support the methods of an integration.
@@ -82,7 +83,7 @@ def integration_routes(
         for integration in await directory.integrations(key.organization_id):
             # An integration of a provider that no longer exists is not listed.
             body.get(integration.provider, []).extend(
-                _body(integration, repository) for repository in integration.repositories
+                integration_body(integration, repository) for repository in integration.repositories
             )
         return await gate.answer(key, gate.answers.integrations(body))
 
@@ -102,12 +103,13 @@ def integration_routes(
         async def connect(key: Caller, command: Sent[NewIntegration]) -> Response[Any]:
             connected = await _connect(connector, key, slug, command)
             integration = connected.integration
+            body = integration_body(integration, integration.repositories[0])
             webhook = {
                 "url": connected.url,
                 "secret": None if connected.created_at_host else connected.secret,
                 "createdAtHost": connected.created_at_host,
             }
-            return await gate.answer(key, {slug: _body(integration, integration.repositories[0]), "webhook": webhook})
+            return await gate.answer(key, {slug: body, "webhook": webhook})
 
     for provider in PROVIDERS:
         connecting(provider)
@@ -225,16 +227,4 @@ async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIn
             branch=body.branch,
             token=body.token,
         )
-    )
-
-
-def _body(integration: Integration, repository: Repository) -> IntegrationBody:
-    owner, _, repo = repository.full_name.rpartition("/")
-    return IntegrationBody(
-        id=integration.id,
-        displayName=repository.full_name,
-        owner=owner,
-        repo=repo,
-        defaultBranch=repository.branch,
-        repositoryId=str(repository.id),
     )

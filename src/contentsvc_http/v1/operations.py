@@ -1,7 +1,6 @@
 """Declarations of the operations of ``/v1``: their routes, and their part of the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, final
 
 from litestar import Request
@@ -10,21 +9,12 @@ from litestar.di import Provide
 from litestar.enums import HttpMethod
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import (
-    OpenAPIHeader,
-    OpenAPIMediaType,
-    OpenAPIResponse,
-    Operation,
-    Parameter,
-    RequestBody,
-    Schema,
-)
-from litestar.openapi.spec.enums import OpenAPIType
 from msgspec import Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.schemas import schema_of
 from contentsvc_core.text import one_line
+from contentsvc_http.described import DOCUMENT, Described, header, parameter
 from contentsvc_http.errors import Refused, mebibytes
 from contentsvc_http.responses import ErrorBody
 from contentsvc_http.v1.bodies import read_body
@@ -32,7 +22,7 @@ from contentsvc_http.v1.examples import EXAMPLES
 from contentsvc_http.v1.gate import Caller, Gate
 
 #: The description of a text parameter, or the type and the description of a parameter.
-Described: TypeAlias = str | tuple[Any, str]
+Query: TypeAlias = str | tuple[Any, str]
 
 #: The largest body of an operation that names no other limit, in bytes.
 MAX_BODY: Final = 1024 * 1024
@@ -59,15 +49,11 @@ TAGGED: Final = ResponseHeader(
     name="ETag", value="", description="Version of the post. Send it as `If-Match`.", documentation_only=True
 )
 #: Headers of responses that are not the success, by status; 304 is only that of a post.
-_HEADERS_OF_STATUSES: Final[Mapping[str, Mapping[str, OpenAPIHeader]]] = {
-    "304": {"ETag": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="Version of the post.")},
-    "401": {"WWW-Authenticate": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="Always `Bearer`.")},
-    "405": {"Allow": OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description="The methods of the path.")},
-    "503": {
-        "Retry-After": OpenAPIHeader(
-            schema=Schema(type=OpenAPIType.INTEGER, minimum=1), description="Seconds to wait before you try again."
-        )
-    },
+_HEADERS_OF_STATUSES: Final = {
+    "304": {"ETag": header("Version of the post.")},
+    "401": {"WWW-Authenticate": header("Always `Bearer`.")},
+    "405": {"Allow": header("The methods of the path.")},
+    "503": {"Retry-After": header("Seconds to wait before you try again.", least=1)},
 }
 
 
@@ -87,8 +73,8 @@ class Operations:
         summary: str,
         *,
         description: str | None = None,
-        query: Mapping[str, Described] | None = None,
-        body: type[Struct] | RequestBody | None = None,
+        query: Mapping[str, Query] | None = None,
+        body: type[Struct] | Mapping[str, Any] | None = None,
         body_required: bool = True,
         body_limit: int = MAX_BODY,
         conditions: Sequence[str] = (),
@@ -111,7 +97,7 @@ class Operations:
         dependencies = {"key": Provide(caller if known is None else _knowing(known, caller))}
         statuses = {401, 403, 500, 503, *fails}
         parameters = [_query_parameter(name, each) for name, each in (query or {}).items()]
-        parameters += [_condition(name) for name in conditions]
+        parameters += [parameter("header", name, "A list of entity tags, or `*`.") for name in conditions]
         if "{" in path:
             statuses.add(404)
         if parameters:
@@ -121,7 +107,8 @@ class Operations:
         if isinstance(body, type):
             statuses |= {400, 413, 415}
             dependencies["command"] = Provide(_reading(body, required=body_required))
-            body = _json_body(body, EXAMPLES[operation_id], required=body_required)
+            media = {"schema": schema_of(body), "example": EXAMPLES[operation_id]}
+            body = {"content": {"application/json": media}, "required": body_required}
         route = HTTPRouteHandler(
             path,
             http_method=HttpMethod(method),
@@ -132,7 +119,7 @@ class Operations:
             summary=summary,
             description=description,
             tags=self._tags,
-            operation_class=_documenting(body, parameters),
+            opt={DOCUMENT: [Described(parameters=parameters, body=body, headers=_HEADERS_OF_STATUSES)]},
             response_headers=headers,
             responses={**{each: _error(each, body_limit) for each in sorted(statuses)}, **(responses or {})},
         )
@@ -168,51 +155,13 @@ def _reading(shape: type[Struct], *, required: bool) -> Callable[..., Awaitable[
     return read
 
 
-@dataclass
-class RawSchema(Schema):
-    """A finished JSON Schema in the OpenAPI document."""
-
-    schema: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def to_schema(self) -> dict[str, Any]:
-        return self.schema
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-def _documenting(body: RequestBody | None, parameters: Sequence[Parameter]) -> type[Operation]:
-    @dataclass
-    class Documenting(Operation):
-        def __post_init__(self) -> None:
-            self.request_body = body
-            for status, header in _HEADERS_OF_STATUSES.items():
-                if isinstance(response := (self.responses or {}).get(status), OpenAPIResponse):
-                    response.headers = {**(response.headers or {}), **header}
-            if parameters:
-                self.parameters = [*(self.parameters or []), *parameters]
-
-    return Documenting
-
-
-def _json_body(shape: type[Struct], example: Mapping[str, Any], *, required: bool) -> RequestBody:
-    media = OpenAPIMediaType(schema=RawSchema(schema=schema_of(shape)), example=example)
-    return RequestBody(content={"application/json": media}, required=required)
-
-
-def _query_parameter(name: str, described: Described) -> Parameter:
+def _query_parameter(name: str, described: Query) -> dict[str, Any]:
     shape, description = (str, described) if isinstance(described, str) else described
     schema = schema_of(shape)
     # Only lists have a style: one value or several, separated by commas. A repeated parameter is read as well.
-    explode = False if schema["type"] == "array" else None
-    return Parameter(
-        name=name, param_in="query", description=description, schema=RawSchema(schema=schema), explode=explode
-    )
-
-
-def _condition(name: str) -> Parameter:
-    schema = RawSchema(schema={"type": "string"})
-    return Parameter(name=name, param_in="header", description="A list of entity tags, or `*`.", schema=schema)
+    style = {"explode": False} if schema["type"] == "array" else {}
+    style |= {"allowEmptyValue": False, "allowReserved": False}
+    return parameter("query", name, description, schema) | style
 
 
 def _error(status: int, body_limit: int) -> ResponseSpec:

@@ -4,7 +4,7 @@ from typing import Any, Final, NotRequired, TypedDict
 from litestar import Request
 from litestar.openapi.datastructures import ResponseSpec
 
-from contentsvc_http.v1.operations import Described
+from contentsvc_http.v1.operations import Query
 
 
 class InvalidPageDetails(TypedDict):
@@ -23,7 +23,7 @@ class InvalidListBody(TypedDict):
 
 
 #: The query parameters of a list with pages.
-PAGE: Final[Mapping[str, Described]] = {
+PAGE: Final[Mapping[str, Query]] = {
     "limit": (int, "Items per page, 1 to 100. Default: 10."),
     "page": (int, "Page number, starting at 1."),
 }

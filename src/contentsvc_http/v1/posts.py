@@ -31,7 +31,7 @@ from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
 from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
 from contentsvc_http.v1.gate import Caller, Gate, Sent
-from contentsvc_http.v1.operations import LOCATED, TAGGED, Described, Operations
+from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations, Query
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
 
@@ -40,7 +40,7 @@ _MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
 _LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
-FILTERS: Final[Mapping[str, Described]] = {
+FILTERS: Final[Mapping[str, Query]] = {
     "label": (
         list[Label],
         f"Only posts with one of these labels: a comma-separated list of {_LABELS}.",

@@ -10,10 +10,13 @@ from msgspec import convert, to_builtins
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES
 from contentsvc_core.code_hosts import HostDelivery
-from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile
+from contentsvc_core.commands import values_of
+from contentsvc_core.content.brand import BrandBody, BrandIdentity
+from contentsvc_core.content.brand_changes import ChangeBrand
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostBody, PostStatus
-from contentsvc_core.content.public.changelogs import ChangelogBody, Exposure, LinkBody, PublicChangelog, exposure_body
+from contentsvc_core.content.public.changelogs import ChangelogBody, Exposure, PublicChangelog, exposure_body
+from contentsvc_core.content.public.changes import CreateChangelog
 from contentsvc_core.content.style_fields import options_body, options_of
 from contentsvc_core.content.versions import PostVersion, VersionBody, differences
 from contentsvc_core.content.windows import Lookback, window_at
@@ -21,8 +24,7 @@ from contentsvc_core.events.normalized import Release
 from contentsvc_core.journal import LogEntry, LogStatus, log_body
 from contentsvc_core.lists.pagination import Pagination
 from contentsvc_core.organizations import Integration, Organization, OrganizationBody, Repository, webhook_url
-from contentsvc_core.outgoing.endpoints import EndpointBody, WebhookEndpoint
-from contentsvc_core.outgoing.events import EventType
+from contentsvc_core.outgoing.endpoints import ChangeEndpoint, EndpointBody, WebhookEndpoint
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.consents import ConfirmationRequests, confirmations_body
@@ -46,10 +48,10 @@ from contentsvc_core.workflows.jobs import (
 )
 from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
-from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
+from contentsvc_core.workflows.slots import cron_of, next_slot
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.v1.examples import EXAMPLES
-from contentsvc_http.v1.schemas_integrations import IntegrationBody, ReconciledBody
+from contentsvc_http.v1.schemas_integrations import IntegrationBody, ReconciledBody, integration_body
 from contentsvc_http.v1.schemas_webhook_logs import OneLogBody, ReplayCountBody, ReplayedBatchBody
 
 _BASE_URL: Final = "https://contentsvc.example"
@@ -183,12 +185,9 @@ def _brands() -> dict[str, Any]:
     brand = BrandBody.of(
         BrandIdentity(
             **_OWNED,
+            **values_of(convert({**wanted, **changes}, ChangeBrand)),
             id=f"brand_{_OTHER}",
-            name=wanted["name"],
-            website_url=wanted["websiteUrl"],
             company_name="Acme",
-            audience=changes["audience"],
-            tone_profile=ToneProfile(changes["toneProfile"]),
             language="English",
             updated_at=_NOW,
         )
@@ -204,13 +203,7 @@ def _brands() -> dict[str, Any]:
 
 def _automations() -> dict[str, Any]:
     new, planned = EXAMPLES["createEventTrigger"], EXAMPLES["createSchedule"]
-    times = planned["sourceConfig"]["cron"]
-    cron = Cron(
-        frequency=Frequency(times["frequency"]),
-        day_of_week=times["dayOfWeek"],
-        hour=times["hour"],
-        minute=times["minute"],
-    )
+    cron = cron_of(planned["sourceConfig"]["cron"])
     trigger = TriggerBody.of(
         Trigger(
             **_OWNED,
@@ -255,14 +248,7 @@ def _integrations() -> dict[str, Any]:
         full_name = f"{wanted['owner']}/{wanted['repo']}"
         repository = Repository(id=wanted["repositoryId"], full_name=full_name, branch=wanted.get("branch"))
         integration = Integration(**_OWNED, id=id_, provider=provider.slug, repositories=(repository,))
-        body = IntegrationBody(
-            id=id_,
-            displayName=full_name,
-            owner=wanted["owner"],
-            repo=wanted["repo"],
-            defaultBranch=repository.branch,
-            repositoryId=str(repository.id),
-        )
+        body = integration_body(integration, repository)
         url = webhook_url(_BASE_URL, integration, repository.id)
         connected[f"Connected{provider.slug.title()}Body"] = {
             provider.slug: body,
@@ -332,14 +318,11 @@ def _received() -> dict[str, Any]:
 
 
 def _endpoints() -> dict[str, Any]:
-    wanted = EXAMPLES["createWebhookEndpoint"]
     endpoint = EndpointBody.of(
         WebhookEndpoint(
             **_OWNED,
+            **values_of(convert(EXAMPLES["createWebhookEndpoint"], ChangeEndpoint)),
             id=f"whe_{_UUID}",
-            url=wanted["url"],
-            description=wanted["description"],
-            event_types=convert(wanted["eventTypes"], list[EventType]),
         ),
         {},
     )
@@ -355,17 +338,8 @@ def _endpoints() -> dict[str, Any]:
 
 
 def _changelogs() -> dict[str, Any]:
-    wanted = EXAMPLES["createChangelog"]
-    changelog = PublicChangelog(
-        **_OWNED,
-        slug=wanted["slug"],
-        title=wanted["title"],
-        description=wanted["description"],
-        is_public=wanted["isPublic"],
-        repositories=tuple(wanted["repositories"]),
-        header_links=convert(wanted["headerLinks"], tuple[LinkBody, ...]),
-        updated_at=_NOW,
-    )
+    wanted = values_of(convert(EXAMPLES["createChangelog"], CreateChangelog))
+    changelog = PublicChangelog(**_OWNED, **wanted, updated_at=_NOW)
     body = ChangelogBody.of(changelog, url=f"{_BASE_URL}/changelog/{changelog.slug}")
     return {
         "OneChangelogBody": {"changelog": body},

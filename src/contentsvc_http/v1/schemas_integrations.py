@@ -2,6 +2,7 @@ from typing import Any, Final, Self, TypedDict, final
 
 from msgspec import Struct
 
+from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -16,6 +17,18 @@ class IntegrationBody(TypedDict):
     repo: str
     defaultBranch: str | None
     repositoryId: str
+
+
+def integration_body(integration: Integration, repository: Repository) -> IntegrationBody:
+    owner, _, repo = repository.full_name.rpartition("/")
+    return IntegrationBody(
+        id=integration.id,
+        displayName=repository.full_name,
+        owner=owner,
+        repo=repo,
+        defaultBranch=repository.branch,
+        repositoryId=str(repository.id),
+    )
 
 
 class WebhookBody(TypedDict):

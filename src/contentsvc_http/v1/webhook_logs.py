@@ -13,7 +13,7 @@ from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_f
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.bodies import encoded
 from contentsvc_http.v1.gate import Caller, Gate, Sent
-from contentsvc_http.v1.operations import Described, Operations
+from contentsvc_http.v1.operations import Operations, Query
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.schemas_webhook_logs import OneLogBody, ReplayCountBody, ReplayedBatchBody
 
@@ -32,7 +32,7 @@ _BULK: Final = (
 
 _OUTCOMES: Final = ", ".join(f"`{outcome.value}`" for outcome in LogOutcome)
 _STATUSES: Final = "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`."
-_FILTER: Final[Mapping[str, Described]] = {
+_FILTER: Final[Mapping[str, Query]] = {
     "outcomes": (
         list[LogOutcome],
         f"Only deliveries with these outcomes: a comma-separated list of {_OUTCOMES}.",
