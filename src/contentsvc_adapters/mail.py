@@ -134,6 +134,10 @@ class SmtpSender:
             return Posted(posting=Posting.NOT_TRIED if is_limit else Posting.RETRY, error=_reason(exc))
         except smtplib.SMTPResponseException as exc:
             return _refused(exc.smtp_code, exc.smtp_error)
+        except OSError:
+            raise
+        except Exception as exc:  # noqa: BLE001  # a letter that cannot be written must not stop the others
+            return Posted(posting=Posting.REFUSED, error=f"the mail cannot be written: {type(exc).__name__}")
         return Posted(posting=Posting.SENT)
 
     def _connected(self) -> smtplib.SMTP:
@@ -157,7 +161,9 @@ class SmtpSender:
     def _written(self, letter: Letter) -> EmailMessage:
         message = EmailMessage(policy=_POLICY)
         domain = self._sender.rpartition("@")[2]
-        message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
+        # "=?" begins an encoded word, which the header would decode.
+        name = one_line(letter.sender_name, _NAME).replace("=?", "= ?")
+        message["From"] = Address(display_name=name, addr_spec=self._sender)
         message["To"] = Address(addr_spec=letter.to)
         message["Subject"] = one_line(letter.subject, 200)
         message["Date"] = format_datetime(letter.at)

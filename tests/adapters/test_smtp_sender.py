@@ -67,6 +67,17 @@ async def test_a_long_address_to_leave_stays_readable_for_mail_programs() -> Non
     assert f"Message-ID: <{'a' * 60}@acme.example>" in lines
 
 
+async def test_a_letter_that_cannot_be_written_stops_no_others() -> None:
+    unwritable = evolve(_LETTER, to="no address")
+    encoded = evolve(_LETTER, sender_name="=?utf-8?b?////?=", to="bob@example.org")
+    async with MailServer.running() as server:
+        refused, *sent = await _sender(server).send([unwritable, encoded, _LETTER])
+
+    assert (refused.posting, refused.error) == (Posting.REFUSED, "the mail cannot be written: InvalidHeaderDefect")
+    assert sent == [Posted(posting=Posting.SENT)] * 2
+    assert server.mails[0].message["From"] == f"= ?utf-8?b?////?= <{_FROM}>"
+
+
 @pytest.mark.parametrize(
     "subject",
     [
