@@ -115,7 +115,7 @@ class Database:
         settler = self._settler
         assert isinstance(settler, Bare), "there is no such connection: use execute()"
         writing = self._past(settler, work)
-        writing.add_done_callback(lambda _: self._written())
+        writing.add_done_callback(lambda done: done.cancelled() or done.exception() or self._written())
         return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:
