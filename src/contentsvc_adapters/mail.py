@@ -26,6 +26,7 @@ WITHIN_S: Final = 120.0
 #: The most connections at once: as many as messages to endpoints are sent at once, so that no lease ends in a queue.
 _CONNECTIONS: Final = 32
 _TOO_SLOW: Final = "the server was slow with the mails before"
+_STOPPING: Final = "the service is stopping"
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
@@ -79,6 +80,11 @@ class SmtpSender:
         self._within_s = within_s
         # No threads of the loop's default executor: with a server that hangs, all other work would wait for them.
         self._threads = ThreadPoolExecutor(max_workers=_CONNECTIONS, thread_name_prefix="mails")
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Begin no further letter: running calls return soon, so that the process can store their outcomes."""
+        self._is_closed = True
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, letters)
@@ -102,6 +108,9 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 for letter in letters:
+                    if self._is_closed:
+                        rest = evolve(rest, error=_STOPPING)
+                        break
                     if done and monotonic() > until:
                         rest = evolve(rest, error=_TOO_SLOW)
                         break

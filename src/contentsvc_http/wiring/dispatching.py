@@ -61,4 +61,6 @@ async def dispatching(
     try:
         yield
     finally:
+        if mails is not None:
+            mails.close()
         await worker.close(within_s=_GRACE_S)
