@@ -112,7 +112,7 @@ async def heartbeats(database: Database) -> Mapping[str, int]:
 
 
 async def organization_ids(database: Database) -> Sequence[str]:
-    """Return the ids of all organizations, also of those that cannot be read."""
+    """Return the ids of all organizations, also of unreadable ones."""
     query = select(organizations.c.id).order_by(organizations.c.id)
     return await database.read(lambda connection: connection.scalars(query).all())
 
