@@ -99,7 +99,7 @@ class AnswerReader:
             self._broken("is empty")
         if self._fault is None and not self._streamed:
             self._take(bytes(self._rest))
-        elif self._fault is None and not self._done and self._rest.removeprefix(b"data:").strip() == b"[DONE]":
+        elif self._fault is None and not self._done and bytes(self._rest).removeprefix(b"data:").strip() == b"[DONE]":
             # Some servers send no line feed after the last event.
             self._done = True
         fault = self._fault or ("broke off" if self._streamed and not self._done else self._bad_end())
