@@ -26,6 +26,7 @@ WITHIN_S: Final = 120.0
 #: The most connections at once: as many as messages to endpoints are sent at once, so that no lease ends in a queue.
 _CONNECTIONS: Final = 32
 _TOO_SLOW: Final = "the server was slow with the mails before"
+_STOPPING: Final = "the service is stopping"
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
@@ -79,6 +80,11 @@ class SmtpSender:
         self._within_s = within_s
         # No threads of the loop's default executor: with a server that hangs, all other work would wait for them.
         self._threads = ThreadPoolExecutor(max_workers=_CONNECTIONS, thread_name_prefix="mails")
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Begin no further letter: running calls return soon, so that the process can store their outcomes."""
+        self._is_closed = True
 
     async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, letters)
@@ -102,6 +108,9 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 for letter in letters:
+                    if self._is_closed:
+                        rest = evolve(rest, error=_STOPPING)
+                        break
                     if done and monotonic() > until:
                         rest = evolve(rest, error=_TOO_SLOW)
                         break
@@ -134,6 +143,10 @@ class SmtpSender:
             return Posted(posting=Posting.NOT_TRIED if is_limit else Posting.RETRY, error=_reason(exc))
         except smtplib.SMTPResponseException as exc:
             return _refused(exc.smtp_code, exc.smtp_error)
+        except OSError:
+            raise
+        except Exception as exc:  # noqa: BLE001  # a letter that cannot be written must not stop the others
+            return Posted(posting=Posting.REFUSED, error=f"the mail cannot be written: {type(exc).__name__}")
         return Posted(posting=Posting.SENT)
 
     def _connected(self) -> smtplib.SMTP:
@@ -157,7 +170,9 @@ class SmtpSender:
     def _written(self, letter: Letter) -> EmailMessage:
         message = EmailMessage(policy=_POLICY)
         domain = self._sender.rpartition("@")[2]
-        message["From"] = Address(display_name=one_line(letter.sender_name, _NAME), addr_spec=self._sender)
+        # "=?" begins an encoded word, which the header would decode.
+        name = one_line(letter.sender_name, _NAME).replace("=?", "= ?")
+        message["From"] = Address(display_name=name, addr_spec=self._sender)
         message["To"] = Address(addr_spec=letter.to)
         message["Subject"] = one_line(letter.subject, 200)
         message["Date"] = format_datetime(letter.at)

@@ -16,7 +16,7 @@ class _Faults:
 
     def __init__(self) -> None:
         self._reasons = set[str]()
-        self._last = 0.0
+        self._first = self._last = 0.0
 
     def __call__(self, exc: Exception) -> None:
         if not isinstance(exc, StoreUnavailable):
@@ -25,10 +25,19 @@ class _Faults:
         now = monotonic()
         if now - self._last >= _QUIET_S:
             self._reasons.clear()
+        if not self._reasons:
+            self._first = now
         self._last = now
         if (reason := str(exc)) not in self._reasons:
             self._reasons.add(reason)
             _LOG.warning("store unavailable", reason=reason, advice=_ADVICE)
+
+    def note_write(self) -> None:
+        """Log the end of an outage; called after each write of a process without heartbeats."""
+        now = monotonic()
+        if self._reasons and now - self._last >= _QUIET_S:
+            self._reasons.clear()
+            _LOG.warning("store available again", after_s=round(now - self._first, 1))
 
 
 log_fault: Final = _Faults()

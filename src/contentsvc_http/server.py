@@ -25,6 +25,7 @@ import uvloop
 
 from contentsvc_http.asgi import ASGIApp
 from contentsvc_http.behind import Behind
+from contentsvc_http.faults import log_fault
 from contentsvc_http.probes import Probes
 from contentsvc_http.protocol import BoundedHttp
 from contentsvc_http.roles import Role
@@ -112,6 +113,9 @@ async def _serve(
     stop.starting(task)
 
     async with open_reception(settings) as reception:
+        if not role.works:
+            # In other roles, the engine's heartbeats note it.
+            reception.stores.database.on_written = log_fault.note_write
         collector = Collector()
         probes = Probes(reception.why_not_ready, reception.requests)
         behind = Behind(

@@ -157,7 +157,7 @@ def test_one_large_row_is_enough(writer: Writer, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_thread_that_cannot_copy_is_tried_again(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    failures = [sqlite3.OperationalError("disk I/O error")] * 2
+    failures = [sqlite3.OperationalError("disk I/O error"), PermissionError("the folder was closed")]
 
     def opened() -> sqlite3.Connection:
         if failures:

@@ -194,6 +194,11 @@ async def test_a_server_that_is_slow_and_steady_is_heard_out() -> None:
         assert await written(server.url, patience=Patience(silence_s=1.0)) == DRAFT
 
 
+async def test_the_last_event_needs_no_line_feed() -> None:
+    async with model_server(sent(event(ANSWER, "stop"), DONE.strip())) as server:
+        assert await written(server.url) == DRAFT
+
+
 async def test_the_whole_conversation_has_a_limit() -> None:
     async with model_server(silent_after()) as server:
         with pytest.raises(WriterUnavailable, match=r"has not finished within 0.1 s"):

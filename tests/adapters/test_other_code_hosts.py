@@ -273,14 +273,14 @@ class TestBitbucket:
         listing = f"GET {REPOSITORY}/commits/{'b' * 40}"
         api.reply(
             listing,
-            {"values": [commit(3), commit(2)], "next": f"{api.url}/x?page=aBc&exclude=y"},
+            {"values": [commit(3), commit(2)], "next": f"{api.url}/x?ctx=d0e&page=aBc&exclude=y"},
             {"values": [commit(1)]},
         )
 
         read = await bitbucket.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=500), token=TOKEN)
 
         assert [each.message for each in read.found] == ["feat: 1", "feat: 2", "feat: 3"]
-        assert [each.query["page"] for each in api.requests] == ["1", "aBc"]
+        assert [(each.query["page"], each.query.get("ctx")) for each in api.requests] == [("1", None), ("aBc", "d0e")]
         assert {each.query["exclude"] for each in api.requests} == {"a" * 40}
         assert read.found[0].author.name == "Grace Example"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contentsvc_adapters.sql import check_writable, serving_alone
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 HOLD = """
 import sys
@@ -37,6 +37,16 @@ def test_a_second_process_is_refused_until_the_first_has_ended_however_it_ends(t
         assert [path.name for path in tmp_path.iterdir()] == ["x.db.serving"]
     with serving_alone(database):
         pass
+
+
+def test_no_lock_file_is_left_beside_a_file_of_another_application(tmp_path: Path) -> None:
+    for left in ([], ["x.db.serving"]):
+        message = "another application"
+        with pytest.raises(SchemaMismatch), serving_alone(tmp_path / "x.db"):
+            raise SchemaMismatch(message)
+        assert [path.name for path in tmp_path.iterdir()] == left
+        # A lock file that was there before stays.
+        (tmp_path / "x.db.serving").touch()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -67,6 +67,30 @@ async def test_a_long_address_to_leave_stays_readable_for_mail_programs() -> Non
     assert f"Message-ID: <{'a' * 60}@acme.example>" in lines
 
 
+async def test_a_stop_ends_a_batch_after_the_current_letter_with_its_outcome() -> None:
+    async with MailServer.running() as server:
+        sender = _sender(server)
+        server.on_taken = sender.close
+
+        assert [each.posting for each in await sender.send([_LETTER] * 3)] == [
+            Posting.SENT,
+            Posting.NOT_TRIED,
+            Posting.NOT_TRIED,
+        ]
+        assert len(server.mails) == 1
+
+
+async def test_a_letter_that_cannot_be_written_stops_no_others() -> None:
+    unwritable = evolve(_LETTER, to="no address")
+    encoded = evolve(_LETTER, sender_name="=?utf-8?b?////?=", to="bob@example.org")
+    async with MailServer.running() as server:
+        refused, *sent = await _sender(server).send([unwritable, encoded, _LETTER])
+
+    assert (refused.posting, refused.error) == (Posting.REFUSED, "the mail cannot be written: InvalidHeaderDefect")
+    assert sent == [Posted(posting=Posting.SENT)] * 2
+    assert server.mails[0].message["From"] == f"= ?utf-8?b?////?= <{_FROM}>"
+
+
 @pytest.mark.parametrize(
     "subject",
     [

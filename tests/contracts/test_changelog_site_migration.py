@@ -134,6 +134,25 @@ async def test_unreadable_posts_do_not_keep_others_from_their_paths(older: Datab
 
 
 @since("0013")
+async def test_a_process_leaves_out_a_limited_number_of_unreadable_posts(
+    older: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await older.write(_fill)
+    for number in range(3):
+        await run(older, _POST, id=f"p-0{number}")
+    await run(older, "UPDATE posts SET source_metadata = '{' WHERE id LIKE 'p-0%'")
+    await upgrade(older)
+    monkeypatch.setattr("contentsvc_adapters.sql.changelogs.LEFT_OUT", 2)
+    changelogs, faults = sql_stores(older, RotatingSealer()).changelogs, list[Exception]()
+    changelogs.on_unreadable = faults.append
+
+    while await changelogs.address(limit=1):
+        pass
+
+    assert len(faults) == 2
+
+
+@since("0013")
 async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Database) -> None:
     await older.write(_fill)
     await upgrade(older)

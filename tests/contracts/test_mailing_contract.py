@@ -11,14 +11,15 @@ import pytest
 from attrs import evolve
 from contract_lanes import until_they_wait
 from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, tenant
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 from sqlite_files import file_of
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.schema.mailing import mails
+from contentsvc_adapters.sql.schema.mailing import mails, subscribers
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -349,6 +350,20 @@ def _steps(database: Database, statement: str, parameters: Any) -> int:
         connection.set_progress_handler(count, 100)
         connection.execute(statement, parameters).fetchall()
     return number
+
+
+async def test_an_unreadable_subscriber_holds_up_no_others(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    await changelog_of(acme)
+    for address in ("torn@example.com", "whole@example.com"):
+        await requested(acme, address)
+    torn = update(subscribers).where(subscribers.c.address == "torn@example.com")
+    await database.change(torn.values(status="of a newer version"))
+
+    assert [mail.subscriber.address for mail in await take(acme)] == ["whole@example.com"]
+    with pytest.raises(UnreadableRow, match="newer version"):
+        await take(acme, at=later(minutes=2) + _LEASE, limit=1)
+    assert [mail.subscriber.address for mail in await take(acme, at=later(minutes=2) + _LEASE)] == ["whole@example.com"]
 
 
 async def test_old_mails_and_announcements_are_swept(acme: Tenant) -> None:

@@ -7,13 +7,13 @@ from datetime import datetime
 import pytest
 from attrs import evolve
 from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, release, take, tenant
-from sqlalchemy import update
+from sqlalchemy import select, update
 from test_webhook_endpoints_contract import added
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
+from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_core.content.posts import Post, PostStatus
-from contentsvc_core.errors import Unstorable
+from contentsvc_core.errors import UnreadableRow, Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, listed_entry
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
@@ -369,6 +369,38 @@ async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_other
     found = await taken_at(acme.stores, later(days=1))
     assert sorted(each.message.type for each in found) == ["endpoint.test", "post.published"]
     assert known.id not in {each.message.endpoint_id for each in found}
+
+
+async def test_a_change_of_other_fields_keeps_the_event_types_of_a_newer_version(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    endpoint = await added(acme)
+    types = update(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)
+    await database.change(types.values(event_types='["post.created","post.newer"]'))
+    change = acme.stores.endpoints.change
+
+    await change(acme.id, endpoint.id, lambda each: evolve(each, description="pigeons"))
+    assert [row.event_types for row in await database.rows(select(webhook_endpoints))] == [
+        '["post.created","post.newer"]'
+    ]
+    await change(acme.id, endpoint.id, lambda each: evolve(each, event_types=[EventType.RUN_FAILED]))
+    assert [row.event_types for row in await database.rows(select(webhook_endpoints))] == ['["run.failed"]']
+
+
+async def test_an_unreadable_message_holds_up_no_others(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    endpoint = await added(acme)
+    torn, whole = await waiting(endpoint, acme.stores), await waiting(endpoint, acme.stores, later(seconds=1))
+    await database.change(update(webhook_messages).where(webhook_messages.c.id == torn.id).values(data="{"))
+    take = acme.stores.outbox.take
+
+    taken = await take([torn.id, whole.id], now=later(minutes=1), until=later(minutes=2))
+
+    assert [each.message.id for each in taken] == [whole.id]
+    # Its lease lets the messages behind it pass, and its fault is reported when it is alone.
+    assert await due(acme.stores, later(minutes=1)) == []
+    with pytest.raises(UnreadableRow, match=torn.id):
+        await take([torn.id], now=later(minutes=2), until=later(minutes=3))
+    assert await due(acme.stores, later(minutes=2)) == [whole.id]
 
 
 async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(

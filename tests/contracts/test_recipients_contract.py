@@ -2,8 +2,11 @@
 
 from datetime import datetime
 
-from contract_values import IDS, Stores, Tenant, later, tenant
+from contract_values import IDS, RotatingSealer, Stores, Tenant, later, tenant
+from sqlalchemy import update
 
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema.outgoing import recipients
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import Message, message_for_confirmation, message_for_test
@@ -144,6 +147,20 @@ async def test_a_message_by_mail_comes_with_the_recipients_of_its_target(acme: T
         (_CAT, RecipientStatus.UNCONFIRMED, asking),
         (_ANN, RecipientStatus.CONFIRMED, token),
     ]
+
+
+async def test_an_unreadable_recipient_holds_up_no_messages_of_others(database: Database) -> None:
+    acme = await tenant(sql_stores(database, RotatingSealer()))
+    endpoint = await endpoint_of(acme, _ANN, _BOB)
+    _, torn = await asked(acme, endpoint, _ANN)
+    other = await endpoint_of(acme, _CAT)
+    _, whole = await asked(acme, other, _CAT)
+    of_newer_version = update(recipients).where(recipients.c.address == _ANN).values(status="of a newer version")
+    await database.change(of_newer_version)
+
+    taken = await acme.stores.outbox.take([torn.id, whole.id], now=START, until=later(minutes=1))
+
+    assert [each.message.id for each in taken] == [whole.id]
 
 
 async def test_a_token_is_given_once(acme: Tenant) -> None:

@@ -25,3 +25,25 @@ def test_an_outage_is_logged_once_with_an_advice_however_many_requests_are_refus
 
     assert [each["reason"] for each in logged] == ["refused", "no room", "refused"]
     assert all("contentsvc doctor" in each["advice"] for each in logged)
+
+
+def test_the_first_write_after_an_outage_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(faults, "monotonic", lambda: now)
+    monkeypatch.setattr(faults, "_LOG", structlog.get_logger())
+    log_fault = faults._Faults()  # pyright: ignore[reportPrivateUsage]
+    with capture_logs() as logged:
+        log_fault.note_write()
+        for _ in range(3):
+            log_fault(StoreUnavailable("refused"))
+            now += 4
+            # One of several connections may work before the others.
+            log_fault.note_write()
+        for _ in range(2):
+            now += 4
+            log_fault.note_write()
+
+    assert [(each["event"], each.get("after_s")) for each in logged] == [
+        ("store unavailable", None),
+        ("store available again", 16.0),
+    ]

@@ -1,6 +1,7 @@
 """Runs that ask the code host for the pull requests of their commits: once, and without failing."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from copy import copy
 from datetime import timedelta
 from typing import Any
 
@@ -365,11 +366,15 @@ class Lister:
     def __init__(self, *answers: HostCommits) -> None:
         self.answers = list(answers)
         self.ranges: list[tuple[str, CommitRange, str]] = []
+        self.limits: list[Lister] = []
 
     def within(self, _seconds: float) -> "Lister":
-        return self
+        limited = copy(self)
+        self.limits.append(limited)
+        return limited
 
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
+        assert self is self.limits[0], "all repositories of a code host share one time limit"
         self.ranges.append((full_name, commit_range, token))
         return self.answers.pop(0)
 
@@ -405,7 +410,10 @@ async def _completed(
     run = (await stores.ledger.runs(world.organization.id))[0]
     chapters = [*before, Chapter(repository=name, events=events)]
     brief = Brief(content_type=ContentType.CHANGELOG, chapters=chapters)
-    sources = [Source(provider="github", repository_id=place, full_name=name) for place in range(len(before))]
+    sources = [
+        Source(provider="github", repository_id=NUMBER if chapter.repository == NAME else place, full_name=name)
+        for place, chapter in enumerate(before)
+    ]
     source = Source(provider="github", repository_id=NUMBER, full_name=name)
     gathered = BriefSources(brief=brief, delivery_ids=(), sources=(*sources, source))
     read, _ = await reader.read(run, gathered, PlainSteps())
@@ -459,6 +467,15 @@ async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk) -
     entry = (await desk.office.calls())[-1]
     assert (entry.title, entry.status, entry.error_message) == ("Commit lookup", LogStatus.FAILED, "it did not answer")
     assert entry.payload == {"operation": "read_commits", "repository": NAME}
+
+
+async def test_the_time_limit_is_that_of_a_code_host_and_not_of_a_repository(desk: Desk) -> None:
+    first, second = _cut("feat: a"), _cut("feat: b")
+    host = Lister(*(HostCommits(found=[commit(each)]) for each in ("feat: a", "feat: b")))
+
+    await _completed(desk, host, second, before=[Chapter(repository=NAME, events=[first])])
+
+    assert len(host.ranges) == 2
 
 
 async def test_commits_are_listed_past_what_cannot_be_listed(desk: Desk) -> None:

@@ -226,6 +226,20 @@ async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail(*,
         assert sorted(mail.to for mail in mails.mails) == [(_DEV,), (_OPS,)]
 
 
+async def test_a_slow_mail_server_gets_a_message_from_one_node_only() -> None:
+    async with MailServer.running() as mails:
+        office = await Office.opened("127.0.0.1:1", mails)
+        await office.endpoint(_OPS)
+        (taken,) = await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        # As long as ten mails to a server that takes 20 s for each.
+        office.clock.advance(timedelta(seconds=200))
+        assert (await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)) == ()
+        assert await office.dispatcher.send(taken) is AttemptResult.DELIVERED
+        office.clock.advance(timedelta(hours=1))
+        assert (await office.turn())[0] == []
+        assert len(mails.mails) == 1
+
+
 async def test_an_address_whose_link_cannot_be_opened_gets_another_and_keeps_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

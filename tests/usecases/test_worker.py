@@ -195,24 +195,35 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
 
 
 class CancelledWriter(SlowWriter):
-    """Raises a cancellation that the worker did not request, as HTTP clients do at their time limits."""
+    """Raises a cancellation that the worker did not request, or a timeout, as HTTP clients do at their time limits."""
+
+    def __init__(self, exc: BaseException) -> None:
+        super().__init__()
+        self.exc = exc
 
     async def write(self, brief: Brief, _steps: Steps) -> Draft:
         if not self.may_end.is_set():
             self.may_end.set()
-            raise asyncio.CancelledError
+            raise self.exc
         return await super().write(brief, _steps)
 
 
+@pytest.mark.parametrize(
+    ("exc", "error"),
+    [
+        (asyncio.CancelledError(), "RuntimeError: the writer was cancelled"),
+        (TimeoutError("no answer in 2 s"), "TimeoutError: no answer in 2 s"),
+    ],
+)
 async def test_a_writer_that_cancels_itself_is_tried_again(
-    world: World, engines: Callable[[Performer], Worker]
+    world: World, engines: Callable[[Performer], Worker], exc: BaseException, error: str
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
-    await engines(performer_with(world, CancelledWriter())).launch()
+    await engines(performer_with(world, CancelledWriter(exc))).launch()
 
     async def failed_once() -> bool:
         (run,) = await world.stores.ledger.runs(world.organization.id)
-        return (run.status, run.error) == (RunStatus.PENDING, "RuntimeError: the writer was cancelled")
+        return (run.status, run.error) == (RunStatus.PENDING, error)
 
     await until(failed_once)
     world.clock.advance(timedelta(seconds=1))

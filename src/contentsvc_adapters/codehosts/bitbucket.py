@@ -3,7 +3,7 @@
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
@@ -143,9 +143,8 @@ class BitbucketClient(WholeHookHost):
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
-        page = "1"
+        query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": "1"}
         while len(commits) <= commit_range.limit:
-            query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": page}
             answered = await client.request(
                 "GET", self._at(full_name, "commits", commit_range.head), token=token, query=query
             )
@@ -153,10 +152,11 @@ class BitbucketClient(WholeHookHost):
             if isinstance(listed, HostRefusal):
                 return HostCommits(refusal=listed)
             commits += map(bitbucket_commit, listed.value.values)
-            following = parse_qs(urlsplit(listed.value.next or "").query).get("page")
-            if not following or not listed.value.values:
+            following = dict(parse_qsl(urlsplit(listed.value.next or "").query))
+            if "page" not in following or not listed.value.values:
                 break
-            page = following[0]
+            # Without "ctx", the page of a list that changes may be that of another list.
+            query |= {name: following[name] for name in ("page", "ctx") if name in following}
         return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(

@@ -293,8 +293,9 @@ class Attempts:
         task = asyncio.current_task()
         assert task is not None
         cancelling = task.cancelling()
+        deadline = asyncio.timeout(self._pace.deadline_s)
         try:
-            async with asyncio.timeout(self._pace.deadline_s):
+            async with deadline:
                 await self._execution.perform(run, self._workflow)
         except RunGone:
             return
@@ -303,8 +304,10 @@ class Attempts:
             self._on_fault(exc)
             await asyncio.sleep(self._pace.pause_s)
             await self._insist(lambda: self._ledger.give_back(run))
-        except TimeoutError:
-            await self._fail(run, TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s"))
+        except TimeoutError as exc:
+            # A writer may have a time limit of its own.
+            late = TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s")
+            await self._fail(run, late if deadline.expired() else exc)
         except asyncio.CancelledError:
             if task.cancelling() > cancelling:
                 raise

@@ -56,6 +56,9 @@ _PLACE: Final = (posts.c.occurred_at, posts.c.id)
 LOOKED_AT: Final = 5_000
 #: The number of rows of metadata in memory at a time: the metadata of one post may have about 100 KB.
 _PART: Final = 200
+#: The unreadable posts that a process leaves out. More of them wait for the version that reads them: a statement has at
+#: most 32,000 parameters.
+LEFT_OUT: Final = 1_000
 
 
 _HOLDING: Final = (changelog_slugs.c.organization_id, changelog_slugs.c.changelog_id)
@@ -199,6 +202,8 @@ class SqlChangelogs(SqlStore):
 
     async def address(self, *, limit: int) -> int:
         """Set the missing paths and facets of some posts, and return the number of posts that were tried."""
+        if len(self._unreadable) >= LEFT_OUT:
+            return 0
         # In nearly all cases there is no such post, and these reads wait for no writer.
         for missing in (UNADDRESSED, UNFACETED):
             question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)

@@ -111,6 +111,12 @@ async def heartbeats(database: Database) -> Mapping[str, int]:
     return await database.read(lambda connection: {row.id: row.beats for row in connection.execute(select(executors))})
 
 
+async def organization_ids(database: Database) -> Sequence[str]:
+    """Return the ids of all organizations, also of unreadable ones."""
+    query = select(organizations.c.id).order_by(organizations.c.id)
+    return await database.read(lambda connection: connection.scalars(query).all())
+
+
 async def providers(database: Database) -> frozenset[str]:
     query = select(integrations.c.provider).distinct()
     return frozenset(await database.read(lambda connection: connection.scalars(query).all()))

@@ -31,6 +31,10 @@ _TURNS: Final = 5
 _PAUSE_S: Final = 0.01
 
 
+def _either(now: _Result, before: _Result) -> _Result:
+    return now or before
+
+
 @final
 class Database:
     """One database. A transaction is a plain function over a connection, and awaits nothing.
@@ -95,18 +99,18 @@ class Database:
         self._written()
         return result
 
-    async def write_once(self, work: _Work[_Result]) -> _Result:
+    async def write_once(self, work: _Work[_Result], merge: Callable[[_Result, _Result], _Result] = _either) -> _Result:
         """Run ``work`` as :meth:`write` does; its result is false if there was nothing to do.
 
-        If it runs again after an unknown outcome and finds nothing to do, its first result is returned.
+        If it runs again after an unknown outcome and finds nothing to do, its first result is returned. ``merge``
+        decides that for results with several parts.
         """
         first: list[_Result] = []
 
         def once(connection: Connection) -> _Result:
             result = work(connection)
-            if result:
-                first[:] = [result]
-            return first[0] if first else result
+            first[:] = [merge(result, first[0]) if first else result]
+            return first[0]
 
         return await self.write(once)
 
@@ -115,7 +119,7 @@ class Database:
         settler = self._settler
         assert isinstance(settler, WriterThread), "there is no such connection: use execute()"
         writing = self._past(settler, work)
-        writing.add_done_callback(lambda _: self._written())
+        writing.add_done_callback(lambda done: done.cancelled() or done.exception() or self._written())
         return writing
 
     async def execute(self, work: Callable[[Fetch], Awaitable[_Result]]) -> _Result:

@@ -2,7 +2,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, partial
-from itertools import zip_longest
 from typing import Any, Final, final
 
 from sqlalchemy import (
@@ -210,16 +209,7 @@ class SqlRunLedger:
         return await self._write_completions(lambda connection: complete(connection, dialect, endings))
 
     async def _write_completions(self, work: Callable[[Connection], Sequence[Completion]]) -> Sequence[Completion]:
-        # As in `write_once`, for each run: one that is gone when the work runs again was completed the first time.
-        done: Sequence[Completion] = ()
-
-        def write(connection: Connection) -> Sequence[Completion]:
-            nonlocal done
-            found = zip_longest(work(connection), done)
-            done = [(now if now is not Completion.GONE else before) or now for now, before in found]
-            return done
-
-        return await self._database.write(write)
+        return await self._database.write_once(work, _first_ends)
 
     async def end(self, run: WorkflowRun, status: RunStatus, reason: str | None) -> bool:
         ending = changing(run).values(status=status.value, error=reason)
@@ -319,6 +309,11 @@ def _heads(dialect: Dialect, runs: FromClause, *conditions: ColumnElement[bool])
     leading = ordered(one, one.c.organization_id).cte("leading")
     several = first(leading, bindparam("share", type_=Integer))
     return ordered(several, several.c.id, several.c.organization_id)
+
+
+def _first_ends(now: Sequence[Completion], before: Sequence[Completion]) -> Sequence[Completion]:
+    """Return the ends of runs whose work runs again: a run that is gone then was completed the first time."""
+    return [was if each is Completion.GONE else each for each, was in zip(now, before, strict=True)]
 
 
 def _ended(connection: Connection, ending: Update, run_id: str) -> bool:

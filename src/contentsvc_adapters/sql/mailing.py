@@ -24,10 +24,11 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.row import AnyRow, read_row
+from contentsvc_adapters.sql.row import AnyRow, read_leased, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
 from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, sweeping
 from contentsvc_adapters.sql.subscribers import CONFIRMED
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
@@ -166,7 +167,7 @@ class SqlMailbox(SealedSqlStore):
         )
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
 
-        def take(connection: Connection) -> list[TakenMail]:
+        def take(connection: Connection) -> list[TakenMail] | UnreadableRow:
             ours = connection.scalars(taking).all()
             reading = (
                 select(subscribers, *columns)
@@ -174,9 +175,12 @@ class SqlMailbox(SealedSqlStore):
                 .where(mails.c.id.in_(ours))
             )
             by_id = {row.mail_id: row for row in connection.execute(reading)}
-            return [self._taken(by_id[id_]) for id_ in ids if id_ in by_id]
+            return read_leased({id_: by_id[id_] for id_ in ids if id_ in by_id}, self._taken, "mail")
 
-        return await self._database.write(take)
+        taken = await self._database.write(take)
+        if isinstance(taken, UnreadableRow):
+            raise taken
+        return taken
 
     def _taken(self, row: AnyRow) -> TakenMail:
         return TakenMail(

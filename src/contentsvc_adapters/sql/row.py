@@ -8,10 +8,12 @@ import attrs
 import msgspec
 from sqlalchemy import Row
 
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.timestamps import from_ms, to_ms
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 _Value = TypeVar("_Value", bound=attrs.AttrsInstance)
+_Leased = TypeVar("_Leased")
 
 
 def json_of(value: object) -> str:
@@ -35,6 +37,23 @@ def read_row(kind: type[_Value], row: AnyRow, **fields: object) -> _Value:
     """Return the value that :func:`row_of` has stored; ``fields`` have no column of their name."""
     values = {name: read(getattr(row, name)) for name, read in _readers(kind).items() if name not in fields}
     return cast("Callable[..., _Value]", kind)(**values, **fields)
+
+
+def read_leased(
+    rows: Mapping[str, AnyRow], read: Callable[[AnyRow], _Leased], noun: str
+) -> "list[_Leased] | UnreadableRow":
+    """Return the values of the rows that can be read, by their ids; if no row can be read, return the first fault.
+
+    The transaction that has leased the rows must not raise the fault: without a lease, such a row holds up others.
+    """
+    values: list[_Leased] = []
+    fault: UnreadableRow | None = None
+    for id_, row in rows.items():
+        try:
+            values.append(read(row))
+        except Exception as exc:  # noqa: BLE001  # the stored data does not have the format of this code
+            fault = fault or UnreadableRow(f"the {noun} {id_} cannot be read: {type(exc).__name__}: {exc}")
+    return values if values or fault is None else fault
 
 
 def _stored(value: object) -> object:

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 #: The result codes of SQLite without access; any other fault may pass.
 _UNWRITABLE: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
@@ -18,6 +18,7 @@ _UNWRITABLE: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 def serving_alone(database: Path) -> Generator[None]:
     """Hold the lock for serving a file; the operating system releases it when the process ends."""
     path = _lock_of(database)
+    is_new = not path.exists()
     try:
         file = path.open("a")
     except OSError as exc:
@@ -36,7 +37,13 @@ def serving_alone(database: Path) -> Generator[None]:
         file.write(str(os.getpid()))
         file.flush()
         # The lock file stays: if it were deleted, a third process could lock a new file of the same name.
-        yield
+        try:
+            yield
+        except SchemaMismatch:
+            # The file is not served. It may belong to another application, beside whose files nothing is left.
+            if is_new:
+                path.unlink(missing_ok=True)
+            raise
 
 
 def check_writable(database: Path) -> None:

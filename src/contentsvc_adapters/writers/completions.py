@@ -99,6 +99,9 @@ class AnswerReader:
             self._broken("is empty")
         if self._fault is None and not self._streamed:
             self._take(bytes(self._rest))
+        elif self._fault is None and not self._done and bytes(self._rest).removeprefix(b"data:").strip() == b"[DONE]":
+            # Some servers send no line feed after the last event.
+            self._done = True
         fault = self._fault or ("broke off" if self._streamed and not self._done else self._bad_end())
         text = "".join(self._texts)
         if fault is None and not text.strip():

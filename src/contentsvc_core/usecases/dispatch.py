@@ -40,6 +40,8 @@ from contentsvc_core.usecases.subscribe import mint
 
 #: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)
+#: The same for a message by mail: a slow mail server may take two minutes for all addresses of an endpoint.
+MAIL_LEASE: Final = timedelta(minutes=5)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
 _NO_MAIL: Final = NotSent(error="nothing was sent: CONTENTSVC_SMTP_URL is not set")
 _NONE_CONFIRMED: Final = NotSent(
@@ -85,8 +87,20 @@ class Dispatcher:
             without=without,
             sending=sending,
         )
-        # Reads first, without a write lock: with nothing due, no other writer has to wait.
-        return await self._outbox.take([each.id for each in due], now=now, until=now + LEASE) if due else ()
+        if not due:
+            # Reads first, without a write lock: with nothing due, no other writer has to wait.
+            return ()
+        taken = await self._outbox.take([each.id for each in due], now=now, until=now + LEASE)
+        # Only the lease tells the format.
+        return [
+            await self._extended(each, now + MAIL_LEASE) if each.format is EndpointFormat.EMAIL else each
+            for each in taken
+        ]
+
+    async def _extended(self, taken: LeasedMessage, until: datetime) -> LeasedMessage:
+        until = whole_ms(until)
+        await self._outbox.give_back(taken, due_at=until)
+        return evolve(taken, message=evolve(taken.message, due_at=until))
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
         """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""

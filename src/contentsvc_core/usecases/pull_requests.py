@@ -185,6 +185,7 @@ class PullRequestReader:
         return evolve(gathered, brief=evolve(gathered.brief, chapters=completed))
 
     async def _listed(self, integrations: Sequence[Integration], gathered: BriefSources) -> "dict[str, _Listed]":
+        hosts: dict[str, CodeHost] = {}
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
@@ -192,7 +193,7 @@ class PullRequestReader:
             if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached
-            host = reach.host.within(_PATIENCE_S)
+            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S))
             for push in pushes:
                 if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
                     continue

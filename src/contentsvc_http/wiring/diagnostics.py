@@ -24,6 +24,7 @@ from contentsvc_adapters.sql.condition import (
     forbidden,
     free_space,
     heartbeats,
+    organization_ids,
     providers,
     sealed_secrets,
     server,
@@ -99,6 +100,7 @@ class DatabaseInspector:
         self.abandoned_documents: Final = partial(abandoned_documents, database)
         self.dangling: Final = partial(dangling, database)
         self.heartbeats: Final = partial(heartbeats, database)
+        self.organization_ids: Final = partial(organization_ids, database)
         self.providers: Final = partial(providers, database)
 
     async def server(self) -> DatabaseServer:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The time for which a stop waits for answers, in seconds.
 _GRACE_S: Final = 1.0
-#: How long a mail server may take for each answer, in seconds: a mail should end before its lease of 60 s.
-_MAIL_S: Final = 10.0
 _SENDER: Final = "contentsvc_adapters.outgoing.sender"
 
 
@@ -53,7 +51,7 @@ async def dispatching(
 ) -> AsyncGenerator[None]:
     """Send the messages of the outbox; at the end, release the unanswered ones."""
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
-    mails = mail_sender(settings, timeout_s=_MAIL_S) if settings.smtp_url else None
+    mails = mail_sender(settings) if settings.smtp_url else None
     dispatcher = Dispatcher(
         stores.outbox, stores.recipients, sender, clock, ids, base_url=settings.base_url, mails=mails
     )
@@ -63,4 +61,6 @@ async def dispatching(
     try:
         yield
     finally:
+        if mails is not None:
+            mails.close()
         await worker.close(within_s=_GRACE_S)

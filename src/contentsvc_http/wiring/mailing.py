@@ -64,11 +64,12 @@ async def mailing(
     if not settings.smtp_url:
         yield
         return
+    mails = sender(settings)
     mailer = Mailer(
         stores.mailbox,
         stores.changelogs,
         stores.directory,
-        sender(settings),
+        mails,
         clock,
         ids,
         base_url=settings.base_url,
@@ -98,6 +99,7 @@ async def mailing(
     finally:
         stopping.set()
         pacer.wake()
+        mails.close()
         # Not cancelled at once: mails that are sent and not recorded are sent again.
         await asyncio.wait([task], timeout=_GRACE_S)
         task.cancel()

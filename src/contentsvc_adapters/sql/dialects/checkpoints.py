@@ -116,8 +116,8 @@ class Checkpointer:
         connection: sqlite3.Connection | None = None
         while self._wake.wait() and not self._stopped:
             self._wake.clear()
-            # The writer reports faults of the file; the next turn may succeed.
-            with suppress(sqlite3.Error, StoreUnavailable):
+            # The writer reports faults of the file; the next turn may succeed. Without this thread, the log would grow.
+            with suppress(sqlite3.Error, OSError, StoreUnavailable):
                 connection = connection or self._open()
                 _checkpoint(connection, "PASSIVE")
             self._state = _State.COPIED

@@ -69,8 +69,13 @@ class SqlWebhookEndpoints(SealedSqlStore):
             current = _locked(connection, own)
             if current is None:
                 return None
-            changed = change(endpoint_of(current))
-            connection.execute(update(webhook_endpoints).where(own).values(endpoint_row(changed)))
+            before = endpoint_of(current)
+            changed = change(before)
+            row = endpoint_row(changed)
+            if changed.event_types == before.event_types:
+                # The stored types may include types of a newer version.
+                del row["event_types"]
+            connection.execute(update(webhook_endpoints).where(own).values(row))
             return changed
 
         return await self._database.write(run)

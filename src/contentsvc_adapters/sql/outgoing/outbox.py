@@ -20,10 +20,11 @@ from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry, finishing
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
 from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, message_of, message_row
-from contentsvc_adapters.sql.outgoing.recipients import addressees
-from contentsvc_adapters.sql.row import AnyRow, json_of
+from contentsvc_adapters.sql.outgoing.recipients import addressee_of, recipient_rows
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_leased
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, is_own, of_organization, sweeping
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
@@ -35,7 +36,6 @@ from contentsvc_core.outgoing.messages import (
     MessageStatus,
     begun,
 )
-from contentsvc_core.outgoing.recipients import Addressee
 from contentsvc_core.outgoing.targets import addresses_of
 from contentsvc_core.timestamps import to_ms
 
@@ -106,9 +106,16 @@ class SqlOutbox(SealedSqlStore):
         return await self._database.read(read)
 
     async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
-        return await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until)) if ids else ()
+        if not ids:
+            return ()
+        taken = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until))
+        if isinstance(taken, UnreadableRow):
+            raise taken
+        return taken
 
-    def _take(self, ids: list[str], now: datetime, until: datetime, connection: Connection) -> Sequence[LeasedMessage]:
+    def _take(
+        self, ids: list[str], now: datetime, until: datetime, connection: Connection
+    ) -> Sequence[LeasedMessage] | UnreadableRow:
         on = select(webhook_endpoints.c.id).where(_SERVED)
         free = self._database.dialect.locking(
             select(webhook_messages.c.id).where(
@@ -147,14 +154,12 @@ class SqlOutbox(SealedSqlStore):
         )
         by_id = {row.id: row for row in connection.execute(reading)}
         mails = [row for row in by_id.values() if row.format == EndpointFormat.EMAIL.value]
-        known = self._addressees(connection, mails) if mails else {}
-        return [self._taken(by_id[id_], to_ms(now), known) for id_ in ids if id_ in by_id]
-
-    def _addressees(self, connection: Connection, mails: Sequence[AnyRow]) -> dict[tuple[str, str], Addressee]:
         entered = {address for row in mails for address in addresses_of(row.url)}
-        return addressees(connection, self._sealer, {row.organization_id for row in mails}, entered)
+        known = recipient_rows(connection, {row.organization_id for row in mails}, entered) if mails else {}
+        ordered = {id_: by_id[id_] for id_ in ids if id_ in by_id}
+        return read_leased(ordered, lambda row: self._taken(row, to_ms(now), known), "message")
 
-    def _taken(self, row: AnyRow, now_ms: int, known: Mapping[tuple[str, str], Addressee]) -> LeasedMessage:
+    def _taken(self, row: AnyRow, now_ms: int, known: Mapping[tuple[str, str], AnyRow]) -> LeasedMessage:
         sealed = [row.sealed_secret]
         if row.sealed_previous is not None and row.previous_until > now_ms:
             sealed.append(row.sealed_previous)
@@ -166,7 +171,7 @@ class SqlOutbox(SealedSqlStore):
             description=row.description,
             secrets=secrets,
             addressees=[
-                known[row.organization_id, address]
+                addressee_of(known[row.organization_id, address], self._sealer)
                 for address in addresses_of(row.url)
                 if (row.organization_id, address) in known
             ],

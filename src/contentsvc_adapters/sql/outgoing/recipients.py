@@ -6,7 +6,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
-from contentsvc_adapters.sql.row import read_row, row_of
+from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
 from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
 from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
 from contentsvc_core.outgoing.messages import Message
@@ -98,17 +98,18 @@ class SqlRecipients(SealedSqlStore):
         return await self._database.change(sweeping(self._database.dialect, recipients, oldest).where(_ASKED))
 
 
-def addressees(
-    connection: Connection, sealer: SecretSealer, organization_ids: Collection[str], addresses: Collection[str]
-) -> dict[tuple[str, str], Addressee]:
-    """Return the recipients among addresses of organizations, with their tokens, by organization and address."""
+def recipient_rows(
+    connection: Connection, organization_ids: Collection[str], addresses: Collection[str]
+) -> dict[tuple[str, str], AnyRow]:
+    """Return the rows of recipients among addresses of organizations, by organization and address."""
     query = select(recipients).where(
         recipients.c.organization_id.in_(sorted(organization_ids)), recipients.c.address.in_(sorted(addresses))
     )
-    return {
-        (row.organization_id, row.address): Addressee(
-            recipient=read_row(Recipient, row),
-            token=None if row.sealed_token is None else next(iter(opened(sealer, [row.sealed_token])), None),
-        )
-        for row in connection.execute(query)
-    }
+    return {(row.organization_id, row.address): row for row in connection.execute(query)}
+
+
+def addressee_of(row: AnyRow, sealer: SecretSealer) -> Addressee:
+    return Addressee(
+        recipient=read_row(Recipient, row),
+        token=None if row.sealed_token is None else next(iter(opened(sealer, [row.sealed_token])), None),
+    )

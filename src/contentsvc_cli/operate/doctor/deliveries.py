@@ -69,7 +69,7 @@ async def deliveries(database: DatabaseInspector, now: datetime | None = None) -
     findings: list[Finding] = []
     remaining = _LOOKED_AT
     directory = database.stores.directory
-    for id_ in sorted(await directory.retention_days()):
+    for id_ in await database.organization_ids():
         try:
             organization = await directory.organization_of(id_)
             integrations = await directory.integrations(id_)
