@@ -41,6 +41,7 @@ _REFERENCE: Final = "#/components/schemas/{name}"
 _TEXT: Final = {"type": "string"}
 _TIME: Final = {"type": "string", "format": "date-time"}
 _NUMBER: Final = {"type": "integer"}
+_FLAG: Final = {"type": "boolean"}
 _TEXTS: Final = {"type": "array", "items": _TEXT}
 _TEXT_OR_NULL: Final = {"oneOf": [_TEXT, {"type": "null"}]}
 #: The messages in the standard format, with the schema of their ``data``.
@@ -65,7 +66,7 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
     integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
     address = {"address": _TEXT, "organization": _TEXT}
-    payloads = ["PushPayload", "ReleasePayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
+    payloads = ["PushPayload", "ReleasePayload", "OtherPayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
         **events,
         "PostLinks": _object("Links of a post.", {"self": _TEXT}),
@@ -103,6 +104,18 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
         },
         "PushPayload": _event(["push"], "PushBody"),
         "ReleasePayload": _event(["release"], "ReleaseBody"),
+        "OtherPayload": {
+            "description": "The event of a delivery that was filtered, ignored or a duplicate, or of a ping.",
+            "type": "object",
+            "properties": {
+                "event": _TEXT,
+                "action": _TEXT,
+                **dict.fromkeys(("filtered", "ignored", "duplicate"), _FLAG),
+            },
+            "required": ["event"],
+            # The event of a processed delivery has data as well: each payload has one schema.
+            "additionalProperties": False,
+        },
         "CallPayload": _object("A call to a code host.", {"operation": _TEXT, "repository": _TEXT}),
         "LogPayload": {
             "description": "The event of a delivery, a call to a code host, or a message.",
