@@ -50,6 +50,12 @@ _ERRORS: Final = {
     502: "The code host cannot be reached, or its answer is not valid.",
     503: "The service is overloaded, or its database is unavailable. Try again after `Retry-After` seconds.",
 }
+#: Descriptions of successes, by status.
+_SUCCESSES: Final = {
+    200: "The request succeeded.",
+    201: "The resource was created.",
+    202: "The request was accepted. The service performs it in the background.",
+}
 #: The header of a response with a new resource or job. The value only gives the type.
 LOCATED: Final = ResponseHeader(
     name="Location", value="", description="Path of the new resource or job.", documentation_only=True
@@ -126,13 +132,14 @@ class Operations:
             path,
             http_method=HttpMethod(method),
             status_code=status,
+            response_description=_SUCCESSES[status],
             dependencies=dependencies,
             request_max_body_size=body_limit,
             operation_id=operation_id,
             summary=summary,
             description=description,
             tags=self._tags,
-            operation_class=_documenting(body, parameters),
+            operation_class=documenting(body, parameters),
             response_headers=headers,
             responses={**{each: _error(each, body_limit) for each in sorted(statuses)}, **(responses or {})},
         )
@@ -181,7 +188,9 @@ class RawSchema(Schema):
         return id(self)
 
 
-def _documenting(body: RequestBody | None, parameters: Sequence[Parameter]) -> type[Operation]:
+def documenting(body: RequestBody | None = None, parameters: Sequence[Parameter] = ()) -> type[Operation]:
+    """Return the class of an operation with its request, and with the headers of its errors."""
+
     @dataclass
     class Documenting(Operation):
         def __post_init__(self) -> None:
