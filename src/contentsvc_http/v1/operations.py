@@ -42,6 +42,7 @@ _ERRORS: Final = {
     403: "The API key lacks the required scope.",
     404: "Not found in your organization.",
     405: "This path does not support the method. See the `Allow` header.",
+    408: "The request body did not arrive in time.",
     409: "The request conflicts with an existing resource.",
     412: "The resource has changed since you read it.",
     413: "The request body exceeds {body_limit}.",
@@ -108,7 +109,7 @@ class Operations:
         The handler gets the API key of the request as ``key``: of the scope ``read`` for GET, else of ``write``. A JSON
         body is its ``command``.
         ``fails`` are the error responses that do not follow from the other arguments. Every operation has 401, 403, 500
-        and 503; a path with an id has 404, a query 400, a JSON body 400, 413 and 415, and a condition 400 and 412.
+        and 503; a path with an id has 404, a query 400, a JSON body 400, 408, 413 and 415, and a condition 400 and 412.
         """
         method, path = method_and_path.split()
         caller = self._gate.reader if method == "GET" else self._gate.writer
@@ -125,7 +126,7 @@ class Operations:
         if conditions:
             statuses.add(412)
         if isinstance(body, type):
-            statuses |= {400, 413, 415}
+            statuses |= {400, 408, 413, 415}
             dependencies["command"] = Provide(_reading(body, required=body_required))
             body = _json_body(body, EXAMPLES[operation_id], required=body_required)
         route = HTTPRouteHandler(
