@@ -66,7 +66,7 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
     integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
     address = {"address": _TEXT, "organization": _TEXT}
-    payloads = ["PushPayload", "ReleasePayload", "OtherPayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
+    payloads = ["PushPayload", "ReleasePayload", "UnprocessedPayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
         **events,
         "PostLinks": _object("Links of a post.", {"self": _TEXT}),
@@ -101,10 +101,17 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
         "WebhookMessage": {
             "description": "A message to a webhook endpoint in the standard format. `type` tells which one.",
             "oneOf": [_ref(name) for name in _MESSAGES],
+            # Generators that compare only the names of fields confuse messages without it.
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {
+                    type_: _REFERENCE.format(name=name) for name, (types, _) in _MESSAGES.items() for type_ in types
+                },
+            },
         },
         "PushPayload": _event(["push"], "PushBody"),
         "ReleasePayload": _event(["release"], "ReleaseBody"),
-        "OtherPayload": {
+        "UnprocessedPayload": {
             "description": "The event of a delivery that was filtered, ignored or a duplicate, or of a ping.",
             "type": "object",
             "properties": {
