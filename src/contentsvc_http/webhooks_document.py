@@ -66,7 +66,16 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
     integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
     address = {"address": _TEXT, "organization": _TEXT}
-    payloads = ["PushPayload", "ReleasePayload", "UnprocessedPayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
+    event = {"event": _TEXT}
+    deliveries = [
+        "PushPayload",
+        "ReleasePayload",
+        "FilteredPayload",
+        "IgnoredPayload",
+        "DuplicatePayload",
+        "WebhookPing",
+    ]
+    payloads = [*deliveries, "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
         **events,
         "PostLinks": _object("Links of a post.", {"self": _TEXT}),
@@ -111,18 +120,11 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
         },
         "PushPayload": _event(["push"], "PushBody"),
         "ReleasePayload": _event(["release"], "ReleaseBody"),
-        "UnprocessedPayload": {
-            "description": "The event of a delivery that was filtered, ignored or a duplicate, or of a ping.",
-            "type": "object",
-            "properties": {
-                "event": _TEXT,
-                "action": _TEXT,
-                **dict.fromkeys(("filtered", "ignored", "duplicate"), _FLAG),
-            },
-            "required": ["event"],
-            # The event of a processed delivery has data as well: each payload has one schema.
-            "additionalProperties": False,
-        },
+        "FilteredPayload": _object("The event of a filtered delivery.", {**event, "action": _TEXT, "filtered": _FLAG}),
+        "IgnoredPayload": _object("The event of an ignored delivery.", {**event, "ignored": _FLAG}),
+        "DuplicatePayload": _object("The event of a duplicate.", {**event, "duplicate": _FLAG}),
+        # Generators try the schemas in the order of names: this one, whose only field others have, comes last.
+        "WebhookPing": {**_object("A ping.", {"event": {**_TEXT, "enum": ["ping"]}}), "additionalProperties": False},
         "CallPayload": _object("A call to a code host.", {"operation": _TEXT, "repository": _TEXT}),
         "LogPayload": {
             "description": "The event of a delivery, a call to a code host, or a message.",
