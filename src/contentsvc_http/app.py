@@ -21,6 +21,7 @@ from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
 from contentsvc_http.dashboard.routes import dashboard_routes, front_route, refuse_unrouted
 from contentsvc_http.dashboard.session import ROOT as DASHBOARD
+from contentsvc_http.described import DOCUMENT, Described
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import Refused, refuse
 from contentsvc_http.heads import Heads
@@ -29,7 +30,7 @@ from contentsvc_http.probes import LIVE, READY, not_ready
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
 from contentsvc_http.responses import ErrorBody, StatusBody
 from contentsvc_http.routing import FreshOptions
-from contentsvc_http.v1.operations import MAX_BODY
+from contentsvc_http.v1.operations import HEADERS_OF_STATUSES, MAX_BODY
 from contentsvc_http.v1.routes import api_routes
 
 
@@ -109,7 +110,13 @@ def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
 
 def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HTTPRouteHandler]:
 
-    @get(LIVE, operation_id="getLiveness", summary="Check liveness: the process responds", tags=["health"])
+    @get(
+        LIVE,
+        operation_id="getLiveness",
+        summary="Check liveness: the process responds",
+        tags=["health"],
+        response_description="The process responds.",
+    )
     async def live() -> dict[str, str]:
         return {"status": "live"}
 
@@ -118,6 +125,8 @@ def health_routes(why_not_ready: Callable[[], Awaitable[str | None]]) -> list[HT
         operation_id="getReadiness",
         summary="Check readiness: the process can settle deliveries, perform runs, or both",
         tags=["health"],
+        response_description="The process is ready.",
+        opt={DOCUMENT: [Described(headers=HEADERS_OF_STATUSES)]},
         responses={503: ResponseSpec(ErrorBody, description="The process is not ready. `error` gives the reason.")},
     )
     async def ready() -> dict[str, str]:
@@ -135,6 +144,7 @@ def status_route(version: str) -> HTTPRouteHandler:
         operation_id="getPublicApiStatus",
         summary="Get the status and version of the service",
         tags=["status"],
+        response_description="The service responds.",
     )
     async def status() -> Response[StatusBody]:
         return Response(StatusBody(status="ok", version=version))

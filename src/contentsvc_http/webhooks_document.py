@@ -41,6 +41,7 @@ _REFERENCE: Final = "#/components/schemas/{name}"
 _TEXT: Final = {"type": "string"}
 _TIME: Final = {"type": "string", "format": "date-time"}
 _NUMBER: Final = {"type": "integer"}
+_FLAG: Final = {"type": "boolean"}
 _TEXTS: Final = {"type": "array", "items": _TEXT}
 _TEXT_OR_NULL: Final = {"oneOf": [_TEXT, {"type": "null"}]}
 #: The messages in the standard format, with the schema of their ``data``.
@@ -65,7 +66,16 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
     integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
     address = {"address": _TEXT, "organization": _TEXT}
-    payloads = ["PushPayload", "ReleasePayload", "CallPayload", *_MESSAGES, "ConfirmationMessage"]
+    event = {"event": _TEXT}
+    deliveries = [
+        "PushPayload",
+        "ReleasePayload",
+        "FilteredPayload",
+        "IgnoredPayload",
+        "DuplicatePayload",
+        "WebhookPing",
+    ]
+    payloads = [*deliveries, "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
         **events,
         "PostLinks": _object("Links of a post.", {"self": _TEXT}),
@@ -100,9 +110,21 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
         "WebhookMessage": {
             "description": "A message to a webhook endpoint in the standard format. `type` tells which one.",
             "oneOf": [_ref(name) for name in _MESSAGES],
+            # Generators that compare only the names of fields confuse messages without it.
+            "discriminator": {
+                "propertyName": "type",
+                "mapping": {
+                    type_: _REFERENCE.format(name=name) for name, (types, _) in _MESSAGES.items() for type_ in types
+                },
+            },
         },
         "PushPayload": _event(["push"], "PushBody"),
         "ReleasePayload": _event(["release"], "ReleaseBody"),
+        "FilteredPayload": _object("The event of a filtered delivery.", {**event, "action": _TEXT, "filtered": _FLAG}),
+        "IgnoredPayload": _object("The event of an ignored delivery.", {**event, "ignored": _FLAG}),
+        "DuplicatePayload": _object("The event of a duplicate.", {**event, "duplicate": _FLAG}),
+        # Generators try the schemas in the order of names: this one, whose only field others have, comes last.
+        "WebhookPing": {**_object("A ping.", {"event": {**_TEXT, "enum": ["ping"]}}), "additionalProperties": False},
         "CallPayload": _object("A call to a code host.", {"operation": _TEXT, "repository": _TEXT}),
         "LogPayload": {
             "description": "The event of a delivery, a call to a code host, or a message.",

@@ -316,3 +316,51 @@ class TestBitbucket:
         assert refusal.fault is HostFault.NO_ACCESS
         assert "(No access)" in refusal.reason
         assert "Webhooks: Read and write" in refusal.reason
+
+
+class TestForgejoAndGitea:
+    NAME = "acme/lighthouse"
+    COMMITS = "/api/v1/repos/acme/lighthouse/commits"
+    RANGE = CommitRange(head="b" * 40, before="a" * 40, limit=500)
+
+    @pytest.fixture
+    async def forge(self, api: ScriptedApi) -> AsyncGenerator[HostClient]:
+        created = RestCodeHost(f"{api.url}/api/v1", timeout_s=5.0)
+        yield created
+        await created.close()
+
+    @staticmethod
+    def commit(number: int, **more: object) -> dict[str, object]:
+        written = {"name": "Grace", "email": "grace@example.com", "date": "2026-03-04T05:06:07+01:00"}
+        return {
+            "sha": f"{number:040x}",
+            "html_url": f"https://forge.example/commit/{number}",
+            "commit": {"message": f"feat: {number}", "author": written, "committer": written},
+            "author": {"id": 7, "login": "grace"},
+            **more,
+        }
+
+    async def test_commits_are_read_oldest_first_up_to_a_limit(self, api: ScriptedApi, forge: HostClient) -> None:
+        newest_first = [self.commit(9, author=None), *map(self.commit, range(8, 0, -1))]
+        api.reply(f"GET {self.COMMITS}", newest_first[:5], newest_first[5:], [])
+
+        read = await forge.commits(self.NAME, self.RANGE, token=TOKEN)
+
+        assert [each.message for each in read.found] == [f"feat: {number}" for number in range(1, 10)]
+        assert [each.author.username for each in read.found[-2:]] == ["grace", None]
+        assert (read.is_cut, read.refusal) == (False, None)
+        assert {(each.query["not"], each.query["sha"]) for each in api.requests} == {("a" * 40, "b" * 40)}
+        assert [each.query["page"] for each in api.requests] == ["1", "2", "3"]
+        api.reply(f"GET {self.COMMITS}", newest_first)
+        cut = await forge.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=5), token=TOKEN)
+        assert ([each.message for each in cut.found][::4], cut.is_cut) == (["feat: 5", "feat: 9"], True)
+
+    async def test_a_version_that_ignores_the_end_of_the_range_is_refused(
+        self, api: ScriptedApi, forge: HostClient
+    ) -> None:
+        api.reply(f"GET {self.COMMITS}", [self.commit(9), self.commit(8, sha="a" * 40), self.commit(7)], [])
+
+        read = await forge.commits(self.NAME, self.RANGE, token=TOKEN)
+
+        assert not read.found
+        assert "Gitea 1.20 or newer" in refused(read.refusal).reason

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,10 +48,12 @@ async def test_every_operation_documents_its_refusals(world: ApiWorld) -> None:
         documented = set(operation["responses"])
         assert {"401", "403", "500", "503"} <= documented, f"{method} {path}"
         takes = operation.get("requestBody", {"content": {}})["content"]
-        assert bool(takes) == ("413" in documented), f"{method} {path}"
+        assert bool(takes) == ({"408", "413"} <= documented), f"{method} {path}"
         assert ("application/json" in takes) == ("415" in documented), f"{method} {path}"
         assert ("{" in path) == ("404" in documented), f"{method} {path}"
         assert operation["summary"], f"{method} {path}"
+        described = {answer["description"] for status, answer in operation["responses"].items() if status < "300"}
+        assert not described & {each.description for each in HTTPStatus}, f"{method} {path}"
 
 
 async def test_the_example_of_each_body_is_accepted(world: ApiWorld) -> None:
@@ -134,6 +137,7 @@ async def test_generators_of_clients_find_the_bytes_of_pictures_the_open_operati
     assert picture["parameters"][1]["schema"]["enum"] == ["logo", "icon", "card"]
     assert open_ones == {"receiveDelivery", "getPublicApiStatus", "getLiveness", "getReadiness"}
     assert all("Retry-After" in answer["headers"] for answer in limited)
+    assert "Retry-After" in operations["getReadiness"]["responses"]["503"]["headers"]
     assert "ETag" in operations["getPost"]["responses"]["304"]["headers"]
     created = operations["createPost"]["responses"]
     assert "Idempotent-Replayed" in created["201"]["headers"]

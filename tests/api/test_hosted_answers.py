@@ -17,6 +17,7 @@ from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.builders import a_post
 from tests.code_host_server import CodeHostServer
+from tests.golden import GOLDEN, OTHERS
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.sql import Database, sql_stores
@@ -154,7 +155,20 @@ async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWo
     told, logged = (_validator(components, f'{{"$ref": "#/components/schemas/{name}"}}') for name in _MESSAGES)
     assert {each.type for each in messages} == {TEST_TYPE, *(each.value for each in EventType)}
     assert [each.type for each in messages if not told.is_valid(payload(each))] == []
+    named = (await _document("off"))["components"]["schemas"]["WebhookMessage"]["discriminator"]["mapping"]
+    shapes = {each.type: _validator(components, json.dumps({"$ref": named[each.type]})) for each in messages}
+    assert [each.type for each in messages if not shapes[each.type].is_valid(payload(each))] == []
     assert [each.type for each in (*messages, asking) if not logged.is_valid(payload(each))] == []
+
+
+async def test_the_payload_of_every_golden_delivery_is_as_documented() -> None:
+    components = json.dumps((await _document("off"))["components"])
+    logged = _validator(components, '{"$ref": "#/components/schemas/LogPayload"}')
+    payloads = {each.name: each.expected["log"]["payload"] for each in (*GOLDEN, *OTHERS) if each.expected.get("log")}
+    # A duplicate is no property of its body.
+    payloads["duplicate"] = {"event": "ping", "duplicate": True}
+
+    assert [name for name, sent in payloads.items() if sent is not None and not logged.is_valid(sent)] == []
 
 
 async def test_without_the_setting_the_shapes_of_the_hosted_product_are_not_met(acme: Caller) -> None:

@@ -199,3 +199,25 @@ def test_the_first_fault_of_a_body_is_named_by_its_place(body: bytes, fault: str
     with pytest.raises(Malformed) as raised:
         read_push(body)
     assert str(raised.value) == fault
+
+
+def test_a_push_of_forgejo_or_gitea_lists_the_newest_commits_newest_first() -> None:
+    listed = [_COMMIT | {"id": each * 40} for each in "cb"]
+    body = _PUSHED | {"commits": listed, "before": "a" * 40, "total_commits": 7}
+
+    def read(**fields: Any) -> Push:
+        event = read_push(json.dumps(body | fields).encode()).event
+        assert isinstance(event, Push)
+        return event
+
+    cut, whole, created, unread = (
+        read(),
+        read(total_commits=2),
+        read(before="0" * 40),
+        read(total_commits=None, before=None),
+    )
+    assert [each.id[0] for each in cut.commits] == ["b", "c"]
+    assert (cut.is_cut, cut.before) == (True, "a" * 40)
+    assert (whole.commits, whole.is_cut, whole.before) == (cut.commits, False, "")
+    assert (created.is_cut, created.before) == (True, "")
+    assert (unread.commits, unread.is_cut) == (cut.commits[::-1], False)

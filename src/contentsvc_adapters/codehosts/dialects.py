@@ -36,6 +36,8 @@ class HostDialect(Calling):
     graphql_path: str | None = None
     #: Whether its REST API finds the pull request of a commit.
     finds_by_commit: bool = False
+    #: Whether a push lists its newest commits only, and the REST API the others.
+    cuts_pushes: bool = False
 
     def new_body(self, hook: Hook) -> dict[str, Any]:
         config = {"url": hook.url, "content_type": "json", "secret": hook.secret, **self.hook_config}
@@ -75,6 +77,7 @@ _FORGE: Final = HostDialect(
     grant="the token needs the scope 'write:repository', and its owner must administer this repository",
     reading_grant="the token needs the scope 'read:repository'",
     finds_by_commit=True,
+    cuts_pushes=True,
 )
 
 

@@ -1,4 +1,5 @@
 from datetime import datetime
+from itertools import count
 from typing import Annotated, Final, final
 
 import msgspec
@@ -21,8 +22,9 @@ from contentsvc_core.code_hosts import (
     RemoteRepository,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests
+from contentsvc_core.events.normalized import Author, Commit
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_delivery_id, is_full_name
-from contentsvc_core.text import one_line
+from contentsvc_core.text import one_line, storable
 from contentsvc_core.timestamps import whole_ms
 
 #: The largest page that both dialects allow.
@@ -33,6 +35,8 @@ _DELIVERIES_PAGE: Final = 100
 #: 10,000 attempts: three days of a busy repository.
 _DELIVERIES_PAGES: Final = 100
 _TEXT_LENGTH: Final = 64
+#: Parameters that leave out the slow parts of a commit.
+_BRIEF: Final = {"stat": "false", "verification": "false", "files": "false"}
 _NO_DELIVERIES: Final = HostRefusal(
     fault=HostFault.UNSUPPORTED,
     reason=(
@@ -42,6 +46,11 @@ _NO_DELIVERIES: Final = HostRefusal(
 )
 
 _NO_COMMITS: Final = HostRefusal(fault=HostFault.UNSUPPORTED, reason="this code host lists all commits of a push")
+#: Older versions ignore the parameter that ends the list.
+_NO_RANGE: Final = HostRefusal(
+    fault=HostFault.UNSUPPORTED,
+    reason="this version does not list the commits of a push: update to Gitea 1.20 or newer",
+)
 
 
 class _Repository(msgspec.Struct):
@@ -70,6 +79,28 @@ class _Delivery(msgspec.Struct):
     delivered_at: Annotated[datetime, msgspec.Meta(tz=True)]
     status_code: int
     action: str | None = None
+
+
+class _Signature(msgspec.Struct):
+    name: str
+    email: str
+    date: str
+
+
+class _CommitText(msgspec.Struct):
+    message: str
+    author: _Signature
+
+
+class _Account(msgspec.Struct):
+    login: str
+
+
+class _Commit(msgspec.Struct):
+    sha: str
+    html_url: str
+    commit: _CommitText
+    author: _Account | None = None
 
 
 @final
@@ -144,8 +175,24 @@ class RestCodeHost(RestHost):
         return done(await self._client.request("POST", path, token=token))
 
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
-        del full_name, commit_range, token
-        return HostCommits(refusal=_NO_COMMITS)
+        if not self._dialect.cuts_pushes:
+            return HostCommits(refusal=_NO_COMMITS)
+        client = self._client.granted(self._dialect.reading_grant)
+        wanted = {"sha": commit_range.head, "not": commit_range.before, "limit": str(_PAGE), **_BRIEF}
+        commits: list[Commit] = []
+        for number in count(1):
+            path = self._at(full_name, "commits")
+            answered = await client.request("GET", path, token=token, query={**wanted, "page": str(number)})
+            page = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
+            if isinstance(page, HostRefusal):
+                return HostCommits(refusal=page)
+            commits += page.value
+            # A server may have shorter pages.
+            if not page.value or len(commits) > commit_range.limit:
+                break
+        if any(commit.id == commit_range.before for commit in commits):
+            return HostCommits(refusal=_NO_RANGE)
+        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
@@ -161,6 +208,19 @@ def _hosted(repository: _Repository) -> RemoteRepository:
     branch = repository.default_branch or None
     return RemoteRepository(
         id=repository.id, full_name=repository.full_name, default_branch=branch and one_line(branch, 255)
+    )
+
+
+def _commit(commit: _Commit) -> Commit:
+    author, account = commit.commit.author, commit.author
+    return Commit(
+        id=storable(commit.sha),
+        message=storable(commit.commit.message),
+        author=Author(
+            name=storable(author.name), email=storable(author.email), username=account and storable(account.login)
+        ),
+        timestamp=storable(author.date),
+        url=storable(commit.html_url),
     )
 
 

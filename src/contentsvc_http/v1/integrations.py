@@ -21,7 +21,7 @@ from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import SecretRotation
 from contentsvc_http.v1.gate import Caller, Gate, Sent
-from contentsvc_http.v1.operations import Operations
+from contentsvc_http.v1.operations import LOCATED, Operations
 from contentsvc_http.v1.repository_ids import RepositoryId, read_repository_id
 from contentsvc_http.v1.schemas_integrations import (
     IntegrationBody,
@@ -97,6 +97,7 @@ def integration_routes(
             f"Connect a repository of the provider {slug}",
             body=shape,
             status=201,
+            headers=[LOCATED],
             fails=[409, 502],
         )
         @_answers(connected_body(slug))
@@ -109,7 +110,8 @@ def integration_routes(
                 "secret": None if connected.created_at_host else connected.secret,
                 "createdAtHost": connected.created_at_host,
             }
-            return await gate.answer(key, {slug: body, "webhook": webhook})
+            answer = {slug: body, "webhook": webhook}
+            return await gate.answer(key, answer, location=f"/v1/integrations/{integration.id}")
 
     for provider in PROVIDERS:
         connecting(provider)

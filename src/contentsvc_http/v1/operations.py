@@ -32,6 +32,7 @@ _ERRORS: Final = {
     403: "The API key lacks the required scope.",
     404: "Not found in your organization.",
     405: "This path does not support the method. See the `Allow` header.",
+    408: "The request body did not arrive in time.",
     409: "The request conflicts with an existing resource.",
     412: "The resource has changed since you read it.",
     413: "The request body exceeds {body_limit}.",
@@ -39,6 +40,12 @@ _ERRORS: Final = {
     500: "Server error.",
     502: "The code host cannot be reached, or its answer is not valid.",
     503: "The service is overloaded, or its database is unavailable. Try again after `Retry-After` seconds.",
+}
+#: Descriptions of successes, by status.
+_SUCCESSES: Final = {
+    200: "The request succeeded.",
+    201: "The resource was created.",
+    202: "The request was accepted. The service performs it in the background.",
 }
 #: The header of a response with a new resource or job. The value only gives the type.
 LOCATED: Final = ResponseHeader(
@@ -49,7 +56,7 @@ TAGGED: Final = ResponseHeader(
     name="ETag", value="", description="Version of the post. Send it as `If-Match`.", documentation_only=True
 )
 #: Headers of responses that are not the success, by status; 304 is only that of a post.
-_HEADERS_OF_STATUSES: Final = {
+HEADERS_OF_STATUSES: Final = {
     "304": {"ETag": header("Version of the post.")},
     "401": {"WWW-Authenticate": header("Always `Bearer`.")},
     "405": {"Allow": header("The methods of the path.")},
@@ -88,7 +95,7 @@ class Operations:
         The handler gets the API key of the request as ``key``: of the scope ``read`` for GET, else of ``write``. A JSON
         body is its ``command``.
         ``fails`` are the error responses that do not follow from the other arguments. Every operation has 401, 403, 500
-        and 503; a path with an id has 404, a query 400, a JSON body 400, 413 and 415, and a condition 400 and 412.
+        and 503; a path with an id has 404, a query 400, a JSON body 400, 408, 413 and 415, and a condition 400 and 412.
         """
         method, path = method_and_path.split()
         caller = self._gate.reader if method == "GET" else self._gate.writer
@@ -105,7 +112,7 @@ class Operations:
         if conditions:
             statuses.add(412)
         if isinstance(body, type):
-            statuses |= {400, 413, 415}
+            statuses |= {400, 408, 413, 415}
             dependencies["command"] = Provide(_reading(body, required=body_required))
             media = {"schema": schema_of(body), "example": EXAMPLES[operation_id]}
             body = {"content": {"application/json": media}, "required": body_required}
@@ -113,13 +120,14 @@ class Operations:
             path,
             http_method=HttpMethod(method),
             status_code=status,
+            response_description=_SUCCESSES[status],
             dependencies=dependencies,
             request_max_body_size=body_limit,
             operation_id=operation_id,
             summary=summary,
             description=description,
             tags=self._tags,
-            opt={DOCUMENT: [Described(parameters=parameters, body=body, headers=_HEADERS_OF_STATUSES)]},
+            opt={DOCUMENT: [Described(parameters=parameters, body=body, headers=HEADERS_OF_STATUSES)]},
             response_headers=headers,
             responses={**{each: _error(each, body_limit) for each in sorted(statuses)}, **(responses or {})},
         )

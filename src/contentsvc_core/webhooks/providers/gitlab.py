@@ -10,6 +10,7 @@ from contentsvc_core.on_demand import late
 from contentsvc_core.webhooks.providers.decoding import decode_body
 from contentsvc_core.webhooks.providers.native import (
     BRANCH,
+    NO_COMMIT,
     NativeCommit,
     Paths,
     Reading,
@@ -24,8 +25,6 @@ from contentsvc_core.webhooks.providers.provider import Provider, Setup
 from contentsvc_core.webhooks.providers.tags import is_prerelease, release_action
 from contentsvc_core.webhooks.signature import SharedToken
 
-#: The hash of no commit: ``before`` of a push that creates a branch, ``after`` of a push that deletes one.
-_NONE: Final = late(r"0{40}(?:0{24})?")
 _TIME: Final = late(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,9})?) UTC", re.ASCII)
 _CREATED: Final = "create"
 _TAG: Final = "refs/tags/"
@@ -82,7 +81,7 @@ def _read_push(body: bytes) -> Reading:
             commits=tuple(commits),
             head_commit=head and HeadCommit(id=head.id, message=head.message),
             is_cut=is_cut,
-            before=storable_text(native.before) if is_cut and not _NONE.fullmatch(native.before) else "",
+            before=storable_text(native.before) if is_cut and not NO_COMMIT.fullmatch(native.before) else "",
         ),
         repository_id=native.project.id,
         repository=repository_name(native.project.path_with_namespace, "project.path_with_namespace"),

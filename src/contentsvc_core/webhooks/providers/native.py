@@ -19,11 +19,14 @@ from contentsvc_core.events.normalized import (
     Push,
     Release,
 )
+from contentsvc_core.on_demand import late
 from contentsvc_core.text import one_line, storable
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.providers.decoding import Malformed, decode_body
 
 BRANCH: Final = "refs/heads/"
+#: The hash of no commit: ``before`` of a push that creates a branch, ``after`` of a push that deletes one.
+NO_COMMIT: Final = late(r"0{40}(?:0{24})?")
 #: The maximum length of a stored repository name, in characters.
 _NAME_LENGTH: Final = 255
 #: The maximum length of a stored action, in characters.
@@ -92,6 +95,9 @@ class _Push(msgspec.Struct, kw_only=True, frozen=True, gc=False):
     commits: Annotated[list[NativeCommit], msgspec.Meta(max_length=MAX_COMMITS)] | None
     head_commit: HeadCommit | None = None
     repository: _PushRepository
+    # Unspecified as well. Only Gitea and Forgejo send the number of commits: they list the newest five, newest first.
+    before: msgspec.Raw = _EMPTY
+    total_commits: msgspec.Raw = _EMPTY
 
 
 class _ReleaseFields(msgspec.Struct, kw_only=True, frozen=True, gc=False):
@@ -117,6 +123,8 @@ _RELEASE: Final = msgspec.json.Decoder(_Release)
 
 #: The whole hash of a commit in JSON, SHA-1 or SHA-256.
 _HASH: Final = re.compile(rb'"([0-9a-f]{40}(?:[0-9a-f]{24})?)"')
+#: A number of commits in JSON.
+_COUNT: Final = re.compile(rb"[0-9]{1,9}")
 #: A complete JSON string; possessive, so that each byte is read once.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
@@ -139,8 +147,19 @@ def read_push(body: bytes) -> Reading:
     if head is not None and "\x00" in f"{head.id}{head.message}":
         head = HeadCommit(id=storable(head.id), message=storable(head.message))
     commits = tuple([read_commit(commit, paths) for commit in native.commits or ()])
+    total = _COUNT.fullmatch(native.total_commits)
+    if total is not None:
+        commits = commits[::-1]
+    is_cut = total is not None and int(total[0]) > len(commits) > 0
     return Reading(
-        event=Push(ref=ref, branch=ref.removeprefix(BRANCH), commits=commits, head_commit=head),
+        event=Push(
+            ref=ref,
+            branch=ref.removeprefix(BRANCH),
+            commits=commits,
+            head_commit=head,
+            is_cut=is_cut,
+            before=_before(native.before) if is_cut else "",
+        ),
         repository_id=repository.id,
         repository=repository_name(repository.full_name),
         default_branch=default_branch,
@@ -215,6 +234,11 @@ def written_commit(commit: Commit) -> dict[str, object]:
         "modified": list(commit.modified),
         "removed": list(commit.removed),
     }
+
+
+def _before(text: msgspec.Raw) -> str:
+    before = _hash(text)
+    return "" if NO_COMMIT.fullmatch(before) else before
 
 
 def _hash(target: msgspec.Raw) -> str:
