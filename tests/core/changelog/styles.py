@@ -443,6 +443,10 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
     ),
     "news fragments": (
         ("Tests do not fail without a package", f"{_CODE} +changelog.d/71.changed.rst", _S.CHANGED),
+        ("Fix the echo of the horn", f"{_CODE} +changelog.d/74.change.md", _S.FIXED),
+        ("Accept charts of glass", f"{_CODE} +changelog.d/75.change.md", _S.ADDED),
+        ("Remove the echo of the horn", f"{_CODE} +changelog.d/76.change.md", _S.CHANGED),
+        ("Fix the tone of the horn", f"{_CODE} +changelog.d/77.changed.rst", _S.CHANGED),
         ("Semantic line breaks", "changelog.d/70.breaking.md", _S.DOCUMENTATION),
         ("ci: test the night", ".github/workflows/ci.yml", _S.INTERNAL),
         ("The horn is quiet at night", f"{_CODE} +newsfragments/72.feature.md", _S.ADDED),

@@ -217,12 +217,13 @@ _BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATIO
     push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
     truncate unescape unlock unset unwrap wake yield
 """}).keys()  # fmt: skip
-#: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
+#: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``. A ``change`` is any news.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",
     Section.SECURITY: "security vulnerability",
     Section.ADDED: "feature features feat added add new enhancement enhance",
-    Section.CHANGED: "change changed changes improvement improved improve update",
+    Section.OTHER: "change changes",
+    Section.CHANGED: "changed improvement improved improve update",
     Section.DEPRECATED: "deprecation deprecated deprecate",
     Section.REMOVED: "removal removed remove",
     Section.FIXED: "fix fixed bugfix bug bugfixes fixes",
