@@ -58,8 +58,8 @@ _TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
     for verb, words in {
-        "abort": "early", "copy": "from into to", "display": "from in on only", "escape": "in", "export": "as from to",
-        "fetch": "from in", "find": "from", "highlight": "as with", "import": "from on only",
+        "abort": "early", "close": "in on", "copy": "from into to", "display": "from in on only", "escape": "in",
+        "export": "as from to", "fetch": "from in", "find": "from", "highlight": "as with", "import": "from on only",
         "install": "from in into on with", "link": "against into", "load": "from", "map": "to", "mark": "as",
         "merge": "into", "parse": "as from", "pass": "to", "prefix": "with", "print": "to using", "read": "from",
         "register": "as in with", "report": "as in to", "return": "from in instead to", "run": "in on with",
@@ -69,9 +69,11 @@ _GOES_ON: Final = {
 }  # fmt: skip
 #: Verbs and their prepositions, with nothing between: ``Exit with an error``, ``Copy over lids``.
 _PHRASAL: Final = {
-    "check for": "checks", "clean up": "cleaned", "copy over": "copies", "depend on": "depends", "exit with": "exits",
-    "fall back": "falls", "flesh out": "fleshed", "mark as": "marks", "match against": "matches", "opt out": "opts",
-    "rely on": "relies", "turn off": "turns", "turn on": "turns",
+    "account for": "accounts", "check for": "checks", "clean up": "cleaned", "copy over": "copies",
+    "default to": "defaults", "depend on": "depends", "exit with": "exits", "fall back": "falls",
+    "flesh out": "fleshed", "guard against": "guards", "mark as": "marks", "match against": "matches",
+    "opt out": "opts", "reject with": "rejects", "rely on": "relies", "throw on": "throws", "throw when": "throws",
+    "turn off": "turns", "turn on": "turns", "wait for": "waits", "warn on": "warns", "warn when": "warns",
 }  # fmt: skip
 #: Adjectives: the word before one is a verb, not a noun.
 _ADJECTIVE: Final = (
@@ -150,7 +152,7 @@ _DO_NOT: Final = late(
     r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)|[,;.]) ([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
 
 
 def narrated(text: str) -> str:
@@ -210,7 +212,7 @@ def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
     if _ADVERB_LAST.search(rest):
         return True
     goes_on = _GOES_ON.get(verb)
-    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(rest) is not None
+    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(text, first.end(2)) is not None
 
 
 def _infinitive(text: str, end: int) -> bool:
