@@ -82,8 +82,10 @@ def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explan
 
 
 def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
-    assert "Ring at every sharp…" in written(_BLOG, "feat: ring at every sharp ho…").markdown
-    assert "Ring at every …" in written(_BLOG, "feat: ring at every …").markdown
+    long = "ring at every sharp hour and at every half hour of the day, and al"
+    for kind in (_BLOG, ContentType.CHANGELOG):
+        assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
+        assert "Loading…" in written(kind, "Show Loading…").markdown
 
 
 def test_a_brand_signs_and_says_who_it_is() -> None:

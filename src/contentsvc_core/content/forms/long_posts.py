@@ -103,7 +103,7 @@ def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: i
 
 
 def _explanation(item: Item, news: News) -> str:
-    return wording.excerpt(item.change) if news.voice.technical else ""
+    return wording.excerpt(item.change, news.phrases) if news.voice.technical else ""
 
 
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
@@ -241,7 +241,7 @@ def _shipped(news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    return _sober_line(item, news, plain(wording.excerpt(item.change)))
+    return _sober_line(item, news, plain(wording.excerpt(item.change, news.phrases)))
 
 
 def _sober_line(item: Item, news: News, more: str = "") -> str:
