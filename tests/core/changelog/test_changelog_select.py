@@ -187,6 +187,7 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
     ("subject", "said"),
     [
         ("Ring at noon and add tests", "Ring at noon"),
+        ("Ring at noon and update dependencies", "Ring at noon"),
         ("Ring at noon; update the changelog", "Ring at noon"),
         ("Bump minimum Go version to 1.24 and update workflows", "Bump minimum Go version to 1.24"),
         ("Remove `.ring()`, and document clean closing", "Remove `.ring()`"),

@@ -61,6 +61,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Check for open lids", "Checks for open lids"),
         ("Escape steam in lids", "Escapes steam in lids"),
         ("Escape key in pots", "Escape key in pots"),
+        ("Export LidType of pots", "Exports LidType of pots"),
         ("Mark lids as open", "Marks lids as open"),
         ("Warn when the lid is open", "Warns when the lid is open"),
         ("Don't close the lid after cook or boil", "No longer closes the lid after cook or boil"),

@@ -101,7 +101,7 @@ _GERUNDS: Final = {
 }  # fmt: skip
 _ARTICLE: Final = late(
     r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
-    rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*)\Z",
+    rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*|(?-i:[A-Z]\w*[a-z][A-Z]\w*))\Z",
     re.IGNORECASE,
 )
 #: First words of subjects that name the deed: no label is needed.
