@@ -441,6 +441,14 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Release candidates can be promoted to stable", _CODE, _S.CHANGED),
         ("Merge version filters into one menu", _CODE, _S.CHANGED),
     ),
+    "code with the names of tools and documents": (
+        ("Show bookings by day", "src/booking.ts app/models/book.rb", _S.CHANGED),
+        ("Add a second key", "src/security.py components/faq.tsx", _S.ADDED),
+        ("Send letters at night", "app/tasks/letters.py src/tools/send.ts", _S.CHANGED),
+        ("Show the newest letter first", "src/news/feed.py", _S.CHANGED),
+        ("Show the size of bundles", "tools/build.py eslint.config.mjs .eslintrc.cjs noxfile.py", _S.INTERNAL),
+        ("fix: deprecate the bell", _CODE, _S.DEPRECATED),
+    ),
     "news fragments": (
         ("Tests do not fail without a package", f"{_CODE} +changelog.d/71.changed.rst", _S.CHANGED),
         ("Fix the echo of the horn", f"{_CODE} +changelog.d/74.change.md", _S.FIXED),

@@ -345,7 +345,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),
         (ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
         (REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
-        (DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (DEPRECATES if typed_ in {Section.ADDED, Section.FIXED} else 0, _SURE[Section.DEPRECATED]),
         (patterns.MISTYPED.bit if news and not touched.noted else 0, _mistyped),
         (ANY, _SURE[typed_] if typed_ else None),
         (0 if noted else ANY if scope.startswith("_") else PRIVATE | _IN_UPKEEP, _worded_upkeep),

@@ -329,7 +329,9 @@ def deed(text: str, section: Section) -> str:
         return text
     verb, named = _DEEDS[section]
     first = text.partition(" ")[0].casefold()
-    begins = first in _BEGIN_DEEDS and not _SUPPORT.match(text)
+    begins = first in _BEGIN_DEEDS
+    if begins and first in {"initial", "support"}:
+        begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
     return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
