@@ -40,7 +40,7 @@ _DIGIT_FROM_END: Final = 3
 #: The lengths of titles that a code host cuts, in characters, and the words before the cut one that say nothing alone.
 _CUT_LENGTHS: Final = range(60, 80)
 _CUT_WORD: Final = late(r"[,;:]?(?: (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with))* [^ ]*…\Z")
-#: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
+#: The most characters between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``,
 #: ``Follow up to #12: x``.
