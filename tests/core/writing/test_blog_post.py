@@ -50,10 +50,20 @@ def test_only_what_no_user_runs_is_left_to_the_end() -> None:
     markdown = written(
         _BLOG, "feat: ring", "fix: broken link in docs", "fix(ci): run twice", "test: ring twice", "fix: stop the drip"
     ).markdown
-    assert "- Ring." in markdown
+    assert " Ring (" in markdown
     assert "- Stopped the drip." in markdown
     assert "broken link" not in markdown
     assert "twice" not in markdown
+
+
+def test_no_list_repeats_the_lead_unless_readers_act_on_it() -> None:
+    markdown = written(_BLOG, "feat: ring (#1)", "feat: sing (#2)", "fix: stop the drip").markdown
+    assert (markdown.count("Ring"), markdown.count("/issues/1)")) == (1, 1)
+    assert "new in kettle. Ring ([#1]" in markdown
+    assert "## What's new\n\n- Sing." in markdown
+    assert "## What's new" not in written(_BLOG, "feat: ring", "fix: stop the drip").markdown
+    for grave in ("feat!: ring", "security: ring"):
+        assert written(_BLOG, grave, "feat: sing").markdown.casefold().count("ring") == 2
 
 
 def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explanation_and_small_ones_last() -> None:
@@ -72,8 +82,10 @@ def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explan
 
 
 def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
-    assert "Ring at every sharp…" in written(_BLOG, "feat: ring at every sharp ho…").markdown
-    assert "Ring at every …" in written(_BLOG, "feat: ring at every …").markdown
+    long = "ring at every sharp hour and at every half hour of the day, and al"
+    for kind in (_BLOG, ContentType.CHANGELOG):
+        assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
+        assert "Loading…" in written(kind, "Show Loading…").markdown
 
 
 def test_a_brand_signs_and_says_who_it_is() -> None:

@@ -9,6 +9,7 @@ from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.forms.news import excerpt
 from contentsvc_core.content.options import ChangelogOptions
+from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import MAX_COMMITS, Author
 
@@ -82,16 +83,25 @@ class TestExcerpts:
         assert explanation(f"{aligned}{_SPRING} And more of it.") == _SPRING
         assert explanation(f"{'x' * 3_998}\n\n{_SPRING}") == ""
         subject = "feat: " + "y" * 5_000
-        assert excerpt(_change(f"{subject}\n\n{_SPRING}")) == _SPRING
-        assert excerpt(_change(f"{subject}{'y' * 12_000}\n\n{_SPRING}")) == ""
+        assert excerpt(_change(f"{subject}\n\n{_SPRING}"), ENGLISH) == _SPRING
+        assert excerpt(_change(f"{subject}{'y' * 12_000}\n\n{_SPRING}"), ENGLISH) == ""
 
     def test_the_first_of_five_commits_that_explains_the_change_is_told(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
-        assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}")) == _SPRING
-        assert excerpt(_change(*silent, f"fix: drip\n\n{_SPRING}")) == ""
+        assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING
+        assert excerpt(_change(*silent, f"fix: drip\n\n{_SPRING}"), ENGLISH) == ""
+
+    def test_an_english_explanation_is_told_as_changes_are(self) -> None:
+        body = "Replace the old hinge by a spring. Ensure that the lid closes by itself."
+        told = "Replaced the old hinge by a spring. Ensures that the lid closes by itself."
+        assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == told
+        assert excerpt(_change(f"fix: drip\n\n{body}"), PHRASEBOOKS["German"]) == body
 
     def test_an_explanation_that_says_what_the_subject_says_is_none(self) -> None:
-        assert excerpt(_change("feat: add springs that close the lid\n\nAdds a spring that closes the lid.")) == ""
+        assert (
+            excerpt(_change("feat: add springs that close the lid\n\nAdds a spring that closes the lid."), ENGLISH)
+            == ""
+        )
 
 
 class TestBlogPosts:

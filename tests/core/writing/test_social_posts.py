@@ -82,7 +82,7 @@ def test_the_hook_is_seen_before_the_fold() -> None:
     for tone in ToneProfile:
         markdown = written(_LINKEDIN, *MONTH, brand=brand(tone=tone, company="Acme")).markdown
         hook = markdown.partition("\n")[0]
-        assert "report temperatures in kelvin" in hook
+        assert "reports temperatures in kelvin" in hook
         assert len(hook) <= HOOK_LIMIT
 
 

@@ -163,6 +163,12 @@ def _noted_upkeep(seen: Evidence) -> Kind | None:
     return _SURE[Section.INTERNAL] if seen.is_dependency else None
 
 
+def _unsorted(seen: Evidence) -> Kind:
+    """Return the section of the words, for projects whose fragments call all of their news changes."""
+    worded = _worded(seen)
+    return _SURE[worded.section if worded and worded.section in _NEWS else Section.CHANGED]
+
+
 def _dependency(seen: Evidence) -> Kind | None:
     is_declared = seen.typed is Section.DEPENDENCIES or words.SCOPES.get(seen.scope) is Section.DEPENDENCIES
     is_locked = _is_locked(seen.touched) and _UPDATE_ALONE.fullmatch(seen.text) is not None
@@ -322,6 +328,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
     guided = scope == "msrv" or PathClass.UPGRADE_GUIDE in touched.classes
     vague_upkeep = vague and not source
     typed_ = None if vague or typed is Section.CHANGED or (typed is Section.INTERNAL and noted) else typed
+    noted_as = _unsorted if announced is Section.OTHER else announced and _SURE[announced]
     rules: tuple[tuple[int, Kind | _Rule | None], ...] = (
         (ANY if marked else BREAKS, _SURE[Section.BREAKING]),
         (ANY if secure else 0, _SURE[Section.SECURITY]),
@@ -331,14 +338,14 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (0 if announced else patterns.EMPTY.bit, _empty),
         (UNDOES, _revert),
         (patterns.DEPENDENCY.bit if news_too else 0, _noted_upkeep),
-        (ANY, _SURE[upkeep] if upkeep and not news_too else _SURE[announced] if announced else None),
+        (ANY, _SURE[upkeep] if upkeep and not news_too else noted_as),
         (0 if no_dependency else ANY if depends or _is_locked(touched) else patterns.DEPENDENCY.bit, _dependency),
         (0 if noted or (source and news) else ANY, _of_scope(scope, kind)),
         (0 if typed in UPKEEP and not vague else ANY if guided else _IN_BREAKS, _broken),
         (patterns.DOCUMENTATION.bit if vague_upkeep else 0, _documentation),
         (ANY, _SURE[Section.INTERNAL] if vague_upkeep else None),
         (REMOVES if typed_ is Section.DEPRECATED else 0, _WORDED[Section.BREAKING]),
-        (DEPRECATES if typed_ is Section.ADDED else 0, _SURE[Section.DEPRECATED]),
+        (DEPRECATES if typed_ in {Section.ADDED, Section.FIXED} else 0, _SURE[Section.DEPRECATED]),
         (patterns.MISTYPED.bit if news and not touched.noted else 0, _mistyped),
         (ANY, _SURE[typed_] if typed_ else None),
         (0 if noted else ANY if scope.startswith("_") else PRIVATE | _IN_UPKEEP, _worded_upkeep),

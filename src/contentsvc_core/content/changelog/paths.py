@@ -33,18 +33,30 @@ class PathClass(Enum):
     __hash__ = object.__hash__
 
 
+#: A file that only its folder makes documentation or a tool: its name is a part of the software, as in ``security.py``.
+_CODE: Final = (
+    r"\.(?:[cm]?[jt]sx?|c|cc|clj|cpp|cs|cxx|dart|elm|erl|exs?|fs|go|groovy|h|hpp|hs|java|jl|kts?|lua|mm?|ml|php|pl|py|pyi|pyx"
+    r"|rb|rs|scala|svelte|swift|vue|zig)$"
+)
+
+
 def _found(*, folders: str = "", files: str = "", begun: str = "", patterns: str = "") -> "re.Pattern[str]":
-    kinds = ((folders, "(?:^|/)(?:{})/"), (files, "(?:^|/)(?:{})$"), (begun, "(?:^|/)(?:{})[^/]*$"), (patterns, "{}"))
+    kinds = (
+        (folders, "(?:^|/)(?:{})/"),
+        (files, "(?:^|/)(?:{})$"),
+        (begun, f"(?:^|/)(?:{{}})(?![^/]*{_CODE})[^/]*$"),
+        (patterns, "{}"),
+    )
     rows = (form.replace("{}", "|".join(rows_of(names))) for names, form in kinds if names)
     return re.compile("|".join(rows))
 
 
 #: The first class that has a pattern that is found in a path in lower case; else the path is source code.
 PATHS: Final = {
-    PathClass.FRAGMENT: _found(patterns=r"""
+    PathClass.FRAGMENT: _found(patterns=rf"""
     (?:^|/)(?:changelog\.d|newsfragments?|news|changes?|changelogs?|\.changesets?|\.changes|releasenotes/notes
         |changelog/unreleased|changelogs/fragments|changelog_unreleased/\w+|upcoming_changes|\.unreleased|next-release
-        |release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.)[^/]+\.\w+$
+        |release-notes\.d)/(?!readme|template|config|_template|pre\.json|\.|[^/]*{_CODE})[^/]+\.\w+$
     """),
     PathClass.UPGRADE_GUIDE: _found(patterns=r"""
     (?:^|/)(?:upgrad(?:e|ing)|migrat(?:ion|ing)|breaking[-_]changes?)(?:[-_.](?:guides?|notes?|v?\d[a-z\d]*|to|from
@@ -63,28 +75,30 @@ PATHS: Final = {
     _tests?\.\w+$ | _spec\.rb$ | test_?helpers?\.\w+$ | [.-](?:test|tests|spec|stories|e2e|snap)\.\w+$
     [a-z0-9]tests?\.(?:java|kt|php|cs|swift|scala|groovy)$
     """),
-    PathClass.LOCK: _found(folders="requirements",
-        files=r"""
+    PathClass.LOCK: _found(files=r"""
+    requirements/[\w.-]+\.(?:in|pip|txt)
     package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | cargo\.lock | poetry\.lock
     uv\.lock | pdm\.lock | pipfile(?:\.lock)? | gemfile\.lock | composer\.lock | go\.(?:mod|sum) | mix\.lock
     podfile\.lock | pubspec\.lock | flake\.lock | deno\.lock | packages\.lock\.json | \.pre-commit-config\.yaml
     [\w.-]*requirements[\w.-]*\.(?:txt|in) | constraints\.txt | gradle\.lockfile | vendor/modules\.txt
     """),
     PathClass.TOOL: _found(folders=r"""
-    ci | scripts? | tools? | tasks | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance
-    fuzz | gallery | etc/ci | infra | fastlane
+    ci | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance | fuzz | gallery | etc/ci
+    fastlane
+    """, files=r"""
+    (?:babel|commitlint|eslint|jest|lint-staged|prettier|rollup|stylelint|vite|vitest|webpack)\.config\.[\w.]+
+    (?:grunt|gulp|nox)file\.\w+ | karma\.conf\.\w+ | \.[a-z-]+(?:rc)?\.[cm]?js
     """, begun=r"""
-    azure-pipelines | appveyor | jenkinsfile | \.?codecov | \.?goreleaser | renovate | \.?dependabot | tox | noxfile
-    \.?pylintrc | mypy | pyrightconfig | pytest | \.?eslintrc | eslint\.config | \.?prettierrc | \.?stylelintrc
-    \.?golangci | \.?rubocop | \.?rustfmt | clippy | deny | makefile | justfile | taskfile | rakefile | gemfile
-    \.?jshintrc | turbo | nx | lerna | lint-staged\.config | commitlint\.config | karma\.conf | jest\.config
-    vitest\.config | vite\.config | rollup\.config | webpack\.config | gulpfile | gruntfile | babel\.config
-    \.?babelrc | \.?swcrc | \.?flake8 | \.git-blame-ignore-revs | codeowners | phpunit | phpstan | psalm | \.?mailmap
-    \.?editorconfig | \.?gitignore | \.?gitattributes | \.?git_archival | \.?dockerignore | \.?npmrc | \.?nvmrc
-    \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc | \.?markdownlint | \.?cspell | typos
-    _typos | \.tflint | \.?swiftlint | \.?yamllint | \.?styleci | \.?release-please\w* | \.release-it
-    \.all-contributorsrc | \.?readthedocs | book | cloudbuild
+    azure-pipelines | appveyor | jenkinsfile | \.?codecov | \.?goreleaser | renovate | \.?dependabot | tox
+    \.?pylintrc | mypy | pyrightconfig | pytest | \.?eslintrc | \.?prettierrc | \.?stylelintrc | \.?golangci
+    \.?rubocop | \.?rustfmt | clippy | deny | makefile | justfile | taskfile | rakefile | gemfile | \.?jshintrc
+    turbo | nx | lerna | \.?babelrc | \.?swcrc | \.?flake8 | \.git-blame-ignore-revs | codeowners | phpunit | phpstan
+    psalm | \.?mailmap | \.?editorconfig | \.?gitignore | \.?gitattributes | \.?git_archival | \.?dockerignore
+    \.?npmrc | \.?nvmrc | \.?node-version | \.?tool-versions | \.?ruby-version | bors | \.?coveragerc
+    \.?markdownlint | \.?cspell | typos | _typos | \.tflint | \.?swiftlint | \.?yamllint | \.?styleci
+    \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs | book | cloudbuild
     """, patterns=r"""
+    ^(?!(?:.*/)?(?:app|src)/)(?:.*/)?(?:infra|scripts?|tasks|tools?)/
     ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
         |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton|changeset)\b
     """),

@@ -194,9 +194,9 @@ SUBORDINATE: Final = late(
 )
 #: The end of a subject about tests and documents that came with the change.
 UPKEEP_TOO: Final = late(
-    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|change|extend|fix|improve|rewrite|update)"
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|bump|change|extend|fix|improve|rewrite|update)"
     r"(?:s|e?d)? (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
-    r"|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
+    r"|dependencies|deps|lock ?files?|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
     re.IGNORECASE,
 )
 #: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.

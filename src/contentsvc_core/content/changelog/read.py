@@ -37,6 +37,9 @@ _NUMBER: Final = late(
 )
 _DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
+#: The lengths of titles that a code host cuts, in characters, and the words before the cut one that say nothing alone.
+_CUT_LENGTHS: Final = range(60, 80)
+_CUT_WORD: Final = late(r"[,;:]?(?: (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with))* [^ ]*…\Z")
 #: The most characters between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``,
@@ -262,11 +265,13 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers
-    # A code host that cuts a long title puts its rest at the beginning of the body.
+    # A code host that cuts a long title puts its rest at the beginning of the body; a body of the author replaces it.
     if line.endswith("…") and body.lstrip().startswith("…"):
         rest = body.lstrip()[1:].partition("\n")[0]
         line, more = without_numbers(masked_line(line[:-1] + rest, SUBJECT_LIMIT))
         numbers += more
+    elif line.endswith("…") and len(line) in _CUT_LENGTHS:
+        line = _CUT_WORD.sub("…", line)
     return line, numbers
 
 

@@ -7,8 +7,15 @@ from typing import Final, final
 
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.markdown import mask_addresses, masked_line, with_period
+from contentsvc_core.content.changelog.markdown import (
+    mask_addresses,
+    masked_line,
+    sentence,
+    with_period,
+    without_period,
+)
 from contentsvc_core.content.changelog.select import Change, reported_changes
+from contentsvc_core.content.changelog.words import deed, imperative
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import GRAVE, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
@@ -325,4 +332,8 @@ def _placed(change: Change, section: Section) -> Change:
         section = Section.CHANGED if change.section is Section.OTHER else change.section
     elif change.section in GRAVE:
         section = change.section
+    if section is not change.section:
+        # The heading decides the deed: a removed thing was not added.
+        said = deed(imperative(without_period(change.messages[0].description)), section)
+        change = replace(change, text=sentence(said), continuation=said)
     return replace(change, section=section, noted=True)

@@ -211,7 +211,7 @@ def _habits(entries: Sequence[Entry]) -> tuple[bool, bool, bool]:
 def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool, bool]) -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
-    if kind.section in GRAVE and kind.sure:
+    if (kind.section in GRAVE and kind.sure) or kind.section is Section.DEPRECATED:
         return True
     message = entry.message
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)

@@ -20,10 +20,10 @@ _DEEDS: Final = """
 #: Verbs of behaviour: posts tell them in the present, "Requires a lid".
 _BEHAVIOUR: Final = """
     accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
-    emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer inform inherit
-    inject interpret invoke isolate mention notify obey omit perform permit persist populate prepend preserve prevent
-    propagate protect provide raise recognize recommend refuse reject require respect retain retry sanitize serialize
-    specify suppress tolerate truncate unwrap validate verify warn
+    distinguish emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer
+    inform inherit inject interpret invoke isolate mention notify obey omit perform permit persist populate prefer
+    prepend preserve prevent propagate protect provide raise recognize recommend refuse reject require respect retain
+    retry sanitize serialize specify suppress throw tolerate truncate unset unwrap validate verify warn
 """
 
 
@@ -48,28 +48,32 @@ _TOLD_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    abort append cache check clear close color colour compute copy delete discard display escape exit export fetch
-    filter find highlight import load log map match merge open parse pass prefer prefix print read register remember
-    render report reset return reuse run scope send set sort split start store strip surface swap throw treat trigger
-    trust turn wrap write
+    abort append cache call check clear close color colour compute copy delete discard display escape exit export fetch
+    filter find highlight import install link load log map mark match merge open parse pass prefix print read register
+    remember render report reset return reuse run scope send set sort split start store strip surface swap treat
+    trigger trust turn wrap write
 """
-_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()} | {"cleanup": "cleaned up"}
+_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
     for verb, words in {
-        "abort": "early", "copy": "from into to", "export": "as from to", "fetch": "from in", "highlight": "as with",
-        "import": "from on only", "load": "from", "map": "to", "merge": "into", "parse": "as from", "pass": "to",
-        "prefix": "with", "print": "to using", "read": "from", "register": "as in with", "run": "in on with",
+        "abort": "early", "close": "in on", "copy": "from into to", "display": "from in on only", "escape": "in",
+        "export": "as from to", "fetch": "from in", "find": "from", "highlight": "as with", "import": "from on only",
+        "install": "from in into on with", "link": "against into", "load": "from", "map": "to", "mark": "as",
+        "merge": "into", "parse": "as from", "pass": "to", "prefix": "with", "print": "to using", "read": "from",
+        "register": "as in with", "report": "as in to", "return": "from in instead to", "run": "in on with",
         "send": "to", "sort": "by using", "split": "into over", "store": "in", "strip": "from in", "treat": "as",
         "wrap": "in", "write": "in into to",
     }.items()
 }  # fmt: skip
 #: Verbs and their prepositions, with nothing between: ``Exit with an error``, ``Copy over lids``.
 _PHRASAL: Final = {
-    "clean up": "cleaned", "copy over": "copies", "depend on": "depends", "exit with": "exits", "fall back": "falls",
-    "flesh out": "fleshed", "match against": "matches", "opt out": "opts", "rely on": "relies", "turn off": "turns",
-    "turn on": "turns",
+    "account for": "accounts", "check for": "checks", "clean up": "cleaned", "copy over": "copies",
+    "default to": "defaults", "depend on": "depends", "exit with": "exits", "fall back": "falls",
+    "flesh out": "fleshed", "guard against": "guards", "mark as": "marks", "match against": "matches",
+    "opt out": "opts", "reject with": "rejects", "rely on": "relies", "throw on": "throws", "throw when": "throws",
+    "turn off": "turns", "turn on": "turns", "wait for": "waits", "warn on": "warns", "warn when": "warns",
 }  # fmt: skip
 #: Adjectives: the word before one is a verb, not a noun.
 _ADJECTIVE: Final = (
@@ -97,7 +101,7 @@ _GERUNDS: Final = {
 }  # fmt: skip
 _ARTICLE: Final = late(
     r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
-    rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*)\Z",
+    rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*|(?-i:[A-Z]\w*[a-z][A-Z]\w*))\Z",
     re.IGNORECASE,
 )
 #: First words of subjects that name the deed: no label is needed.
@@ -118,12 +122,17 @@ _HABITS: Final = frozenset(
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
+#: Two verbs with one object: ``Add or change the lid``.
+_TWO_DEEDS: Final = late(rf"(?:{'|'.join(_DEEDS.split())}) (?:and|or) ([a-z]+) ", re.IGNORECASE)
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
 _OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: A deed, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 #: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
+#: Verbs that are hardly nouns behind "and", and the words behind which they are.
+_HARDLY_NOUN: Final = frozenset({"bump", "keep", "support", "take", "use"})
+_AS_NOUN: Final = late(r" (?:as|by|cases?|for|from|in|is|of|on|when|with)(?: |\Z)| \w+\Z")
 _FINITE: Final = late(r"\b(?:is|are|was|were|has|have|does|do|can|cannot|fails?|crash(?:es)?|breaks?)\b|n't\b")
 #: Another verb behind ``Fix``: "Fix lid stays open".
 _STATES: Final = late(
@@ -134,7 +143,8 @@ _STATES: Final = late(
 _CLAUSE: Final = late(r" (?:after|as|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
 _CODE: Final = late(r"`[^`]*`")
 _TO: Final = late(r"\bto ([A-Za-z]+)\b")
-_TO_A_THING: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])")
+#: No other verb follows such words: ``to the lid``, ``instead of lids``.
+_TO_A_THING: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of ")
 #: After a comma: the object of a verb that is not told, ``, start splitting lids``.
 _ANOTHER: Final = late(r" \w+ing ")
 #: What the software no longer does.
@@ -142,7 +152,7 @@ _DO_NOT: Final = late(
     r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)|[,;.]) ([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
 
 
 def narrated(text: str) -> str:
@@ -178,7 +188,7 @@ def _told(first: "re.Match[str]", text: str) -> str | None:
         return told
     if first[1].casefold().rstrip(" -") in _HABITS and _may_be_verb(word):
         return _present(word)
-    if _AFTER_NOUN.match(following) or _OTHERWISE.match(text):
+    if _OTHERWISE.match(text) or (_AFTER_NOUN.match(following) and not _are_two_deeds(text)):
         return None
     if told := "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word):
         return told
@@ -186,6 +196,11 @@ def _told(first: "re.Match[str]", text: str) -> str | None:
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
     return mostly if mostly and (first[1] or _has_object(word, first, text)) else None
+
+
+def _are_two_deeds(text: str) -> bool:
+    two = _TWO_DEEDS.match(text)
+    return two is not None and two[1].casefold() in _TOLD
 
 
 def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
@@ -197,7 +212,7 @@ def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
     if _ADVERB_LAST.search(rest):
         return True
     goes_on = _GOES_ON.get(verb)
-    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(rest) is not None
+    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(text, first.end(2)) is not None
 
 
 def _infinitive(text: str, end: int) -> bool:
@@ -227,6 +242,8 @@ def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
 
 def _is_imperative(found: "re.Match[str]", text: str) -> bool:
     verb = found[3].casefold()
+    if verb in _HARDLY_NOUN and _AS_NOUN.match(text, found.end()) is None:
+        return True
     return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
 
 

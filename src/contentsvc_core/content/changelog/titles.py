@@ -101,7 +101,7 @@ def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[st
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         text = _shortened(text) if len(text) > limit else text
         size = len(text) + len(phrases.semicolon) * bool(leads)
-        fits = size <= room and len(text) <= limit
+        fits = size <= room and len(text) <= limit and not text.endswith("…")
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
             room -= size

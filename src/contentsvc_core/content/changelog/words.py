@@ -174,15 +174,15 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 IMPERATIVES: Final[Mapping[str, str]] = _table({
     "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
-    "convert": "converted", "correct": "corrected", "create": "creates", "document": "documented",
-    "drop": "dropped drops", "enable": "enables", "enhance": "enhances", "ensure": "ensured ensures",
-    "expose": "exposes", "fix": "fixed fixes hotfix", "implement": "impl implemented implements",
-    "improve": "improved improves", "introduce": "introduced introduces", "make": "made makes",
-    "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes", "prevent": "prevented prevents",
-    "port": "ported", "refactor": "refactored", "remove": "removed removes removing", "rename": "renamed renames",
-    "replace": "replaced replaces replacing", "resolve": "resolved resolves", "restore": "restored restores",
-    "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies", "silence": "silenced",
-    "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
+    "clean up": "cleanup", "convert": "converted", "correct": "corrected", "create": "creates",
+    "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
+    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixup hotfix",
+    "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",
+    "make": "made makes", "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes",
+    "prevent": "prevented prevents", "port": "ported", "refactor": "refactored", "remove": "removed removes removing",
+    "rename": "renamed renames", "replace": "replaced replaces replacing", "resolve": "resolved resolves",
+    "restore": "restored restores", "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies",
+    "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
     "upgrade": "upgraded upgrading",
 })  # fmt: skip
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
@@ -217,12 +217,13 @@ _BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATIO
     push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
     truncate unescape unlock unset unwrap wake yield
 """}).keys()  # fmt: skip
-#: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``.
+#: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``. A ``change`` is any news.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "break breaking breaking_change backward backwards incompat incompatible significant upgrade",
     Section.SECURITY: "security vulnerability",
     Section.ADDED: "feature features feat added add new enhancement enhance",
-    Section.CHANGED: "change changed changes improvement improved improve update",
+    Section.OTHER: "change changes",
+    Section.CHANGED: "changed improvement improved improve update",
     Section.DEPRECATED: "deprecation deprecated deprecate",
     Section.REMOVED: "removal removed remove",
     Section.FIXED: "fix fixed bugfix bug bugfixes fixes",
@@ -242,6 +243,8 @@ _NEW_THING: Final = late(
     r"(?:\Z| (?:for|from|in|of|on|that|to|which|with) .*)",
     re.IGNORECASE,
 )
+#: The noun, unlike "Support lids".
+_SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|leak|loop|mismatch|overflow"
@@ -310,7 +313,7 @@ def imperative(text: str) -> str:
         or not verb
         or _NO_VERB.match(first["next"])
         or _SIZES.match(text)
-        or _FINITE.search(_CLAUSE.sub("", text))
+        or _FINITE.search(_CLAUSE.sub("", text[first.end() :]))
     ):
         return text
     rest = _FURTHER.sub(
@@ -326,7 +329,10 @@ def deed(text: str, section: Section) -> str:
         return text
     verb, named = _DEEDS[section]
     first = text.partition(" ")[0].casefold()
-    if first in _BEGIN_DEEDS or _MAY_DO.match(text) or not named.fullmatch(text):
+    begins = first in _BEGIN_DEEDS
+    if begins and first in {"initial", "support"}:
+        begins = _SUPPORT.match(text) is None
+    if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
     return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 

@@ -31,19 +31,21 @@ _RELEASES_LIMIT: Final = 16_000
 _DESCRIPTION_LIMIT: Final = 600
 _TAG_LIMIT: Final = 80
 _COUNTED_FROM: Final = 4
+#: The sections that readers act on before they upgrade.
+_UPGRADE: Final = (Section.BREAKING, Section.DEPRECATED)
 
 
 def write_blog_post(news: News, brief: Brief) -> Draft:
     lead = news.announced[0] if news.announced and not news.lead else None
-    themes = wording.THEMES if len(news.items) > 1 or lead is None else ()
+    told = lead if lead and not _is_acted_on(lead, news) else None
     gaps = [*news.gaps, *wording.as_written(news)]
     notes = _notes(news, brief.release)
     # What the author tells readers in prose is no list of entries.
     listed = not (notes and news.tells)
     blocks = [
-        _introduction(news, lead, "" if notes else news.lead, counts=listed),
+        _introduction(news, lead, "" if notes else news.lead, told=told, counts=listed),
         *(_upgrade(news, lead) if listed else []),
-        *(block for section in themes if listed for block in _section(news, section, lead)),
+        *(block for section in wording.THEMES if listed for block in _section(news, section, lead, told)),
         *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
@@ -53,22 +55,31 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     return Draft(title=wording.post_title(news), markdown=joined(blocks))
 
 
-def _introduction(news: News, lead: Item | None, author_said: str, *, counts: bool) -> str:
-    said = [wording.opening(news)]
-    if lead is None:
-        said.append(author_said)
-    else:
-        said += [
-            with_period(wording.line_of(lead, news)),
-            "" if quoted_notes(lead.change) else _explanation(lead, news),
-        ]
+def _is_acted_on(lead: Item, news: News) -> bool:
+    """Check that a list has the lead, too: readers act on grave changes."""
+    section = lead.change.section
+    return section in _UPGRADE or (section is Section.SECURITY and len(news.items) > 1)
+
+
+def _introduction(news: News, lead: Item | None, author_said: str, *, told: Item | None, counts: bool) -> str:
+    said = [
+        inline(wording.opening(news)),
+        inline(author_said) if lead is None else _lead(lead, news, linked=told is lead),
+    ]
+    more = [_explanation(lead, news)] if lead and not quoted_notes(lead.change) else []
     if counts and len(news.announced) >= _COUNTED_FROM:
-        said.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
-    return " ".join(map(inline, filter(None, [*said, *wording.besides(news)])))
+        more.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
+    return " ".join(filter(None, [*said, *map(inline, [*more, *wording.besides(news)])]))
+
+
+def _lead(lead: Item, news: News, *, linked: bool) -> str:
+    line = wording.line_of(lead, news)
+    links = _references(lead, news) if linked else []
+    return f"{inline(line.rstrip('.'))} {' '.join(links)}." if links else inline(with_period(line))
 
 
 def _upgrade(news: News, lead: Item | None) -> list[str]:
-    items = (*news.of(Section.BREAKING), *news.of(Section.DEPRECATED))
+    items = [item for section in _UPGRADE for item in news.of(section)]
     if not items:
         return []
     lines = _lines(items, news, lead, explained=len(items))
@@ -76,8 +87,8 @@ def _upgrade(news: News, lead: Item | None) -> list[str]:
     return [*start, *wording.listed(lines, len(items), news)]
 
 
-def _section(news: News, section: Section, lead: Item | None) -> list[str]:
-    items = news.of(section)
+def _section(news: News, section: Section, lead: Item | None, told: Item | None) -> list[str]:
+    items = [item for item in news.of(section) if item is not told]
     lines = _lines(items[:_LISTED], news, lead, explained=_EXPLAINED)
     return [f"## {news.voice.theme(section)}", *wording.listed(lines, len(items), news)] if items else []
 
@@ -92,7 +103,7 @@ def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: i
 
 
 def _explanation(item: Item, news: News) -> str:
-    return wording.excerpt(item.change) if news.voice.technical else ""
+    return wording.excerpt(item.change, news.phrases) if news.voice.technical else ""
 
 
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
@@ -105,10 +116,15 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     # A period behind a number would begin a list unless it is escaped.
     said = f"{label}{inline(text)}{mark}." if mark else f"{label}{inline(with_period(text))}"
     said = f"- **{said}**" if bold else f"- {said}"
-    if technical:
-        linked = references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
-        said = " ".join([said, *([inline(explanation)] if explanation else []), *linked])
+    said = " ".join([said, *([inline(explanation)] if explanation else []), *_references(item, news)])
     return f"{said}{quoted_notes(change)}"
+
+
+def _references(item: Item, news: News) -> list[str]:
+    if not news.voice.technical:
+        return []
+    change = item.change
+    return references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
 
 
 def _notes(news: News, release: Release | None) -> list[str]:
@@ -225,7 +241,7 @@ def _shipped(news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    return _sober_line(item, news, plain(wording.excerpt(item.change)))
+    return _sober_line(item, news, plain(wording.excerpt(item.change, news.phrases)))
 
 
 def _sober_line(item: Item, news: News, more: str = "") -> str:

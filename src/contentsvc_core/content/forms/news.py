@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Final, final
 
 from attrs import field, frozen
-from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
@@ -30,7 +29,6 @@ _URL_LIMIT: Final = 1_000
 _CANDIDATES: Final = 3
 #: The commits whose messages are searched for an explanation.
 _COMMITS_READ: Final = 5
-_CUT_WORD: Final = re.compile(r" [^ ]+…\Z")
 _LIST_LIMIT: Final = 8_000
 #: The sections that users of the software notice. The others are counted, if at all.
 _NOTICED: Final = frozenset(Section) - UPKEEP - {Section.OTHER}
@@ -115,7 +113,7 @@ def news_of(brief: Brief) -> News:
             tells = tells or notes.tells
             upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
             items += [
-                Item(change=_whole(change), part=part, released=stage.is_released)
+                Item(change=change, part=part, released=stage.is_released)
                 for change in notes.changes
                 if _is_news(change, voice)
             ]
@@ -137,11 +135,6 @@ def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
     return voice.technical or change.section in GRAVE or _INSIDE.search(change.text) is None
-
-
-def _whole(change: Change) -> Change:
-    text, continuation = (_CUT_WORD.sub("…", each).rstrip(";, ") for each in (change.text, change.continuation))
-    return replace(change, text=text, continuation=continuation)
 
 
 def pending(item: Item) -> bool:
@@ -224,13 +217,18 @@ def explained(item: Item, news: News) -> str:
     """Return the author's explanation of a change, plain: a breaking note, or prose of the body."""
     if notes := notes_of(item.change):
         return plain(with_period(notes[0]))
-    return plain(excerpt(item.change)) if news.voice.technical else ""
+    return plain(excerpt(item.change, news.phrases)) if news.voice.technical else ""
 
 
-def excerpt(change: Change) -> str:
-    """Return an explanation of a change: plain, whole sentences; may be empty."""
+def excerpt(change: Change, phrases: Phrasebook) -> str:
+    """Return an explanation of a change: whole sentences, in English told as changes are; may be empty."""
     bodies = (change.body, *(message.body for message in change.messages[1:_COMMITS_READ]))
-    return next(filter(None, (explanation(body, said=change.text) for body in bodies)), "")
+    rest = next(filter(None, (explanation(body, said=change.text) for body in bodies)), "")
+    told: list[str] = []
+    while rest and phrases is ENGLISH:
+        first, rest = first_sentence(rest)
+        told.append(narrated(first))
+    return " ".join(told) or rest
 
 
 def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
