@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import socket
 import sqlite3
 import subprocess
@@ -305,6 +306,19 @@ def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_
     assert command == f"chmod 600 {folder}/contentsvc.db* {folder}/engine.db*"
     subprocess.run(["sh", "-c", command], check=True)
     assert told().all("access") == []
+
+
+def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(connected: dict[str, Any]) -> None:
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file can grow, as on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, old[1]))
+    try:
+        found = told()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+    assert found.one("file") == ("fault", "the file is not writable: disk I/O error")
+    assert found.all("file")[0]["advice"].startswith("see the check 'disk'")
 
 
 def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any]) -> None:
