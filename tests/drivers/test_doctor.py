@@ -543,6 +543,13 @@ def test_a_worker_and_a_stranger_are_told_apart() -> None:
         )
 
 
+def test_a_server_without_a_free_connection_is_no_other_program() -> None:
+    with answering(__v1__status=(503, {"error": "Too many connections"})) as port:
+        found = told("--port", port)
+
+    assert found.one("server") == ("fault", f"too many connections are open on 127.0.0.1 port {port}")
+
+
 def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
     found = told("--host", "192.0.2.1", "--port", "8000")
 

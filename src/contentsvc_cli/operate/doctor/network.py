@@ -12,6 +12,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_
 from contentsvc_cli.servers import serve_command
 from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_http.bounds import FULL
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
 from contentsvc_http.wiring.code_hosts import probe_url
@@ -63,6 +64,9 @@ async def server(place: BindAddress) -> ServerCheck:
     status = await fetch(f"{place.url}/v1/status")
     if isinstance(status, Unanswered):
         return ServerCheck(findings=[await _unanswered(place, at, status)])
+    if status.json == {"error": FULL.error}:
+        advice = "end idle connections, or raise CONTENTSVC_MAX_CONNECTIONS and the server's limit of open files"
+        return ServerCheck(findings=[fault(name, f"too many connections are open on {at}", advice)])
     if status.version is None:
         live = await fetch(f"{place.url}/health/live")
         if not isinstance(live, HttpAnswer) or live.json != {"status": "live"}:
