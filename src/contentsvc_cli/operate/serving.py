@@ -52,8 +52,8 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
     def ready() -> None:
         at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
         log.info("ready", url=at)
-        if has_another_port(settings.base_url, bound.getsockname()[1]):
-            advice = f"set {variable('base_url')} to {at}, for the server and for the commands"
+        if Role(role) is not Role.WORKER and has_another_port(settings.base_url, bound.getsockname()[1]):
+            advice = f"unless a proxy leads to {at}, set {variable('base_url')} to it, for the server and the commands"
             log.warning("the base URL has another port", base_url=settings.base_url, advice=advice)
         if as_json:
             click.echo(json_text({"url": at}, indent=2))
