@@ -23,7 +23,6 @@ from contentsvc_core import (
     Address,
     HookConfiguration,
     SecretUnreadable,
-    SecretUnreadable,
     Settled,
     Settlement,
     StoreUnavailable,
