@@ -437,7 +437,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers with given bodies by path; 404 for others."""
+    """Answers with given bodies by path, with status 0 not at all; 404 for others."""
 
     bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
     #: The credentials of all requests since :func:`answering` began.
@@ -446,6 +446,8 @@ class Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.keys.append(self.headers["Authorization"])
         status, kind, body = self.bodies.get(self.path, (404, "application/json", b"{}"))
+        if not status:
+            return
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -541,6 +543,14 @@ def test_a_worker_and_a_stranger_are_told_apart() -> None:
             "warning",
             f"another program answers on 127.0.0.1 port {port}",
         )
+
+
+def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program() -> None:
+    with answering(__v1__status=(0, {}), __health__live=(200, {"status": "live"})) as port:
+        state, found = told("--port", port).one("server")
+
+    assert state == "warning"
+    assert found.startswith(f"the server on 127.0.0.1 port {port} is live, but slow: ")
 
 
 def test_a_server_without_a_free_connection_is_no_other_program() -> None:
