@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, final
 
 import structlog
 
-from contentsvc_core.errors import Overloaded, ReceivingFailed, StoreUnavailable, Unstorable
+from contentsvc_core.errors import Overloaded, ReceivingFailed, SecretUnreadable, StoreUnavailable, Unstorable
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.receive import UNAVAILABLE
 from contentsvc_http.faults import log_fault
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 #: ``Retry-After`` when the database is unavailable, in seconds.
 RETRY_AFTER_S: Final = 1
 _SERVER_ERROR: Final = 500
+_WITH_THE_KEY: Final = (
+    "restart all servers with the same CONTENTSVC_SECRET_KEY as the commands; then request the missed deliveries"
+)
 _LOG: Final = structlog.get_logger("contentsvc.http")
 
 
@@ -105,6 +108,10 @@ def refusal(exc: Exception) -> Refused:
             # A value that no database can store, in a lookup or a write: the client's fault.
             _LOG.warning("unstorable", reason=str(exc))
             return Refused(400, {"error": "Invalid request: a value cannot be stored"})
+        case ReceivingFailed(__cause__=SecretUnreadable() as cause):
+            # Without a traceback: any sender can cause the line.
+            _LOG.error("receiving failed", reason=str(cause), advice=_WITH_THE_KEY)
+            return Refused(_SERVER_ERROR, {"error": str(exc)})
         case ReceivingFailed():
             _LOG.error("receiving failed", exc_info=exc)
             return Refused(_SERVER_ERROR, {"error": str(exc)})

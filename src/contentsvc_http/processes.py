@@ -256,8 +256,8 @@ def _end_by(within_s: float) -> None:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Generator[None]:
-    """Block SIGINT in the started processes: a terminal sends Ctrl-C to all of them, and this process stops them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Block the signals of a terminal in the started processes: it sends them to all, and this process stops them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

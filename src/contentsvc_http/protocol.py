@@ -111,7 +111,7 @@ class BoundedHttp(ExchangingHttp):
             self.connections.discard(self)
             self._end = FULL
             self._counting(Cause.FULL, 0)
-            _log_full()
+            _log_full(self.limit_concurrency - 1)
             self.transport.write(FULL.answer())
             self.transport.close()
             return
@@ -372,12 +372,18 @@ class BoundedHttp(ExchangingHttp):
         return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
 
 
-_logged_at_s = 0.0
+#: The interval of the log line about refused connections, in seconds; `/metrics` counts each connection.
+_LOG_FULL_EVERY_S: Final = 60.0
+_MORE_CONNECTIONS: Final = (
+    "let the proxy limit connections per client; for more, raise CONTENTSVC_MAX_CONNECTIONS and the limit of open "
+    "files (LimitNOFILE, 'ulimit -n'), of which connections get half"
+)
+_logged_at_s = -_LOG_FULL_EVERY_S
 
 
-def _log_full() -> None:
+def _log_full(limit: int) -> None:
     global _logged_at_s  # noqa: PLW0603  # one per process, as the connections
     now = monotonic()
-    if now - _logged_at_s >= 1.0:
+    if now - _logged_at_s >= _LOG_FULL_EVERY_S:
         _logged_at_s = now
-        _LOG.warning("connections refused: too many are open")
+        _LOG.warning("connections refused: too many are open", limit=limit, advice=_MORE_CONNECTIONS)

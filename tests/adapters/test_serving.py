@@ -1,5 +1,6 @@
 import contextlib
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -47,6 +48,20 @@ def test_no_lock_file_is_left_beside_a_file_of_another_application(tmp_path: Pat
         assert [path.name for path in tmp_path.iterdir()] == left
         # A lock file that was there before stays.
         (tmp_path / "x.db.serving").touch()
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file can grow, as on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, old[1]))
+    try:
+        with (
+            pytest.raises(StoreUnavailable, match=r"x\.db\.serving cannot be written: .*; see that its disk has room"),
+            serving_alone(tmp_path / "x.db"),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

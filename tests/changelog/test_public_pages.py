@@ -364,6 +364,17 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
     assert moved.headers["Cache-Control"] == "public, max-age=60"
 
 
+async def test_a_page_loads_its_files_below_the_path_that_a_proxy_removes() -> None:
+    created = await Reader.made(Settings(base_url="https://acme.example/hooks"))
+    await publish(created.acme, accent="#0a6b4a")
+
+    for where in ("", "/embed"):
+        page = (await created.get(where)).text
+        files = re.findall(r'(?:href|src)="([^"]*/changelog/-/[^"]*)"', page)
+        assert len(files) >= 4
+        assert all(file.startswith("/hooks/changelog/-/") for file in files)
+
+
 async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:
     assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
     assert "evil" not in (await reader.get("", Host='evil"><x')).text

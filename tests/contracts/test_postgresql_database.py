@@ -240,6 +240,15 @@ async def test_a_transaction_ends_though_its_caller_is_cancelled(postgresql: Dat
     assert postgres.rows(postgres_url, "SELECT slug FROM organizations") == [("x",)]
 
 
+async def test_a_full_disk_has_one_reason_for_all_tables(postgresql: Database) -> None:
+    raising = """
+        DO $$ BEGIN RAISE EXCEPTION 'could not extend file "base/1/2"' USING ERRCODE = 'disk_full'; END $$
+    """
+
+    with pytest.raises(StoreUnavailable, match=r"cannot be used: the disk of its server is full$"):
+        await postgresql.write(lambda connection: connection.execute(text(raising)))
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [

@@ -22,6 +22,7 @@ from contentsvc_adapters.memory import memory_stores
 from contentsvc_core import (
     Address,
     HookConfiguration,
+    SecretUnreadable,
     Settled,
     Settlement,
     StoreUnavailable,
@@ -124,6 +125,17 @@ async def test_a_fault_of_our_own_is_500_with_the_decided_text_and_logged_with_i
         setattr(world.store, where, None)
     assert logged.getvalue().count("the lamp went out") >= 2
     assert (await world.deliver()).json()["message"] == "Processed push event (pushed)"
+
+
+async def test_a_secret_of_another_key_is_one_line_with_the_remedy(world: World, logged: io.StringIO) -> None:
+    world.store.in_endpoint = SecretUnreadable("sealed with another key")
+
+    assert (await world.deliver()).status_code == 500
+
+    (line,) = [line for line in logged.getvalue().splitlines() if "receiving failed" in line]
+    assert "sealed with another key" in line
+    assert "restart all servers with the same CONTENTSVC_SECRET_KEY" in line
+    assert "Traceback" not in logged.getvalue()
 
 
 async def test_no_traceback_holds_a_key_a_signature_or_a_body(

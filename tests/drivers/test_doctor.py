@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import socket
 import sqlite3
 import subprocess
@@ -307,6 +308,19 @@ def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_
     assert told().all("access") == []
 
 
+def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(connected: dict[str, Any]) -> None:
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # No file can grow, as on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, old[1]))
+    try:
+        found = told()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+    assert found.one("file") == ("fault", "the file is not writable: disk I/O error")
+    assert found.all("file")[0]["advice"].startswith("see the check 'disk'")
+
+
 def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any]) -> None:
     with closing(sqlite3.connect("contentsvc.db", isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
@@ -423,7 +437,7 @@ async def test_an_executor_that_beats_is_alive() -> None:
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers with given bodies by path; 404 for others."""
+    """Answers with given bodies by path, with status 0 not at all; 404 for others."""
 
     bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
     #: The credentials of all requests since :func:`answering` began.
@@ -432,6 +446,8 @@ class Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.keys.append(self.headers["Authorization"])
         status, kind, body = self.bodies.get(self.path, (404, "application/json", b"{}"))
+        if not status:
+            return
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -527,6 +543,21 @@ def test_a_worker_and_a_stranger_are_told_apart() -> None:
             "warning",
             f"another program answers on 127.0.0.1 port {port}",
         )
+
+
+def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program() -> None:
+    with answering(__v1__status=(0, {}), __health__live=(200, {"status": "live"})) as port:
+        state, found = told("--port", port).one("server")
+
+    assert state == "warning"
+    assert found.startswith(f"the server on 127.0.0.1 port {port} is live, but slow: ")
+
+
+def test_a_server_without_a_free_connection_is_no_other_program() -> None:
+    with answering(__v1__status=(503, {"error": "Too many connections"})) as port:
+        found = told("--port", port)
+
+    assert found.one("server") == ("fault", f"too many connections are open on 127.0.0.1 port {port}")
 
 
 def test_an_address_that_is_not_this_machines_is_a_fault() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import resource
+import signal
 import sqlite3
 import time
 import uuid
@@ -95,6 +96,14 @@ def test_a_signal_while_the_server_waits_for_a_lock_at_its_start_ends_it(prepare
         server.terminate()
 
         assert server.exit_code(within_s=PATIENCE_S) == 0
+
+
+def test_a_closed_terminal_stops_the_server_in_order(prepared: Prepared) -> None:
+    with serving(prepared.installation) as server:
+        server.process.send_signal(signal.SIGHUP)
+
+        assert server.exit_code(within_s=PATIENCE_S) == 0
+        assert "stopping" in server.log()
 
 
 def test_a_stop_ends_in_time_though_the_reader_of_the_log_has_stopped(prepared: Prepared) -> None:

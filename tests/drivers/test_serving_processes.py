@@ -344,8 +344,9 @@ async def test_when_the_first_process_is_killed_the_others_finish_and_end(
     assert deliver(prepared, node, str(uuid.uuid4())).status_code == 200
 
 
-def test_an_interrupt_from_a_terminal_ends_all_without_a_word_too_many(node: ServerProcess) -> None:
-    os.killpg(node.process.pid, signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_from_a_terminal_ends_all_without_a_word_too_many(node: ServerProcess, number: signal.Signals) -> None:
+    os.killpg(node.process.pid, number)
 
     assert node.exit_code(within_s=PATIENCE_S) == 0
     assert [pid for pid in pids(node).values() if is_running(pid)] == []

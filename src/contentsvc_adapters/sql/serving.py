@@ -20,7 +20,8 @@ def serving_alone(database: Path) -> Generator[None]:
     path = _lock_of(database)
     is_new = not path.exists()
     try:
-        file = path.open("a")
+        # Without a buffer: closing the file would write a refused number again.
+        file = path.open("ab", buffering=0)
     except OSError as exc:
         message = access_fault(database) or f"the file {path} cannot be made: {exc.strerror or exc}"
         raise StoreUnavailable(message) from exc
@@ -33,9 +34,12 @@ def serving_alone(database: Path) -> Generator[None]:
                 "stop that one first, give this one a file of its own, or use PostgreSQL, which several can serve"
             )
             raise StoreUnavailable(message) from exc
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
+        except OSError as exc:
+            message = f"the file {path} cannot be written: {exc.strerror or exc}; see that its disk has room"
+            raise StoreUnavailable(message) from exc
         # The lock file stays: if it were deleted, a third process could lock a new file of the same name.
         try:
             yield

@@ -1,4 +1,5 @@
 import asyncio
+import signal
 from pathlib import Path
 
 import click
@@ -32,7 +33,7 @@ from contentsvc_http.sockets import listen, reserve
 def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool) -> None:
     """Receive webhooks, perform workflow runs, and serve /v1.
 
-    With SQLite, the schema is upgraded first. SIGTERM or Ctrl-C stops the server within 10 seconds.
+    With SQLite, the schema is upgraded first. SIGTERM, SIGHUP or Ctrl-C stops the server within 10 seconds.
     """
     from contentsvc_http.starting import prepare_imports  # noqa: PLC0415  # only this command needs it
 
@@ -41,6 +42,9 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
 
     from contentsvc_http.logs import configure_logging  # noqa: PLC0415  # as above
 
+    # By default, a closed terminal would end the process at once. Under 'nohup', the signal stays ignored.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda _number, _frame: signal.raise_signal(signal.SIGTERM))
     settings = load_settings()
     port = local_port(settings.base_url) if port is None else port
     configure_logging(level=settings.log_level, style=settings.log_format)
@@ -52,8 +56,8 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
     def ready() -> None:
         at = f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
         log.info("ready", url=at)
-        if has_another_port(settings.base_url, bound.getsockname()[1]):
-            advice = f"set {variable('base_url')} to {at}, for the server and for the commands"
+        if Role(role) is not Role.WORKER and has_another_port(settings.base_url, bound.getsockname()[1]):
+            advice = f"unless a proxy leads to {at}, set {variable('base_url')} to it, for the server and the commands"
             log.warning("the base URL has another port", base_url=settings.base_url, advice=advice)
         if as_json:
             click.echo(json_text({"url": at}, indent=2))

@@ -4,6 +4,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from jinja2 import pass_context
@@ -153,6 +154,22 @@ def _label(post: Post) -> str:
     return "" if post.content_type is _USUAL else CONTENT[post.content_type]
 
 
+@pass_context
+def _asset(context: Context, name: str) -> str:
+    return _public_path(context) + asset_url(name)
+
+
+@pass_context
+def _accent(context: Context, accent: str) -> str:
+    return _public_path(context) + accent_url(accent)
+
+
+def _public_path(context: Context) -> str:
+    # Without a host: the policy of the pages allows files of the same origin only, whatever host the reader uses.
+    links: ChangelogLinks | None = context.get("links")
+    return "" if links is None else urlsplit(links.base_url).path
+
+
 _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")
 _globals: dict[str, Any] = _ENVIRONMENT.globals
 _globals["excerpt_length"] = EXCERPT
@@ -164,8 +181,8 @@ _filters.update(
     labels=labels_of,
     tags=tags_of,
     brief=_brief,
-    asset=asset_url,
-    accent=accent_url,
+    asset=_asset,
+    accent=_accent,
 )
 
 

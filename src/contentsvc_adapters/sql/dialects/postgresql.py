@@ -207,6 +207,9 @@ class Postgresql:
                 return f"the database role lacks a permission: {text}; {OWN_TABLES}"
             case DatabaseFault.STATEMENT:
                 return f"the database does not understand what it is asked: {text}"
+            case DatabaseFault.FULL:
+                # The driver's message names a file, which differs for each table: a log has each reason once.
+                return f"{self.name} cannot be used: the disk of its server is full"
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
             case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):

@@ -180,6 +180,8 @@ def _why_not_writable(sentence: str) -> str:
         return "another program has locked it: end that program or its transaction"
     if "not a database" in sentence or "malformed" in sentence:
         return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+    if "full" in sentence or "I/O error" in sentence:
+        return "see the check 'disk'; if the disk has room, look for its errors in the system's log"
     return (
         f"give the user with id {os.geteuid()} write access to the file, its '-wal' and '-shm' files and the folder, "
         "or run this as the server's user; mount a read-only file system for writing"

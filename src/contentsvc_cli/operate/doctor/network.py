@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Collection
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_
 from contentsvc_cli.servers import serve_command
 from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.webhooks.providers import provider_named
+from contentsvc_http.bounds import FULL
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
 from contentsvc_http.wiring.code_hosts import probe_url
@@ -60,14 +62,24 @@ class ServerCheck:
 async def server(place: BindAddress) -> ServerCheck:
     name = "server"
     at = f"{place.host} port {place.port}"
-    status = await fetch(f"{place.url}/v1/status")
+    # Together, because a check has five seconds.
+    status, live = await asyncio.gather(fetch(f"{place.url}/v1/status"), fetch(f"{place.url}/health/live"))
+    is_live = isinstance(live, HttpAnswer) and live.json == {"status": "live"}
     if isinstance(status, Unanswered):
+        if is_live:
+            advice = (
+                "the machine is busy, or a receiver loads the rest at its first request: run this again in a moment"
+            )
+            return ServerCheck(
+                findings=[warning(name, f"the server on {at} is live, but slow: {status.reason}", advice)]
+            )
         return ServerCheck(findings=[await _unanswered(place, at, status)])
-    if status.version is None:
-        live = await fetch(f"{place.url}/health/live")
-        if not isinstance(live, HttpAnswer) or live.json != {"status": "live"}:
-            advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
-            return ServerCheck(findings=[warning(name, f"another program answers on {at}", advice)])
+    if status.json == {"error": FULL.error}:
+        advice = "end idle connections, or raise CONTENTSVC_MAX_CONNECTIONS and the server's limit of open files"
+        return ServerCheck(findings=[fault(name, f"too many connections are open on {at}", advice)])
+    if status.version is None and not is_live:
+        advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
+        return ServerCheck(findings=[warning(name, f"another program answers on {at}", advice)])
     findings = [_versions(at, status)]
     ready = await fetch(f"{place.url}/health/ready")
     if not isinstance(ready, HttpAnswer) or ready.status != _OK:
