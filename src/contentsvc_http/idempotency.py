@@ -71,7 +71,7 @@ class IdempotencyKeys:
                     for status, text in _DOCUMENTED.items()
                 }
                 route.responses = {**(route.responses or {}), **described}
-                route.opt[DOCUMENT].append(_DESCRIBED)
+                route.opt.setdefault(DOCUMENT, []).append(_DESCRIBED)
         return handlers
 
     def _executing_once(self, app: ASGIApp) -> ASGIApp:

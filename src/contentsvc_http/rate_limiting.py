@@ -58,7 +58,7 @@ class RateLimits:
                     generate_examples=False,
                 )
                 route.responses = {**(route.responses or {}), 429: refused}
-                route.opt[DOCUMENT].append(Described(headers={"XXX": _HEADERS, "429": _RETRY}))
+                route.opt.setdefault(DOCUMENT, []).append(Described(headers={"XXX": _HEADERS, "429": _RETRY}))
         return handlers
 
     def of_address(self, rate: Rate, scope: Scope) -> Bucket:

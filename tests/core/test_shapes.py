@@ -149,7 +149,7 @@ def test_a_schema_refers_to_nothing() -> None:
 
     assert schema_of(Shown) == {
         "title": "Shown",
-        "description": "Of its own: a schema that is known is not made again.",
+        "description": "A shape of its own, because schemas are cached.",
         "type": "object",
         "properties": {
             "name": {"type": "string"},
