@@ -5,7 +5,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
@@ -21,6 +21,8 @@ from contentsvc_http.forms import Form, by_field
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
+#: The maximum size of a form with all texts, in bytes: twelve for each character.
+_MAX_FORM: Final = 12 * (2 * LONG_TEXT_LIMIT + 6 * TEXT_LIMIT)
 _FIELDS: Final = {
     wire: name
     for wire, name in zip(CreateBrand.__struct_encode_fields__, CreateBrand.__struct_fields__, strict=True)
@@ -156,7 +158,7 @@ async def begin(session: Visitor) -> Response[Any]:
     return await _page(session, None)
 
 
-@post(f"{ROOT}/brands/new")
+@post(f"{ROOT}/brands/new", request_max_body_size=_MAX_FORM)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _save(session, None, form)
 
@@ -166,7 +168,7 @@ async def shown(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
     return await _page(session, await _brand(session, brand_id))
 
 
-@post(f"{ROOT}/brands/{{brand_id:str}}")
+@post(f"{ROOT}/brands/{{brand_id:str}}", request_max_body_size=_MAX_FORM)
 async def save(session: Visitor, form: SentForm, brand_id: FromPath[str]) -> Response[Any]:
     return await _save(session, await _brand(session, brand_id), form)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, faults_of
-from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
 from contentsvc_http.changelog.answers import PAGE
@@ -33,6 +33,8 @@ _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="10
 _WIDGET: Final = '<script src="{}" async></script>'
 _BADGE: Final = "[![Changelog]({})]({})"
 _CHANGED: Final = "The posts that become public have changed since you opened this page. Check them again."
+#: The maximum size of a form with a picture, in bytes: the picture, and room for its other fields.
+_MAX_FORM: Final = IMAGE_LIMIT + 64 * 1024
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
 _LABELS: Final = {
@@ -140,7 +142,7 @@ async def add(session: Visitor, form: SentForm) -> Response[Any]:
     return go(_at(done), notice="saved")
 
 
-@post(_paths("/images"))
+@post(_paths("/images"), request_max_body_size=_MAX_FORM)
 async def picture(upload: Upload) -> Response[Any]:
     session, content = upload
     form, stored = session.form, await _which(session)
