@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-#: The points in time from the first to before the last: those that every time zone can show.
+#: Every time zone can show the points in time from the first one to before the last one.
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
