@@ -276,7 +276,7 @@ async def test_a_refused_ping_shows_its_reason(acme: Caller, browsing: Browsing)
 
     page = await browsing.send(page.form(f"{path_of(acme)}/ping"))
 
-    assert page.status == 403
+    assert page.status == 409
     assert "The ping was refused with 403: Integration is disabled." in page.text
     page = await browsing.send(page.form(f"{path_of(acme)}/ping"), repository="77")
     assert page.status == 404

@@ -180,7 +180,7 @@ async def ping(session: Visitor, form: SentForm, integration_id: FromPath[str]) 
         raise no_integration()
     if isinstance(outcome, Rejected):
         error = f"The ping was refused with {outcome.status}: {outcome.error}."
-        return await _page(session, integration, error=error, status=outcome.status)
+        return await _page(session, integration, error=error, status=409)
     return go(f"/integrations/{integration.id}", notice="pinged")
 
 
