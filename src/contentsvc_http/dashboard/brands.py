@@ -13,7 +13,7 @@ from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_page
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
@@ -115,11 +115,13 @@ async def _page(
     *,
     faults: Mapping[str, str] | None = None,
     error: str | None = None,
+    status: int = 422,
 ) -> Response[Any]:
     stores, organization_id = session.app.stores, session.organization_id
     id_ = None if brand is None else brand.id
     context = {
         "brand": brand,
+        "seen": "" if brand is None else digest(_stored_fields(brand)),
         "typed": (_NEW if brand is None else _stored_fields(brand))
         if form is None
         else {name: form.raw(name) for name in _FIELDS},
@@ -134,13 +136,15 @@ async def _page(
         "faults": by_field(faults),
         "error": error,
     }
-    status = 422 if error or faults else 200
+    status = status if error or faults else 200
     title = "New brand identity" if brand is None else brand.name
     return pages.page(session, "brand.html", context, title=title, section=_SECTION, status=status)
 
 
 async def _save(session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
     fields, editor = _fields_of(form), session.app.brand_editor
+    if brand is not None and form.text("seen") != digest(_stored_fields(brand)):
+        return await _page(session, brand, form, error=OUTDATED, status=CONFLICT)
     if fields is None:
         return await _page(session, brand, form, faults={"toneProfile": "Choose a tone."})
     if brand is None:

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -20,7 +19,7 @@ from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.choices import Option, content_choices, named
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Upload, Visitor
 from contentsvc_http.errors import Refused
@@ -87,6 +86,7 @@ async def _page(
     refused: Sequence[Refusal] = (),
     *,
     added: Form | None = None,
+    error: str | None = None,
 ) -> Response[Any]:
     links = ChangelogLinks(base_url=session.app.base_url, slug=stored.slug)
     faults = by_field({name: text for each in refused for name, text in _REFUSALS.faults(each).items()})
@@ -96,6 +96,8 @@ async def _page(
     names = dict.fromkeys((*connected, *stored.repositories))
     context = {
         "changelog": stored,
+        "seen": digest(_fields_of(stored)),
+        "error": error,
         "at": _at(stored),
         "changelogs": [(changelog, _at(changelog)) for changelog in several],
         "may_add": len(several) < MAX_CHANGELOGS,
@@ -115,7 +117,8 @@ async def _page(
         "badge": _BADGE.format(links.badge, links.home),
     }
     title = _TITLE if stored.is_first else stored.title
-    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=422 if refused else 200)
+    status = 422 if refused else CONFLICT if error else 200
+    return pages.page(session, "changelog.html", context, title=title, section=_SECTION, status=status)
 
 
 @get(_paths())
@@ -126,6 +129,8 @@ async def shown(session: Visitor) -> Response[Any]:
 @post(_paths())
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
+    if form.text("seen") != digest(_fields_of(stored)):
+        return await _page(session, stored, form, error=OUTDATED)
     command = _command_of(form)
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
@@ -231,8 +236,9 @@ def _at(changelog: PublicChangelog) -> str:
 
 
 def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
-    shown = (changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure)
-    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest(
+        changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure
+    )
 
 
 def _fields_of(changelog: PublicChangelog) -> dict[str, Any]:

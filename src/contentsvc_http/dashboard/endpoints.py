@@ -29,7 +29,7 @@ from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.errors import Refused
@@ -146,6 +146,8 @@ async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
 @post(_ONE)
 async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
+    if form.text("seen") != digest(_typed(None, endpoint)):
+        return await _page(session, endpoint, form=form, error=OUTDATED, status=CONFLICT)
     command = read_command(ChangeEndpoint, _fields(form))
     changed = (
         command
@@ -238,6 +240,7 @@ async def _page(
     statuses = [each.status for each in recipients]
     context = {
         "endpoint": endpoint,
+        "seen": digest(_typed(None, endpoint)),
         "recipients": recipients,
         "unconfirmed": RecipientStatus.UNCONFIRMED in statuses,
         "may_test": not statuses or RecipientStatus.CONFIRMED in statuses,

@@ -2,6 +2,7 @@ import functools
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -79,6 +80,13 @@ HEADERS: Final = {
 }
 #: The browser shows the top of the page again, and a marked field may be far below.
 UNSAVED: Final = "Nothing was saved: correct what is marked below."
+#: For a form whose field ``seen`` is not the digest of what is stored now.
+OUTDATED: Final = (
+    "This was saved elsewhere since you opened it. What you have typed is below, and not saved yet: "
+    "save again to overwrite the other change."
+)
+#: The status of such a form.
+CONFLICT: Final = 409
 #: The shown part of a commit's hash, in characters: git's default.
 _HASH_LENGTH: Final = 7
 _MINUTE: Final = timedelta(minutes=1)
@@ -137,6 +145,11 @@ def part(session: DashboardSession, template: str, context: Mapping[str, Any], *
 
 def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
+
+
+def digest(*shown: object) -> str:
+    """Return a digest of what a page shows, which tells later whether the page is outdated."""
+    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def go(path: str, *, notice: str | None = None, at: str = "") -> Redirect:
