@@ -80,7 +80,7 @@ HEADERS: Final = {
 }
 #: The browser shows the top of the page again, and a marked field may be far below.
 UNSAVED: Final = "Nothing was saved: correct what is marked below."
-#: For a form whose field ``seen`` is not the digest of what is stored now.
+#: For a form whose field ``seen`` differs from the digest of the stored object.
 OUTDATED: Final = (
     "This was saved elsewhere since you opened it. What you have typed is below, and not saved yet: "
     "save again to overwrite the other change."
