@@ -108,6 +108,7 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     for word in ("application/json", "push and release", "stable", "only once"):
         assert word in page.text
     secret = secret_on(page)
+    acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, **fields)
     assert "This form was sent before" in reloaded.text
     assert (await acme.world.stores.directory.integrations(acme.organization.id))[-1] == integration
@@ -228,6 +229,7 @@ async def test_a_refused_form_is_sent_again_as_it_is(server: CodeHostServer, acm
     page = await browsing.send(form, **fields)
 
     assert page.heading == f"{REPOSITORY} is connected"
+    acme.world.clock.advance(timedelta(seconds=3))
     assert "This form was sent before" in (await browsing.send(form, **fields)).text
 
 
@@ -318,6 +320,7 @@ async def test_rotating_sends_the_new_secret_to_the_code_host(
     assert server.hook.secret not in page.response.text
     rotated = server.hook.secret
     # A reload of the answer rotates nothing.
+    acme.world.clock.advance(timedelta(seconds=3))
     page = await browsing.send(rotate)
     assert ("This form was sent before" in page.text, server.hook.secret) == (True, rotated)
     server.fault = Fault(status=503)
