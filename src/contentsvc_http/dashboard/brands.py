@@ -73,9 +73,13 @@ async def listed(session: Visitor) -> Response[Any]:
 async def generate(session: Visitor, form: SentForm) -> Response[Any]:
     if (refused := await counting.refusal(session, *_MAKING)) is not None:
         return await _list_page(session, form, error=refused, status=429)
-    job = await session.app.brand_generator.request(
-        session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+    job = await session.sent_once(
+        lambda: session.app.brand_generator.request(
+            session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+        )
     )
+    if job is None:
+        return go("/brands", notice="sent-already")
     if isinstance(job, Refusal):
         return await _list_page(session, form, faults=_REFUSALS.faults(job), status=422)
     return go(f"/brands/jobs/{job.id}")

@@ -46,6 +46,7 @@ _NOTICES: Final = {
     "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",
+    "sent-already": "This form was sent before, and has no second effect.",
     "sent-before": "This form was sent before, and has no second effect. A secret is shown only once.",
     "signed-out": "You are signed out.",
 }

@@ -179,9 +179,13 @@ async def _create(session: DashboardSession, text: _Text, *, publishes: bool) ->
         return await _page(session, None, text, faults=faults, is_new=True, status=422)
     if (refused := await counting.refusal(session, *_CREATING)) is not None:
         return await _page(session, None, text, error=refused, is_new=True, status=429)
-    created = await session.app.post_editor.create(
-        session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+    created = await session.sent_once(
+        lambda: session.app.post_editor.create(
+            session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+        )
     )
+    if created is None:
+        return go("/posts", notice="sent-already")
     if isinstance(created, Refusal):
         return await _page(session, None, text, faults=_REFUSALS.faults(created), is_new=True, status=422)
     return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))

@@ -60,7 +60,9 @@ async def generate(session: Visitor, form: SentForm) -> Response[Any]:
         return await _page(session, form, faults=command, status=422)
     if (refused := await counting.refusal(session, *_WRITING)) is not None:
         return await _page(session, form, error=refused, status=429)
-    job = await session.app.generator.request(session.organization_id, command)
+    job = await session.sent_once(lambda: session.app.generator.request(session.organization_id, command))
+    if job is None:
+        return go("/posts", notice="sent-already")
     if isinstance(job, Refusal):
         return await _page(session, form, error=f"{job.message()}.", status=422)
     return go(f"/posts/jobs/{job.id}")

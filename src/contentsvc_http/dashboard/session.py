@@ -98,7 +98,7 @@ class DashboardSession:
         return Scope.ADMIN in self.signed_in.key.scopes
 
     def once(self) -> str:
-        """Return the value of the field ``once``, which a form has whose answer shows a new secret."""
+        """Return the value of the field ``once`` of a form that creates something at each submission."""
         return self.app.ids.token(_ONCE_LENGTH)
 
     async def sent_once(self, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
