@@ -70,7 +70,9 @@ async def raw(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
 @post(f"{_PATH}/replay")
 async def replay(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
     entry = await _listed(session, log_id)
-    replayed = await session.app.replayer.replay(session.organization_id, log_id)
+    replayed = await session.sent_once(lambda: session.app.replayer.replay(session.organization_id, log_id))
+    if replayed is None:
+        return go(f"/integrations/logs/{entry.id}", notice="sent-already")
     if isinstance(replayed, Refusal):
         error = f"Not replayed. {_REFUSALS.sentence(replayed)}"
         return await _page(session, entry, error=error, status=409)
