@@ -51,7 +51,8 @@ def subscribe_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
         return await answer(view, PublicPage(part=f"subscribe {by_mail}", media_type=HTML, headers=PAGE), read)
 
-    return [subscribe, *(_mail_routes(reading) if reading.sends_mail else []), *_recipient_routes(reading)]
+    by_mail = _mail_routes(reading) if reading.sends_mail else []
+    return [subscribe, *by_mail, *_leave_routes(reading), *_recipient_routes(reading)]
 
 
 def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -78,7 +79,7 @@ def _mail_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
         owner = view.changelog.organization_id
         return (await limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
 
-    return [enter, *_confirm_routes(reading), *_leave_routes(reading)]
+    return [enter, *_confirm_routes(reading)]
 
 
 def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
@@ -107,7 +108,7 @@ def _confirm_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
 
 
 def _leave_routes(reading: PublicReading) -> list[HTTPRouteHandler]:
-    # Independent of the changelog's visibility: a reader can leave at any time.
+    # Independent of the changelog's visibility and of a mail server: a reader can leave at any time.
     @route(f"{ROOT}/{{slug:str}}/subscribe/leave", http_method=_READ)
     async def offer(request: Request[Any, Any, Any], slug: FromPath[str]) -> Response[Any]:
         del slug
