@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure, show, and write down."""
+"""``python -m benchmarks``: run the rows, show the figures, and write the performance page."""
 
 import argparse
 import os
@@ -34,7 +34,7 @@ _DOCS: Final = _ROOT / "docs"
 #: Figures of the short form are not published: they stay in the build folder.
 _BUILD: Final = _ROOT / "build"
 _MISUSED: Final = 2
-#: How wide the table is where there is no terminal, in characters.
+#: The width of the table without a terminal, in characters.
 _PAPER: Final = 160
 
 
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _stopped(_number: int, _frame: object) -> None:
-    """End as with Ctrl-C: whatever was started is stopped on the way out."""
+    """End as with Ctrl-C, so that started processes are stopped."""
     raise KeyboardInterrupt
 
 

@@ -35,11 +35,11 @@ class NobodyAsked(Exception):
 class Findings:
     """The result of an audit."""
 
-    #: How many packages were asked about.
+    #: The number of packages in the query.
     packages: int
     #: The known advisories, a line each.
     advisories: Sequence[str]
-    #: Which packages could not be asked about, and why, a line each.
+    #: The packages without an answer, with the reason, a line each.
     skipped: Sequence[str]
 
     @property

@@ -1,4 +1,4 @@
-"""What rows have at hand."""
+"""The tools of a row: plan, cores, servers, and folders."""
 
 import itertools
 import random
@@ -54,15 +54,15 @@ class Bench:
         return folder
 
     def drop(self, folder: Path) -> None:
-        """Remove a folder that is needed no more: a run fills many."""
+        """Remove a folder: a run fills many."""
         shutil.rmtree(folder, ignore_errors=True)
 
     def next_seed(self) -> int:
-        """Return the seed of a loader: no two loaders send the same delivery ids."""
+        """Return a new seed of a loader, so that two loaders never send the same delivery ids."""
         return self.random.getrandbits(30)
 
     def send(self, load: Load) -> Answers:
-        """Send deliveries: by wrk where each connection waits for its answers, and else by our own loader."""
+        """Send deliveries: by wrk if each connection waits for its answers, otherwise by our own loader."""
         if load.rate is None and load.seconds >= wrk.SHORTEST_S and wrk.found() is not None:
             return wrk.send(load, self.cores.loader)
         return client.send(load, self.cores.loader)

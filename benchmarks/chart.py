@@ -1,4 +1,4 @@
-"""The chart: every figure as a share of its goal, the curve of concurrency, and what growth costs."""
+"""The chart: every figure as a share of its goal, the curve of concurrency, and the cost of growth."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -12,12 +12,12 @@ _WIDTH: Final = 1040
 _LABELS: Final = 430
 _LINE: Final = 24
 _TOP: Final = 56
-#: How much of a goal is shown, and how many times it.
+#: The least and the greatest share of a goal on the axis.
 _LEAST: Final = 1 / 8
 _MOST: Final = 8.0
 _PANEL: Final = 190
 _GAP: Final = 80
-#: Where the two plots of a line begin, and how wide each is.
+#: The left edges of the two plots of a line, and their width.
 _PLOTS: Final = (60, 570)
 _PLOT: Final = 370
 _NAMES: Final = {"sqlite": ("one", "SQLite"), "postgresql": ("two", "PostgreSQL")}
@@ -107,9 +107,9 @@ def _curve(
     places = sorted({at for points in curves.values() for at in points})
     least = min(values) if logarithmic else 0.0
     most = max(values)
-    # One value, or none but zeros, has no scale of its own.
+    # A single value, or only zeros, define no scale.
     most = most if most > least else least + 1
-    # Nothing has no place on a logarithmic axis: it gets one a decade before the first.
+    # Zero has no place on a logarithmic axis: it is drawn a decade before the first value.
     first = places[0] or min([at for at in places if at] or [1]) / 10
     x = Axis(low=first, high=max(places[-1], first * 2), begin=left, end=left + _PLOT, logarithmic=True)
     y = Axis(
@@ -139,7 +139,7 @@ def _points(results: Results, name: str) -> dict[float, dict[str, float]]:
 
 
 def _growth(results: Results) -> dict[str, dict[str, list[list[float]]]]:
-    """Find what growth costs, by what grows, then by database."""
+    """Return the cost of growth, by the growing quantity, then by database."""
     grown: dict[str, dict[str, list[list[float]]]] = {}
     for result in results.results:
         details: Mapping[str, Any] = result.finding.details

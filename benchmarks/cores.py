@@ -1,4 +1,4 @@
-"""Which process runs where."""
+"""The cores of the processes."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Cores:
-    """The core of the server that is measured, and that of the loader; ``None``: wherever the system puts it."""
+    """The core of the measured server, and that of the loader; ``None``: the system chooses."""
 
     server: int | None
     loader: int | None
@@ -34,7 +34,7 @@ def choose(available: Iterable[int]) -> Cores:
 
 @contextlib.contextmanager
 def pinned(core: int | None) -> Generator[None]:
-    """Restrict processes that are started meanwhile to one core: children inherit the affinity."""
+    """Restrict processes that are started in the block to one core: children inherit the affinity."""
     if core is None:
         yield
         return

@@ -26,7 +26,7 @@ class Drawing:
     """Collects shapes."""
 
     def __init__(self, width: int) -> None:
-        """Begin an empty one.
+        """Create an empty drawing.
 
         Args:
             width: In pixels.
@@ -35,14 +35,14 @@ class Drawing:
         self._shapes: list[str] = []
 
     def text(self, x: float, y: float, words: str, *, of: str = "ink", anchor: str = "start", size: int = 12) -> None:
-        """Write, with the baseline at ``y``."""
+        """Write text with the baseline at ``y``."""
         self._shapes.append(
             f'<text x="{x:.1f}" y="{y:.1f}" class="{of}" text-anchor="{anchor}" font-size="{size}">'
             f"{escape(words)}</text>"
         )
 
     def box(self, x: float, y: float, width: float, height: float, *, of: str) -> None:
-        """Fill a box."""
+        """Draw a filled box."""
         self._shapes.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}" class="{of}"/>'
         )
@@ -82,12 +82,12 @@ def _rules(name: str, colour: str) -> str:
 @final
 @frozen(kw_only=True)
 class Axis:
-    """Where a value lies on a scale."""
+    """A scale: maps values to positions."""
 
     #: The values at the two ends.
     low: float
     high: float
-    #: The places of the two ends, in pixels.
+    #: The positions of the two ends, in pixels.
     begin: float
     end: float
     logarithmic: bool = field(default=False)

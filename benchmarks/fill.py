@@ -1,4 +1,4 @@
-"""Databases that are full already: made by the database itself, millions of rows in seconds."""
+"""Fill databases: the database itself generates millions of rows in seconds."""
 
 import contextlib
 import sqlite3
@@ -11,7 +11,7 @@ from benchmarks.material import Hook
 from benchmarks.sides import Database
 
 DAY_MS: Final = 86_400_000
-#: What each statement is written with, in the two dialects.
+#: The parts of each statement that differ between the two dialects.
 _WORDS: Final[dict[Database, dict[str, str]]] = {
     Database.SQLITE: {
         "numbers": "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count} - 1)",
@@ -57,7 +57,7 @@ _ORGANIZATIONS: Final = (
     SELECT 'org_fill' || i, provider, repository_id, 'int_fill' || i, position, full_name, name_key, branch
     {from}, repositories WHERE repositories.organization_id = '{organization}'
     """,
-    # The same secret for all: the same bodies, signed once, are good everywhere.
+    # All have the same secret, so bodies that are signed once are valid everywhere.
     """
     INSERT INTO webhook_secrets (integration_id, sealed, created_at) {numbers}
     SELECT 'int_fill' || i, sealed, {newest} {from}, webhook_secrets
@@ -90,7 +90,7 @@ SELECT 'post_' || {id}, '{organization}', 'Post ' || i, '<p>The lamp was turned.
 
 
 def claims(where: str, database: Database, hook: Hook, *, count: int, now_ms: int) -> None:
-    """Add claims of other deliveries, spread over the last day: each still held when this is done."""
+    """Add claims of other deliveries, spread over the last day, so that none has ended."""
     _execute(where, database, [_CLAIMS], hook, count=count, newest=now_ms, span=DAY_MS * 9 // 10)
 
 
@@ -127,7 +127,7 @@ def without_triggers(where: str, database: Database) -> None:
 
 
 def analyze(where: str, database: Database) -> None:
-    """Update the database's statistics, as it would have done itself during a slower growth."""
+    """Update the database's statistics, as the database does itself during slower growth."""
     _run(where, database, ["ANALYZE"])
 
 

@@ -1,4 +1,4 @@
-"""Makes a database with one of everything, by the service's own commands, all in one process: they start slowly."""
+"""Create a database with one object of each kind, by the service's commands in one process: each start is slow."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Medians, and how sure they are."""
+"""Medians and their confidence intervals."""
 
 import random
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from attrs import frozen
 
 from benchmarks.row import Goal, Sense
 
-#: How many resamples; the interval's ends move by less than the samples' own digits from here on.
+#: Resamples: with more, the interval's ends move by less than the digits of the samples.
 RESAMPLES: Final = 10_000
-#: What lies outside a 95 % interval on each side.
+#: The share outside of a 95 % interval on each side.
 _TAIL: Final = 0.025
 
 
@@ -25,7 +25,7 @@ class Interval:
     high: float
 
     def worse(self, goal: Goal | None) -> float:
-        """Return the quoted end: the one that is farther from the goal."""
+        """Return the end that is compared with the goal: the worse one."""
         if goal is None:
             return self.median
         return self.low if goal.sense is Sense.AT_LEAST else self.high

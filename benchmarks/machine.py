@@ -1,4 +1,4 @@
-"""Where it was measured, and with what."""
+"""The machine and the versions of a measurement."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ def describe(*, postgresql: str, cores: str, loader: str, peers: Sequence[str]) 
         "fsync": f"{lone_fsync_ms():.2f} ms (median of {_FSYNCS}, 4 KiB appended each)",
         "cores": cores,
         "loader": loader,
-        # The build too: one without optimizations takes a quarter longer.
+        # Also the build: an interpreter without optimizations takes a quarter longer.
         "python": f"{platform.python_implementation()} {sys.version}",
         "databases": f"SQLite {sqlite3.sqlite_version}, PostgreSQL {postgresql}",
         "packages": ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
@@ -41,7 +41,7 @@ def revision() -> str:
 
 
 def lone_fsync_ms() -> float:
-    """Measure how long a small append takes to be durable, where temporary files are."""
+    """Measure the time of a small durable append in the folder of temporary files."""
     took: list[float] = []
     with tempfile.TemporaryFile() as file:
         for _ in range(_FSYNCS):

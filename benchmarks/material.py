@@ -7,13 +7,13 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-#: How large a push of one commit is, in bytes, and how many of them take turns.
+#: The size of a push of one commit in bytes, and the number of different pushes.
 PUSH_BYTES: Final = 8192
 VARIANTS: Final = 8
 BRANCH: Final = "main"
 _HOST: Final = "https://codehost.example"
 _API: Final = "https://api.codehost.example"
-#: Addresses that a code host repeats in each repository that it describes.
+#: The URLs with which a code host describes each repository.
 _LINKS: Final = (
     *("archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits", "compare", "contents"),
     *("contributors", "deployments", "downloads", "events", "forks", "git_commits", "git_refs", "git_tags", "hooks"),
@@ -47,7 +47,7 @@ class Hook:
 @final
 @frozen(kw_only=True)
 class Signed:
-    """A body that can be sent again and again, under another delivery id each time."""
+    """A signed body for many deliveries, each with an id of its own."""
 
     body: bytes
     signature: str
@@ -192,7 +192,7 @@ def _digest(hook: Hook, number: int, place: int) -> str:
 
 
 def _prose(seed: int, length: int) -> str:
-    """Return ASCII text of exactly that length, with few repetitions."""
+    """Return ASCII text of the given length, with few repetitions."""
     words: list[str] = []
     size = 0
     place = seed

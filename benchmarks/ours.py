@@ -27,7 +27,7 @@ _COUNTS: Final = {
     "runs": "SELECT count(*) FROM workflow_runs",
     "logs": "SELECT count(*) FROM log_entries",
 }
-#: What all databases of a run are copies of: each is made once, by the service's own commands.
+#: The templates of a run's databases: each is created once, by the service's commands.
 _MADE: Final[dict[tuple[Path, Database], tuple[str, Hook]]] = {}
 
 
@@ -135,7 +135,7 @@ def environment(where: str, database: Database) -> dict[str, str]:
 
 def _outside() -> dict[str, str]:
     outside = {name: value for name, value in os.environ.items() if not name.startswith("CONTENTSVC_")}
-    # `-m benchmarks.serving` is found from wherever a side runs.
+    # So that `-m benchmarks.serving` is found from each side's folder.
     places = (str(Path(__file__).parents[1]), *filter(None, [outside.get("PYTHONPATH")]))
     return outside | {"PYTHONPATH": os.pathsep.join(places)}
 

@@ -1,4 +1,4 @@
-"""The peers, as their ``peer.toml`` describe them."""
+"""The peers, as described by their ``peer.toml``."""
 
 import os
 import subprocess
@@ -20,11 +20,11 @@ _KEPT: Final = ("PATH", "HOME", "LANG", "TMPDIR")
 
 @final
 class PeerMissing(Exception):
-    """A peer cannot be had; the message says why."""
+    """A peer is unavailable; the message has the reason."""
 
 
 def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
-    """Return the side of a name among the peers, and install it if needed.
+    """Return a peer by its name as a side, and install it if needed.
 
     Raises:
         PeerMissing: The peer is unknown, or cannot be installed.
@@ -40,7 +40,7 @@ def load_peers(name: str, *, note: Callable[[str], None]) -> Side:
 
 
 def installed(folder: str, *, note: Callable[[str], None]) -> Path:
-    """Install what a folder's ``peer.toml`` says, if need be: for peers that are no sides; return the folder.
+    """Install the peer of a folder if needed, for peers that are not sides; return the folder.
 
     Raises:
         PeerMissing: It cannot be installed.
@@ -57,7 +57,7 @@ def peer_versions() -> list[str]:
 
 
 def side_of(folder: Path, table: dict[str, Any]) -> Side:
-    """Read a side."""
+    """Read the side of a ``peer.toml``."""
     database = Database(table["database"])
     counts = {kind: str(table["counts"][kind]) for kind in KINDS}
 
@@ -101,7 +101,7 @@ def _install(folder: Path, table: dict[str, Any], note: Callable[[str], None]) -
         return
     commands: list[list[str]] = table.get("install", [])
     for command in commands:
-        # A step that makes a virtual environment does so with the interpreter that runs this.
+        # A step that creates a virtual environment uses the interpreter of this process.
         words = [sys.executable if command[0] == "python3" else command[0], *command[1:]]
         note(f"installing {folder.name}: {' '.join(command)}")
         try:

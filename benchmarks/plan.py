@@ -8,13 +8,13 @@ from attrs import frozen
 @final
 @frozen(kw_only=True)
 class Plan:
-    """How thoroughly is measured."""
+    """The effort of a run: rounds and their lengths."""
 
     short: bool
-    #: How many rounds, and how long each side runs in one, in seconds.
+    #: The number of rounds, and the time of each side in a round, in seconds.
     rounds: int
     seconds: float
-    #: How long a side is warmed up before its first round, in seconds.
+    #: The warm-up of a side before its first round, in seconds.
     warm_up: float
 
 

@@ -13,10 +13,10 @@ SETTINGS: Final = ("max_connections=200", "shared_buffers=256MB", "max_wal_size=
 
 @final
 class Postgres:
-    """Starts when it is first asked for, and is gone when the context is left."""
+    """A server that starts when it is first used, and ends with the context."""
 
     def __init__(self) -> None:
-        """Start nothing yet."""
+        """Create the server without starting it."""
         self._alive: int | None = None
         self._server: PrivateServer | None = None
         self._numbers = itertools.count(1)

@@ -1,4 +1,4 @@
-"""Processes that are measured: started, watched through /proc, ended by their pid."""
+"""Measured processes: started, watched through /proc, and stopped by their pid."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ _STIME: Final = 12
 
 @final
 class NotStarted(Exception):
-    """A process did not get ready; the message holds the end of its log."""
+    """A process did not get ready; the message has the end of its log."""
 
 
 def free_port() -> int:
@@ -47,7 +47,7 @@ class Process:
         log: Path,
         core: int | None = None,
     ) -> None:
-        """Start it, in a session of its own."""
+        """Start the process in a session of its own."""
         self._log = log
         self.began = time.perf_counter()
         with log.open("ab") as out, pinned(core):
@@ -82,18 +82,18 @@ class Process:
         return sum(_peak(pid) for pid in _family(self.pid)) / 1e6
 
     def until_ready(self, url: str) -> float:
-        """Wait until an address is answered 200; return how long that took since the start, in seconds.
+        """Wait until an address answers 200; return the time since the start, in seconds.
 
         Raises:
-            NotStarted: It ended, or took too long.
+            NotStarted: The process ended, or the time is over.
         """
         return self.until(lambda: _answers(url), url)
 
     def until(self, holds: Callable[[], bool], what: str) -> float:
-        """Wait until something holds; return how long that took since the start, in seconds.
+        """Wait until a condition holds; return the time since the start, in seconds.
 
         Raises:
-            NotStarted: It ended, or took too long.
+            NotStarted: The process ended, or the time is over.
         """
         while time.perf_counter() - self.began < _START_S:
             if holds():
@@ -105,7 +105,7 @@ class Process:
         raise NotStarted(message)
 
     def stop(self) -> None:
-        """End it in order; kill it when it takes too long."""
+        """Stop the process with SIGTERM, and kill it after a timeout."""
         if self._process.poll() is not None:
             return
         self._process.send_signal(signal.SIGTERM)

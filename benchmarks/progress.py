@@ -9,14 +9,14 @@ from rich.console import Console
 
 @final
 class Progress:
-    """Shows rows as they run. Its measure is time: rows say beforehand how long they take."""
+    """Shows the progress of rows in seconds: each row estimates its time beforehand."""
 
     def __init__(self, console: Console, *, total_s: float) -> None:
-        """Show on a console.
+        """Create the display.
 
         Args:
-            console: Where to.
-            total_s: How long everything takes, about, in seconds.
+            console: The console.
+            total_s: The estimated time of all rows, in seconds.
         """
         self._console = console
         self._shown = progress.Progress(
@@ -33,16 +33,16 @@ class Progress:
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
-        """Begin to show."""
+        """Start the display."""
         self._shown.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Show no more."""
+        """Stop the display."""
         self._shown.stop()
 
     def begin(self, row: str, expected_s: float) -> None:
-        """Show the begin of a row."""
+        """Show the beginning of a row."""
         self._done_s += self._row_s
         self._row_s = expected_s
         self._began = time.monotonic()
@@ -52,6 +52,6 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Show the current step."""
-        # A row that takes longer than it said does not run ahead into the next one's share.
+        # A row that takes longer than its estimate stays at the end of its share.
         within = min(time.monotonic() - self._began, self._row_s)
         self._shown.update(self._task, completed=self._done_s + within, description=text)

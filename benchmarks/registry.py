@@ -45,7 +45,7 @@ ROWS: Final[tuple[Row, ...]] = (
 
 
 def chosen(names: str) -> tuple[Row, ...]:
-    """Return the rows that ``BENCH`` names, by commas; all of them when it is empty.
+    """Return the rows that ``BENCH`` names, separated by commas; all rows if it is empty.
 
     Raises:
         ValueError: A row is unknown.

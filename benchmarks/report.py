@@ -9,7 +9,7 @@ from benchmarks.results import Result, Results
 from benchmarks.row import Goal
 
 _MET: Final = {True: "met", False: "missed", None: ""}
-#: Where the generated part of the page begins and ends.
+#: The marks around the generated part of the page.
 BEGIN: Final = "<!-- figures: written by make bench -->"
 _LADDER: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 END: Final = "<!-- end of figures -->"
@@ -55,7 +55,7 @@ def _figure(value: float | None, unit: str) -> str:
 
 
 def figure(value: float) -> str:
-    """Write a number with three digits, and whole ones as they are."""
+    """Return a number with three digits; whole numbers stay as they are."""
     if abs(value) >= 100 or value == int(value):  # noqa: PLR2004  # three digits before the point
         return f"{value:,.0f}"
     return f"{value:.3g}"

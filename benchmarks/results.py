@@ -19,14 +19,14 @@ class Result:
     """A finding with its interval, and when and how it was measured."""
 
     finding: Finding
-    #: ``None`` where there are no samples.
+    #: ``None``: there are no samples.
     interval: Interval | None
     row: str
     #: ISO 8601, UTC.
     at: str
     rounds: int
     seed: int
-    #: The version of the project that was measured.
+    #: The measured revision of the project.
     revision: str = ""
 
     @property
@@ -47,7 +47,7 @@ class Result:
 @final
 @frozen(kw_only=True)
 class Results:
-    """All that is known."""
+    """All stored results."""
 
     machine: Mapping[str, str] = field(factory=dict[str, str])
     results: Sequence[Result] = ()
@@ -59,7 +59,7 @@ class Results:
         return Results(machine=self.machine, results=merged)
 
     def of(self, key: str) -> Result | None:
-        """Find a result by its finding's key."""
+        """Return the result of a finding's key."""
         return next((result for result in self.results if result.finding.key == key), None)
 
 
@@ -88,7 +88,7 @@ def load(path: Path) -> Results:
 
 
 def save(results: Results, path: Path) -> None:
-    """Keep everything; the file is replaced as a whole."""
+    """Store the results; the file is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     document = {
         "format": _FORMAT,
@@ -146,5 +146,5 @@ def _result(fields: dict[str, Any]) -> Result:
 
 
 def _rounded(value: float) -> float:
-    """Return five digits: more are noise, and would change every line of the file at each run."""
+    """Round to five digits: further digits are noise."""
     return float(f"{value:.5g}")

@@ -1,4 +1,4 @@
-"""Rounds: sides that take turns under the same load, in random order."""
+"""Rounds: sides take turns under the same load, in random order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class Turn:
     """One side's turn in one round."""
 
     answers: Answers
-    #: What the server's processes spent on an answer, in microseconds of processor time.
+    #: The processor time of the server's processes for an answer, in microseconds.
     cpu_us: float
     reckoning: Reckoning
 
@@ -31,10 +31,10 @@ class Turn:
 @final
 @frozen(kw_only=True)
 class Contest:
-    """The turns of each side, round by round, without sides that could not take part."""
+    """The turns of each side, round by round, without sides that could not start."""
 
     turns: Mapping[str, Sequence[Turn]]
-    #: Why some could not.
+    #: The reasons why sides could not start.
     missing: Mapping[str, str]
 
     @classmethod
@@ -198,7 +198,7 @@ def take_turn(
     spent = running.process.cpu_seconds
     answers = (send or bench.send)(load)
     spent = running.process.cpu_seconds - spent
-    # At a fixed rate all answers are waited for.
+    # At a fixed rate, the loader waits for all answers.
     given_up = load.connections if load.rate is None else 0
     return Turn(
         answers=answers,

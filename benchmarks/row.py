@@ -12,7 +12,7 @@ from benchmarks.plan import Plan
 
 @final
 class Sense(StrEnum):
-    """Which side of its goal a figure has to be on."""
+    """The direction of a goal: at least, or at most."""
 
     AT_LEAST = "≥"
     AT_MOST = "≤"
@@ -21,7 +21,7 @@ class Sense(StrEnum):
 @final
 @frozen(kw_only=True)
 class Goal:
-    """What a figure is held against."""
+    """The goal of a figure."""
 
     sense: Sense
     bound: float
@@ -46,17 +46,17 @@ def at_most(bound: float) -> Goal:
 class Finding:
     """The samples of one figure."""
 
-    #: Unique among all findings; stays the same from run to run: ``sqlite/floor@64``.
+    #: The key, unique and the same in each run: ``sqlite/floor@64``.
     key: str
-    #: As the table has it: "SQLite ÷ floor, 64 connections".
+    #: The title in the table: "SQLite ÷ floor, 64 connections".
     what: str
-    #: One for each round. Empty only where ``invalid`` says why.
+    #: The samples, one for each round. Empty only with a reason in ``invalid``.
     samples: Sequence[float]
-    #: What the figure is in: ``×`` for ratios, ``s``, ``MB``, ``/s``, ``ms``, ``µs``.
+    #: The unit: ``×`` for ratios, ``s``, ``MB``, ``/s``, ``ms``, ``µs``.
     unit: str = "×"
     #: ``None``: a figure for information, without a goal.
     goal: Goal | None = None
-    #: Why the figure is invalid, whatever its samples are.
+    #: The reason why the figure is invalid, if it is.
     invalid: str | None = None
     #: Further figures: any JSON.
     details: Mapping[str, Any] = field(factory=dict[str, Any])
@@ -65,12 +65,12 @@ class Finding:
 @final
 @frozen(kw_only=True)
 class Row:
-    """A subject that is measured in one go."""
+    """A subject that is measured in one contest."""
 
-    #: What ``BENCH`` selects it by.
+    #: The name for ``BENCH``.
     name: str
     title: str
-    #: Runs it to its end.
+    #: Measures the row.
     measure: Callable[[Bench], Sequence[Finding]]
-    #: How long that takes, about, in seconds.
+    #: Returns the estimated time, in seconds.
     estimate: Callable[[Plan], float]

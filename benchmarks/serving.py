@@ -21,7 +21,7 @@ import uvloop
 
 from contentsvc_http.starting import prepare_imports
 
-# As the command does, before all other imports.
+# Before all other imports, as the command does.
 prepare_imports()
 
 from contentsvc_adapters.sql import SqlStores  # noqa: E402
@@ -82,11 +82,11 @@ def _receive(*, store_nothing: bool) -> None:
         @contextlib.asynccontextmanager
         async def open_null(settings: Settings) -> AsyncGenerator[SqlStores]:
             async with opened(settings) as stores:
-                # A cached property, which an attribute of the instance goes before.
+                # A cached property: an attribute of the instance has precedence.
                 vars(stores)["deliveries"] = NullStore(stores.deliveries)
                 yield stores
 
-        # The only difference; everything around the store stays the same.
+        # Only the store differs.
         wiring.open_stores = open_null
     serve(settings, Role.RECEIVER, listen("127.0.0.1", int(os.environ["PORT"])), on_ready=lambda: None)
 
@@ -104,7 +104,7 @@ def _floor() -> None:
         more = True
         while more:
             message = await receive()
-            # A sender that goes away ends nothing here: there is nothing to be ended.
+            # The end of a connection needs no cleanup here.
             chunks.append(message.get("body", b""))  # pyright: ignore[reportArgumentType]  # one of two shapes has it
             more = bool(message.get("more_body", False))
         signature = next((value for name, value in scope["headers"] if name == _SIGNATURE), b"")
@@ -120,7 +120,7 @@ def _floor() -> None:
         return "ready"
 
     app = Litestar([take, ready], openapi_config=None, logging_config=None)
-    # As the server's own.
+    # The same as the server's.
     config = uvicorn.Config(
         app,
         http=BoundedHttp,
@@ -144,7 +144,7 @@ def _main(kind: str) -> None:
         case "receiver" | "null":
             _receive(store_nothing=kind == "null")
         case "floor":
-            # uvicorn raises the signal again when it is done: that is an end in order.
+            # uvicorn raises the signal again after an orderly end.
             signal.signal(signal.SIGTERM, _end)
             _floor()
         case _:

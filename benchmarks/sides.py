@@ -16,47 +16,47 @@ from benchmarks.loaders.load import Answers
 from benchmarks.material import Hook
 from benchmarks.processes import Process, free_port
 
-#: What every delivery leaves behind once; what a side counts besides is its own affair.
+#: The kinds of rows that each delivery adds once.
 KINDS: Final = ("claims", "events", "contexts", "runs", "logs")
 _PATIENCE: Final = 100
-#: How long nothing may have been stored for a side to be at rest, in seconds.
+#: The time without new rows after which a side is at rest, in seconds.
 _QUIET_S: Final = 0.05
 
 
 @final
 class Database(StrEnum):
-    """Where a side stores."""
+    """The database of a side."""
 
     SQLITE = "sqlite"
     POSTGRESQL = "postgresql"
-    #: It stores nothing, and there is nothing to be counted.
+    #: The side stores nothing, and has no rows to count.
     NONE = "none"
 
 
 @final
 @frozen(kw_only=True)
 class Prepared:
-    """A side that can be started: its database is there, if it wants one."""
+    """A side that can be started: its database exists, if it needs one."""
 
     command: Sequence[str]
     environment: Mapping[str, str]
     folder: Path
-    #: The path that is answered 200 once it is ready.
+    #: The path that answers 200 when the side is ready.
     ready: str
     hook: Hook
-    #: A SQLite file or a URL; empty where nothing is stored.
+    #: A SQLite file or a URL; empty if the side stores nothing.
     database: str
 
 
 @final
 @frozen(kw_only=True)
 class Side:
-    """A side, not started."""
+    """A side that is not started."""
 
     name: str
     title: str
     database: Database
-    #: A query for each of :data:`KINDS` that gives one number; empty where nothing is stored.
+    #: A query for each of :data:`KINDS` that returns a number; empty if the side stores nothing.
     counts: Mapping[str, str]
     #: Prepares the side in a folder of its own, to listen on a port.
     prepare: Callable[[Bench, Path, int], Prepared]
@@ -65,7 +65,7 @@ class Side:
 @final
 @frozen(kw_only=True)
 class Running:
-    """A side, started."""
+    """A running side."""
 
     side: Side
     prepared: Prepared
@@ -73,7 +73,7 @@ class Running:
     process: Process
     #: Its own folder: its log, and its SQLite file.
     place: Path
-    #: How long it took to get ready, in seconds.
+    #: The time from the start to readiness, in seconds.
     start_s: float
 
     @property
@@ -86,7 +86,7 @@ class Running:
         return count(self.side, self.prepared.database)
 
     def settled(self) -> dict[str, int]:
-        """Count its rows once they change no more: what a loader gave up may still be stored."""
+        """Count its rows when they no longer change: abandoned requests may still be stored."""
         before = self.counted()
         for _ in range(_PATIENCE):
             time.sleep(_QUIET_S)
@@ -183,14 +183,14 @@ def reckon(
     given_up: int,
     factors: Mapping[str, int] | None = None,
 ) -> Reckoning:
-    """Hold rows against 200s.
+    """Compare rows with 200s.
 
     Args:
-        before: The rows before the round; empty where nothing is stored.
+        before: The rows before the round; empty if the side stores nothing.
         after: The rows after it.
-        answers: What the loader has seen.
-        given_up: How many deliveries may have been under way when the loader stopped: they may be stored, or not.
-        factors: How many rows of a kind a delivery leaves, where that is not one.
+        answers: The answers that the loader got.
+        given_up: The deliveries that were in flight when the loader stopped: they may be stored or not.
+        factors: The number of rows of a kind that a delivery adds, if it is not one.
     """
     stored = {kind: after[kind] - before[kind] for kind in before}
     faults = [f"{answers.other} answers were not 200"] if answers.other else []

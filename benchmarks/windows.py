@@ -1,7 +1,7 @@
 """Our limiter's transitions, in a process of their own: `python -m benchmarks.windows LIMIT BUCKETS TURNS`.
 
-Prints JSON, as the other side does: seconds for each request, `admitted` (until all buckets are full) and `refused`
-(from then on). A request looks for its window, reads the clock, and keeps the new window.
+Prints JSON as the other side does: seconds for each request, `admitted` (until all buckets are full) and `refused`
+(from then on). A request reads its window and the clock, and stores the new window.
 """
 
 import json
@@ -15,7 +15,7 @@ from contentsvc_core.access.window import Verdict, Window, hit
 
 
 def measure(limit: int, buckets: int, turns: int) -> dict[str, list[float]]:
-    """Hit some buckets, one after the other, until they are full, and as often again; with new ones each turn."""
+    """Hit some buckets, one after the other, until they are full, and as often again; each turn has new buckets."""
     rate = Rate(method="POST", template="/v1/lamps", limit=limit)
     names = [f"key {number}" for number in range(buckets)]
     windows: dict[str, Window] = {}

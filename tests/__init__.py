@@ -1,1 +1,1 @@
-"""A package by name, and not by being a folder: other projects' packages bring a ``tests`` of their own."""
+"""A regular package, because other projects install a ``tests`` package, too."""

@@ -1,4 +1,4 @@
-"""Values for tests. A test names the fields that matter to it; the others have these defaults."""
+"""Builders of values. A test sets the relevant fields; the other fields have defaults."""
 
 from datetime import datetime
 from typing import Any

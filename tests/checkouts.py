@@ -1,4 +1,4 @@
-"""Real git repositories for tests, made by git itself."""
+"""Real git repositories for tests, created by git."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ class Work:
     """A repository under construction; each commit is a minute later than the one before."""
 
     def __init__(self, path: Path, *options: str) -> None:
-        """Create it, on the branch ``main``."""
+        """Create the repository, with the branch ``main``."""
         self.path = path
         self._minute = 0
         path.mkdir(parents=True)

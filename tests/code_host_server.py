@@ -21,9 +21,9 @@ from attrs import define, field, frozen
 from contentsvc_core.webhooks.signature import sign
 from tests.server_process import PLAIN
 
-#: May do everything.
+#: A token with all permissions.
 TOKEN = "ghp_0123456789abcdefABCDEF"
-#: May read, and not see to hooks.
+#: A token that may read, but not manage hooks.
 READER = "ghp_reader"
 REPOSITORY = "acme/lighthouse"
 REPOSITORY_ID = 4242
@@ -36,14 +36,14 @@ class Fault:
     status: int = 500
     body: bytes = b"{}"
     headers: Mapping[str, str] = field(factory=dict[str, str])
-    #: Only requests of this method, whose path this pattern is found in.
+    #: The method of the affected requests, and the pattern of their paths.
     method: str = ""
     path: str = ""
-    #: How often; 0: always.
+    #: The number of faults; 0: always.
     times: int = 0
-    #: Do it all the same, and then fail.
+    #: Perform the request, and then fail.
     after: bool = False
-    #: Say nothing until the server ends.
+    #: Send no answer until the server ends.
     silent: bool = False
 
 
@@ -55,7 +55,7 @@ class HostHook:
     secret: str
     body: dict[str, Any]
     deliveries: list[dict[str, Any]] = field(factory=list[dict[str, Any]])
-    #: What each delivery was sent with, by its GUID.
+    #: Headers and body of each delivery, by its GUID.
     sent: dict[str, tuple[str, bytes]] = field(factory=dict[str, tuple[str, bytes]])
 
 
@@ -85,23 +85,23 @@ class ReceivedRequest:
 
 
 class CodeHostServer:
-    """Serves until its context ends; its attributes may be changed meanwhile."""
+    """Serves until its context ends; tests may change its attributes."""
 
     def __init__(self, *, forge: bool = False) -> None:
         self.forge = forge
         self.repositories: dict[str, dict[str, Any]] = {REPOSITORY: _repository(REPOSITORY_ID, REPOSITORY)}
         self.private = False
-        #: Old names and the repositories' ids that they lead to.
+        #: The ids of renamed repositories, by their old names.
         self.renamed: dict[str, int] = {}
         self.hooks: dict[int, HostHook] = {}
         self.requests: list[ReceivedRequest] = []
         self.fault: Fault | None = None
         self.faulted = 0
-        #: What clients connect from: one port is one connection.
+        #: The addresses of clients: one port is one connection.
         self.connections: set[int] = set()
         self.page_size = 100
         self.pulls: dict[int, HostPull] = {}
-        #: Whether a GraphQL endpoint is there, and whether tokens may read pull requests.
+        #: Whether there is a GraphQL endpoint, and whether tokens may read pull requests.
         self.graphql = not forge
         self.reads_pulls = True
         self.ended = threading.Event()
@@ -166,7 +166,7 @@ class CodeHostServer:
         at: datetime | None = None,
         redelivery: bool = False,
     ) -> None:
-        """Note an attempt, which need not have been made."""
+        """Add an attempt to the list, with or without a real request."""
         hook.deliveries.insert(
             0,
             {

@@ -1,4 +1,4 @@
-"""Statements that SQLAlchemy has compiled, kept for the whole process."""
+"""A cache of SQLAlchemy's compiled statements for the whole process."""
 
 from typing import Any, Final, final
 

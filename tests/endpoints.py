@@ -12,7 +12,7 @@ from contentsvc_core.usecases.limit import RateLimiter
 
 
 class Receiver:
-    """Answers each message with its status, and keeps the messages."""
+    """Answers each message with its status, and records the messages."""
 
     def __init__(self, status: int = 200, excerpt: str = "") -> None:
         self.status = status
@@ -40,7 +40,7 @@ def editor_of(stores: Stores, clock: Clock, ids: IdSource, **options: Any) -> En
 
 
 async def tokens_of(stores: Stores, clock: Clock) -> Mapping[str, str]:
-    """Return the tokens of the addresses whose messages are due, by address, as a mail would have them."""
+    """Return the tokens of the addresses with due messages, by address, as in their mails."""
     now = clock.now()
     due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
     taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(minutes=1))

@@ -1,6 +1,6 @@
 """The golden deliveries: files in ``deliveries/``, named ``<event header>__<variant>.json``, with expected results.
 
-Those of the specification's provider are in the folder itself, those of each other provider in a folder of its own.
+Deliveries of the specification's provider are in the folder itself, and those of each other provider in a subfolder.
 """
 
 import json
@@ -16,10 +16,10 @@ from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import WorkflowRun
 
 FOLDER: Final = Path(__file__).parent / "deliveries"
-#: The repository that the golden deliveries are of.
+#: The repository of the golden deliveries.
 REPOSITORY_ID: Final = 4242
 REPOSITORY: Final = "acme/lighthouse"
-#: The delivery id that their answers name.
+#: The delivery id in their answers.
 DELIVERY_ID: Final = "11111111-2222-4333-8444-555555555555"
 
 
@@ -40,12 +40,12 @@ class Golden:
     event: str
     body: bytes
     content_type: str
-    #: ``status``, ``answer`` (absent where only the status is fixed), ``log``, ``context``, ``runs``; ``also``: the
+    #: ``status``, ``answer`` (missing if only the status is fixed), ``log``, ``context``, ``runs``; ``also``: the
     #: further events of the delivery.
     expected: dict[str, Any]
 
     def delivery(self, at: Address, secret: str, delivery_id: str = DELIVERY_ID) -> Delivery:
-        """Sign it for an address."""
+        """Sign the delivery for an address."""
         created = signed(self.body, at=at, secret=secret, event=self.event, delivery_id=delivery_id)
         headers = Headers.of(
             (name, self.content_type.encode() if name == b"content-type" else value) for name, value in created.headers
@@ -71,11 +71,11 @@ def _read(path: Path, provider: str = DEFAULT_PROVIDER.slug) -> Golden:
     )
 
 
-#: Of the specification's provider.
+#: The golden deliveries of the specification's provider.
 GOLDEN: Final = tuple(_read(path) for path in sorted(FOLDER.glob("*.json")))
-#: Of the other providers.
+#: The golden deliveries of the other providers.
 OTHERS: Final = tuple(_read(path, path.parent.name) for path in sorted(FOLDER.glob("*/*.json")))
-#: The repositories whose number the provider computes.
+#: The repositories whose id the provider computes.
 _NUMBERS: Final = {"bitbucket": 5835474751540815}
 
 

@@ -15,19 +15,19 @@ from urllib.parse import quote
 from attrs import Factory, define, frozen
 
 LOOPBACK: Final = "127.0.0.1"
-#: How long whatever is waited for may take, in seconds, on a machine that does much else.
+#: The longest wait of a test, in seconds: a busy machine is slow.
 PATIENCE_S: Final = 45.0
 
 
 @final
 @frozen(kw_only=True)
 class Received:
-    """A mail as the server took it."""
+    """A received mail."""
 
     sender: str
     to: tuple[str, ...]
     raw: bytes
-    #: Whether the connection was encrypted, and who signed in.
+    #: Whether the connection was encrypted, and the name of the authenticated user.
     encrypted: bool
     user: str
 
@@ -60,13 +60,13 @@ class MailServer:
     #: The one user and its password; empty: no authentication.
     user: str = ""
     password: str = ""
-    #: Answers in place of the normal ones, by the beginning of a command; for ``DATA``, at the end of the mail.
+    #: Answers instead of the normal ones, by the beginning of a command; for ``DATA``, at the end of the mail.
     answers: dict[str, str] = Factory(dict[str, str])
-    #: Closes the connection in place of the answer to the next mails, after it has taken them.
+    #: The next mails after which the server closes the connection without an answer.
     hangs_up: int = 0
-    #: The most mails of a connection; ``MAIL`` is then refused for the moment.
+    #: The most mails of a connection; further ``MAIL`` commands get a temporary refusal.
     per_connection: int | None = None
-    #: Called with each mail that is taken, before it is answered.
+    #: Called with each received mail before the answer.
     on_taken: Callable[[], object] | None = None
     port: int = 0
     mails: list[Received] = Factory(list[Received])
@@ -90,7 +90,7 @@ class MailServer:
         return f"smtp://{who}{LOOPBACK}:{self.port}{'' if self.tls else '?starttls=off'}"
 
     async def got(self, number: int, *, within_s: float = PATIENCE_S) -> list[Received]:
-        """Wait until there are so many mails."""
+        """Wait until the server has received ``number`` mails, and return them."""
         async with asyncio.timeout(within_s):
             while len(self.mails) < number:
                 self._changed.clear()

@@ -1,6 +1,6 @@
-"""A server that speaks OpenAI's chat completions over a real socket on loopback, and answers what a test has ordered.
+"""A server of OpenAI's chat completions on loopback, with scripted answers.
 
-It has no model: each answer is written out beforehand, faults included.
+It has no model: a test sets each answer, including faults.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from attrs import field, frozen
 
-#: Writes one answer to a connection, which is closed behind it; the event is set when the server ends.
+#: Writes one answer to a connection, which is then closed; the event is set when the server ends.
 Answer = Callable[[asyncio.StreamWriter, asyncio.Event], Awaitable[None]]
 EVENTS: Final = "text/event-stream"
 
@@ -19,7 +19,7 @@ EVENTS: Final = "text/event-stream"
 @final
 @frozen(kw_only=True)
 class ReceivedRequest:
-    """One request."""
+    """A received request."""
 
     method: str
     path: str
@@ -34,7 +34,7 @@ class ReceivedRequest:
 @final
 @frozen(kw_only=True)
 class ModelServer:
-    """The server, as a test sees it."""
+    """The running server."""
 
     url: str
     #: The requests so far.
@@ -48,7 +48,7 @@ def _head(status: int, content_type: str, headers: dict[str, str]) -> bytes:
 
 
 def sent(*pieces: bytes, status: int = 200, content_type: str = EVENTS, **headers: str) -> Answer:
-    """Any bytes, each piece on its own, and then the end of the connection."""
+    """Answer with pieces of bytes, then close the connection."""
 
     async def answer(writer: asyncio.StreamWriter, _ending: asyncio.Event) -> None:
         writer.write(_head(status, content_type, headers))
@@ -60,7 +60,7 @@ def sent(*pieces: bytes, status: int = 200, content_type: str = EVENTS, **header
 
 
 def event(content: str | None, finish: str | None = None, **delta: object) -> bytes:
-    """One event of a stream."""
+    """Return an event of a stream."""
     choice = {"index": 0, "delta": {"content": content} | delta, "finish_reason": finish}
     return b"data: " + json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode() + b"\n\n"
 
@@ -69,7 +69,7 @@ DONE: Final = b"data: [DONE]\n\n"
 
 
 def streamed(text: str, *, finish: str = "stop") -> Answer:
-    """A whole answer as a stream of events, some characters in each, with what servers add."""
+    """Answer with a complete stream of events, with some characters in each, and the usual extras."""
     parts = [text[at : at + 7] for at in range(0, len(text), 7)]
     return sent(
         b": keep alive\n\n",
@@ -82,18 +82,18 @@ def streamed(text: str, *, finish: str = "stop") -> Answer:
 
 
 def whole(text: str, *, finish: str = "stop", **message: object) -> Answer:
-    """An answer of a server that does not stream."""
+    """Answer without a stream."""
     body = {"choices": [{"index": 0, "message": {"content": text} | message, "finish_reason": finish}]}
     return sent(json.dumps(body).encode(), content_type="application/json")
 
 
 def refused(status: int, error: object = None, **headers: str) -> Answer:
-    """A refusal."""
+    """Answer with a refusal."""
     return sent(json.dumps({"error": error}).encode(), status=status, content_type="application/json", **headers)
 
 
 def silent_after(*pieces: bytes) -> Answer:
-    """Some pieces, and then nothing more, with the connection open."""
+    """Answer with some pieces, then keep the connection open."""
 
     async def answer(writer: asyncio.StreamWriter, ending: asyncio.Event) -> None:
         await sent(*pieces)(writer, ending)
@@ -114,13 +114,13 @@ def slow(pieces: Iterable[bytes], *, pause_s: float) -> Answer:
 
 
 async def hung_up(writer: asyncio.StreamWriter, _ending: asyncio.Event) -> None:
-    """End the connection without a word."""
+    """Close the connection without an answer."""
     writer.transport.abort()
 
 
 @contextlib.asynccontextmanager
 async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
-    """Serve ``answers``, one for each request; the last one again and again."""
+    """Serve ``answers``, one for each request; the last one is repeated."""
     ending = asyncio.Event()
     requests: list[ReceivedRequest] = []
     working: set[asyncio.Task[None]] = set()
@@ -129,7 +129,7 @@ async def model_server(*answers: Answer) -> AsyncGenerator[ModelServer]:
         task = asyncio.current_task()
         assert task is not None
         working.add(task)
-        # The client may have gone in the middle of an answer: that is its right.
+        # The client may have disconnected during an answer.
         with contextlib.suppress(ConnectionError):
             requests.append(await _read(reader))
             await answers[min(len(requests), len(answers)) - 1](writer, ending)

@@ -1,4 +1,4 @@
-"""What campaigns say of many durations."""
+"""Percentiles for campaigns."""
 
 import statistics
 from collections.abc import Sequence

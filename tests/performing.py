@@ -1,4 +1,4 @@
-"""Performers over whatever stores."""
+"""Performers over any stores."""
 
 from collections.abc import Callable
 from typing import Protocol

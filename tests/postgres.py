@@ -1,7 +1,7 @@
 """PostgreSQL databases for tests, on a server of the test run.
 
 The first test that needs a database starts the server, for all processes of the run. It listens on a Unix socket only.
-If CONTENTSVC_TEST_POSTGRES_URL names a server (by a database of it whose role may create others), that server is used
+If CONTENTSVC_TEST_POSTGRES_URL names a database of a server whose role may create databases, that server is used
 instead. Without a server the tests fail: a skipped test proves nothing.
 """
 
@@ -36,22 +36,22 @@ __all__ = [
     "rows",
 ]
 
-#: Drops this process's databases in the end.
+#: Drops this process's databases at its end.
 _kept: Final = contextlib.ExitStack()
-#: Those of them that no test uses at this moment, each with a connection that empties it.
+#: The databases that no test uses at the moment, each with a connection that empties it.
 _emptied: Final[list[tuple[str, "psycopg.Connection[tuple[Any, ...]]"]]] = []
-#: In one statement. Tables that others refer to come last.
+#: One statement. Tables that others refer to come last.
 _EMPTY: Final = ";".join(str(delete(table)) for table in reversed(metadata.sorted_tables)).encode()
 
 
 def end_run(alive: int) -> None:
-    """Drop what the run's databases were copied from, and stop and remove the run's servers."""
+    """Drop the run's template databases, and stop and remove its servers."""
     _drop_templates()
     postgres_server.end_run(alive)
 
 
 def end_process() -> None:
-    """Drop the databases that this process has used again and again."""
+    """Drop the reused databases of this process."""
     _kept.close()
 
 
@@ -76,7 +76,7 @@ def database(*, migrated: bool = True, also: Callable[[str], object] | None = No
 
 @contextlib.contextmanager
 def emptied() -> Generator[str]:
-    """Return the URL of a database with the schema and without rows, which other tests of this process have used.
+    """Return the URL of an empty database with the schema, which tests of this process share.
 
     Creating a database takes longer than most tests; a test must not change the schema.
     """
@@ -100,7 +100,7 @@ def _made() -> "tuple[str, psycopg.Connection[tuple[Any, ...]]]":
 
 
 def rows(url: str, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-    """Execute something in a database, past the service; return the rows, if there are any."""
+    """Execute a statement directly in a database; return its rows."""
     with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True) as connection:
         cursor = connection.execute(query.encode(), parameters)
         return cursor.fetchall() if cursor.description else []
@@ -143,7 +143,7 @@ def _template(also: Callable[[str], object] | None = None) -> str:
         if first:
             with _server() as server:
                 server.execute(_statement("CREATE DATABASE {} TEMPLATE template0", name))
-            # In a thread of its own: who asks may be inside a running loop.
+            # In a thread of its own: the caller may run inside an event loop.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(asyncio.run, _migrate(_named(_address(), name))).result()
                 if also is not None:

@@ -1,6 +1,6 @@
 """PostgreSQL servers for tests, from the binaries of a development dependency.
 
-They run in a folder of the test run, as another user than root, and end with the run in any case.
+They run in a folder of the test run, as a user other than root, and always end with the run.
 """
 
 import contextlib
@@ -19,18 +19,18 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Final, Self, final
 
-#: Names a server that is used instead of the run's own.
+#: The variable with a server that is used instead of the run's own.
 VARIABLE: Final = "CONTENTSVC_TEST_POSTGRES_URL"
-#: Where this run keeps its servers; its processes inherit it.
+#: The variable with the folder of this run's servers; its processes inherit it.
 RUN: Final = "CONTENTSVC_TEST_POSTGRES_RUN"
 _SERVER: Final = "pginstall18"
 _PATIENCE_S: Final = 60.0
-#: A database that is thrown away needs no disk.
+#: Settings of temporary databases, which need no durability.
 _HASTY: Final = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
 
 
 class NoPostgres(Exception):
-    """No server can be had for tests; the message says why, and what to do."""
+    """There is no server for tests; the message has the reason and the remedy."""
 
 
 def begin_run() -> int:
@@ -39,7 +39,7 @@ def begin_run() -> int:
     Keep the returned descriptor open until :func:`end_run` has cleared the folder.
     """
     folder = Path(tempfile.mkdtemp(prefix="contentsvc-pg-"))
-    # Servers refuse to run as root: who they run as has to get through.
+    # Servers refuse to run as root, so their user needs access to the folder.
     folder.chmod(0o711)
     os.environ[RUN] = str(folder)
     alive = folder / "alive"
@@ -49,8 +49,8 @@ def begin_run() -> int:
 
 
 def end_run(alive: int) -> None:
-    """Stop whatever servers this run has started, and remove everything that they had."""
-    # Known by its variable to who stops them: it goes last.
+    """Stop the servers of this run, and remove their files."""
+    # The variable that identifies the folder is removed last.
     _clear(run_folder())
     del os.environ[RUN]
     os.close(alive)
@@ -58,7 +58,7 @@ def end_run(alive: int) -> None:
 
 @final
 class PrivateServer:
-    """A server of one's own, to be stopped and started again; leaving the context removes it."""
+    """A separate server, which tests stop and start; the end of the context removes it."""
 
     def __init__(
         self, *, durable: bool = True, settings: Sequence[str] = (), standby_of: "PrivateServer | None" = None
@@ -97,11 +97,11 @@ class PrivateServer:
         return f"postgresql+asyncpg://postgres@/postgres?host={self._folder}&port={self.port}"
 
     def start(self) -> None:
-        """Start it, and return when it takes connections."""
+        """Start the server, and return when it accepts connections."""
         _start(self._data, self._settings)
 
     def stop(self) -> None:
-        """Stop it hard: every connection is cut, nothing is finished."""
+        """Stop the server immediately, with all connections cut."""
         _stop(self._data)
 
     def stand_by(self) -> None:
@@ -125,7 +125,7 @@ class PrivateServer:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(FileNotFoundError):
             main = int((self._data / "postmaster.pid").read_text().splitlines()[0])
-            # Its processes are its children, each a session of its own.
+            # The server's processes are its children, each in a session of its own.
             children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
             for pid in (main, *map(int, children)):
                 with contextlib.suppress(ProcessLookupError):
@@ -145,14 +145,14 @@ def shared_server() -> str:
 
 
 def ask_server(program: str, url: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's own clients on a database, to its end."""
+    """Run a client program of PostgreSQL on a database to its end."""
     client = _installed() / "package" / _SERVER / "bin" / program
     subprocess.run([client, f"--dbname={url}", *arguments], check=True, timeout=_PATIENCE_S, stdin=subprocess.DEVNULL)
 
 
 @functools.cache
 def _installed() -> Path:
-    """Return the folder that has the binaries where the servers' user may read them."""
+    """Return a folder with the binaries that the servers' user may read."""
     folder = run_folder()
     with once(folder, "installed") as first:
         if first:

@@ -9,12 +9,12 @@ from typing import Final, Protocol, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-#: How far apart the lines are, in seconds.
+#: The interval of lines, in seconds.
 EVERY_S: Final = 60.0
 
 
 class Advance(Protocol):
-    """Tells that so much more is done."""
+    """Reports progress of the given amount."""
 
     def __call__(self, by: float = 1, /) -> None: ...
 
@@ -37,7 +37,7 @@ def progress(what: str, total: float, *, stream: TextIO | None = None, every_s: 
 @contextlib.contextmanager
 def _bar(console: Console, what: str, total: float) -> Generator[Advance]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # Not drawn by a thread: a forked process could inherit its locked lock.
+    # Without a drawing thread: a forked process could inherit its locked lock.
     with Progress(*columns, console=console, auto_refresh=False) as shown:
         task = shown.add_task(what, total=total)
         shown.refresh()
@@ -59,7 +59,7 @@ def _lines(console: Console, what: str, total: float, every_s: float) -> Generat
         done += by
         if (now := monotonic()) - told >= every_s:
             told = now
-            # Past the console, which would fold and colour it.
+            # Without the console, which would wrap and colour it.
             console.file.write(f"{what}: {done:,.0f} of {total:,.0f} after {now - began:.0f} s\n")
             console.file.flush()
 

@@ -1,4 +1,4 @@
-"""A fake API of a code host: a real server that gives prepared answers and notes the requests."""
+"""A scripted API of a code host: a real server with prepared answers that records requests."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ class ReceivedRequest:
 
 @define(eq=False)
 class ScriptedApi:
-    """A server that gives prepared answers: by method and path, in their order; the last one again and again."""
+    """A server with prepared answers by method and path, in their order; the last one is repeated."""
 
     answers: dict[str, list[tuple[int, Any]]] = field(factory=dict)
     requests: list[ReceivedRequest] = field(factory=list)

@@ -1,4 +1,4 @@
-"""A real `contentsvc serve`, used from outside only: its commands, its socket, its files.
+"""A real `contentsvc serve`, used only through its commands, its socket and its files.
 
 No module of the service is imported here, so that checks cannot share the service's mistakes.
 """
@@ -30,7 +30,7 @@ from tests.postgres_server import RUN, ask_server, once
 from tests.stepped_clock import SteppedClock
 
 COMMAND: Final = str(Path(sys.executable).with_name("contentsvc"))
-#: The command as the next version will have it, with a migration more.
+#: The command of a next version with one more migration.
 NEXT_VERSION: Final = (sys.executable, "-m", "campaigns.next_version")
 LOOPBACK: Final = "127.0.0.1"
 REPOSITORY: Final = "acme/lighthouse"
@@ -38,15 +38,15 @@ REPOSITORY_ID: Final = 4242
 DUPLICATE: Final = "Webhook already processed (duplicate delivery)"
 #: Trusts no certificate, since all is plain HTTP. Loading the system's certificates takes 50 ms each time.
 PLAIN: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-#: How long whatever is waited for may take, in seconds, on a machine that does much else.
+#: The longest wait of a test, in seconds: a busy machine is slow.
 PATIENCE_S: Final = 45.0
-#: What an installation on PostgreSQL seals with, unless told otherwise: there is no file that a key could lie beside.
+#: The default encryption key of installations on PostgreSQL, which have no key file.
 SECRET_KEY: Final = "a long secret that only tests seal with"
 _POLL_S: Final = 0.01
 
 
 def until(holds: Callable[[], bool], what: str, *, within_s: float = PATIENCE_S) -> None:
-    """Wait for something that is sure to come; AssertionError when it does not."""
+    """Wait until a condition holds; raise ``AssertionError`` if it does not."""
     deadline = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < deadline, f"not within {within_s} s: {what}"
@@ -89,11 +89,11 @@ class Hook:
 
 @final
 class Installation:
-    """A database with the service's own commands: a SQLite file in the folder, unless `database_url` names another."""
+    """A database and the service's commands: a SQLite file in the folder, or that of `database_url`."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self.folder = folder
-        #: The SQLite file, where it is one.
+        #: The SQLite file, if there is one.
         self.database = folder / "contentsvc.db"
         url = settings.get("database_url", "")
         #: The address for PostgreSQL's own clients; `None` with SQLite.
@@ -110,7 +110,7 @@ class Installation:
     def run(
         self, *arguments: str, program: Sequence[str] = (COMMAND,), **environment: str
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command to its end, whatever that is."""
+        """Run a command to its end, with any exit code."""
         own = self.environment | environment
         if program == (COMMAND,) and _is_preloaded():
             return preloaded.run(arguments, environment=own, timeout_s=PATIENCE_S)
@@ -170,7 +170,7 @@ class Installation:
         return self.count("SELECT count(*) FROM workflow_runs WHERE status IN ('pending', 'running')")
 
     def until_runs_ended(self) -> None:
-        """Wait until every run has ended, for as long as they become fewer: a thousand kills leave ten thousand."""
+        """Wait until all runs have ended, as long as their number falls: a thousand kills leave ten thousand runs."""
         left = self.unended_runs()
         while left:
             before = left
@@ -181,7 +181,7 @@ class Installation:
 @final
 @frozen(kw_only=True)
 class Prepared:
-    """An installation with one of each: an organization, a key, a webhook, two triggers."""
+    """An installation with an organization, a key, a webhook and two triggers."""
 
     installation: Installation
     hook: Hook
@@ -192,7 +192,7 @@ class Prepared:
     on_push: str
 
     def copied_to(self, folder: Path, **settings: str) -> "Prepared":
-        """Copy it, while no server is running on it."""
+        """Copy the installation, while no server runs on it."""
         assert self.installation.postgres is None, "only a file can be copied"
         copy = Installation(folder, **settings)
         for file in self.installation.folder.glob("contentsvc.db*"):
@@ -218,7 +218,7 @@ class Prepared:
 
 
 def prepare(folder: Path, **settings: str) -> Prepared:
-    """Set up an installation with the operator's own commands; or copy one that this run has set up already.
+    """Set up an installation with the operator's commands, or copy one of this test run.
 
     Commands are processes: a run of all tests would spend minutes on the same few.
     """
@@ -229,7 +229,7 @@ def prepare(folder: Path, **settings: str) -> Prepared:
     kept = Path(run) / ("prepared-sqlite" if installation.postgres is None else "prepared-postgresql")
     with once(Path(run), f"{kept.name}-made") as first:
         if first:
-            # For all, whatever engine they choose.
+            # For all installations, with any engine.
             created = _set_up(Installation(folder, **{name: settings[name] for name in settings if name != "engine"}))
             kept.mkdir(exist_ok=True)
             _keep(created, kept)
@@ -261,7 +261,7 @@ def _restore(installation: Installation, kept: Path) -> None:
 
 def _set_up(installation: Installation) -> Prepared:
     if installation.postgres is not None:
-        # The engine's own tables, too.
+        # Also the engine's own tables.
         installation.command("migrate")
     installation.command("organization", "create", "Acme", "--slug", "acme")
     return Prepared(
@@ -275,7 +275,7 @@ def _set_up(installation: Installation) -> Prepared:
 
 @final
 class ServerProcess:
-    """The server, again and again on the same port; leaving the context kills it, whatever happened."""
+    """A server that tests start repeatedly on the same port; the end of the context kills it."""
 
     def __init__(
         self,
@@ -357,10 +357,10 @@ class ServerProcess:
         return self
 
     def kill(self) -> None:
-        """`kill -9` for it and its workers, and wait until nothing is left of it."""
+        """Kill the server and its workers with `kill -9`, and wait for their end."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
-                # The group is there as long as one of it is: workers may outlive the first process for a moment.
+                # The group exists as long as one of its processes: workers may outlive the first process for a moment.
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
@@ -388,7 +388,7 @@ class ServerProcess:
             os.close(pipe)
 
     def connect(self) -> socket.socket:
-        """Open a connection to it, for what no client would send."""
+        """Open a connection to the server, for requests that no client sends."""
         return socket.create_connection((LOOPBACK, self.port), PATIENCE_S)
 
     def log(self) -> str:
@@ -405,7 +405,7 @@ def serving(
     environment: Mapping[str, str] | None = None,
     fresh: bool = False,
 ) -> Generator[ServerProcess]:
-    """Serve an installation, and end it without leaving anything running."""
+    """Serve an installation; at the end, no process is left."""
     with ServerProcess(
         installation, *arguments, name=name, program=program, environment=environment, fresh=fresh
     ) as server:

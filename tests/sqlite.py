@@ -19,7 +19,7 @@ _RUN_MIGRATIONS: Final = migrate._upgrade  # pyright: ignore[reportPrivateUsage]
 
 
 def migrated(path: Path) -> str:
-    """Create a database with the schema; return its URL. It is copied from one that the run makes once."""
+    """Create a database with the schema, as a copy of the run's template; return its URL."""
     shutil.copy(_template(), path)
     return f"sqlite+aiosqlite:///{path}"
 
@@ -40,7 +40,7 @@ def _template() -> Path:
     template = run_folder() / "template.db"
     with once(run_folder(), "template.db-made") as first:
         if first:
-            # In a thread of its own: who asks may be inside a running loop.
+            # In a thread of its own: the caller may run inside an event loop.
             with ThreadPoolExecutor(1) as thread:
                 thread.submit(asyncio.run, _migrate(f"sqlite:///{template}")).result()
     return template
@@ -53,9 +53,9 @@ async def _migrate(url: str) -> None:
 
 
 def copy_schema(connection: Connection) -> bool:
-    """Bring a database to the newest schema, as the migrations do; an empty SQLite file is given a copy of it.
+    """Upgrade a database to the newest schema; an empty SQLite file gets a copy of the template.
 
-    Running the migrations takes longer than most commands do that begin with an empty folder.
+    The migrations take longer than most commands in an empty folder.
     """
     if connection.dialect.name != "sqlite" or inspect(connection).has_table("alembic_version"):
         return _RUN_MIGRATIONS(connection)

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event
 
 @contextmanager
 def statements() -> Generator[list[tuple[str, Any]]]:
-    """Collect the statements, with their parameters, that every database of this process is sent meanwhile."""
+    """Collect the statements and parameters that this process sends to its databases in the block."""
     executed: list[tuple[str, Any]] = []
 
     def see(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:

@@ -1,7 +1,7 @@
-"""`python -m tests.stepped_clock serve …`: `contentsvc` by a clock that a test steps, forwards and back, while it runs.
+"""`python -m tests.stepped_clock serve …`: `contentsvc` with a clock that a test sets forwards and back.
 
-The clock is the machine's and as many seconds as a file holds. It is patched in one process: `--workers` starts others,
-which go by the machine's own.
+The clock is the machine's plus the seconds in a file. Only one process is patched: `--workers` starts others,
+which use the machine's clock.
 """
 
 import os
@@ -11,19 +11,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, final
 
-#: Not one of the service's own variables: those are an installation's alone.
+#: Not a variable of the service: those belong to an installation.
 _FILE: Final = "STEPPED_CLOCK_FILE"
 
 
 @final
 class SteppedClock:
-    """The test's side: by how much the servers' clock is ahead of the machine's."""
+    """The offset of the servers' clock from the machine's clock, for tests."""
 
-    #: The program in place of the command.
+    #: The program that replaces the command.
     program: Final[Sequence[str]] = (sys.executable, "-m", "tests.stepped_clock")
 
     def __init__(self, folder: Path) -> None:
-        """Begin with the machine's time; the file is kept in a folder."""
+        """Create the offset 0, in a file of the given folder."""
         self._file = folder / "clock"
         self.step_to(0)
 
@@ -34,7 +34,7 @@ class SteppedClock:
 
     def step_to(self, ahead_s: float) -> None:
         """Set the offset to the machine's clock, in seconds; it applies from the next call on."""
-        # Never half written: it is asked at any moment.
+        # Replaced as a whole: the servers read it at any moment.
         new = self._file.with_suffix(".new")
         new.write_text(f"{ahead_s}", "ascii")
         new.replace(self._file)

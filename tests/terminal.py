@@ -1,4 +1,4 @@
-"""The command on a real terminal of a width."""
+"""The command on a pseudo terminal of a given width."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def on_terminal(
         arguments: The command's arguments.
         environment: The whole environment.
         code: The expected exit code.
-        typed: The input, typed ahead of the questions; without it the command reads no terminal.
+        typed: The input, sent before the questions; without it, the command's input is no terminal.
         folder: The command's working directory.
     """
     master, slave = os.openpty()
@@ -45,7 +45,7 @@ def on_terminal(
                 folder=folder,
             )
         shown = b""
-        # Linux says EIO when the last writer has closed the terminal.
+        # Linux raises EIO when the last writer has closed the terminal.
         with contextlib.suppress(OSError):
             while part := screen.read(65536):
                 shown += part

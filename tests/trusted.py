@@ -1,4 +1,4 @@
-"""The certificates that a machine trusts, read once for the whole process."""
+"""The machine's trusted certificates, read once for the whole process."""
 
 from functools import cache
 from ssl import SSLContext

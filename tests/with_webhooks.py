@@ -1,4 +1,4 @@
-"""The application with hook addresses over ASGI, without the connection protocol of a server process."""
+"""The application with hook addresses over ASGI, without the server's own protocol class."""
 
 from litestar.types import ASGIApp
 

@@ -1,1 +1,1 @@
-"""A history to be told, and the programs that tell it: our changelog writer, as a call and as a command."""
+"""A generated history, and our changelog writer as a call and as a command."""

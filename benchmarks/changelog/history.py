@@ -1,4 +1,4 @@
-"""A history as projects have them, made up by a seed: pushes of conventional and plain commits, and releases."""
+"""A history generated from a seed: pushes of conventional and plain commits, and releases."""
 
 import hashlib
 import random
@@ -13,9 +13,9 @@ from contentsvc_core.events.normalized import Author, Commit, Event, Push, Relea
 
 REPOSITORY: Final = "acme/lighthouse"
 PAGE: Final = f"https://github.com/{REPOSITORY}"
-#: How many pushes come before each release.
+#: The number of pushes before each release.
 PUSHES_IN_RELEASE: Final = 50
-#: What every commit changes.
+#: The file that every commit changes.
 FILE: Final = "lamp.txt"
 _BEGIN: Final = datetime(2024, 1, 1, 9, tzinfo=UTC)
 _PEOPLE: Final = (("Ada Keeper", "ada"), ("Grace Lamp", "grace"), ("Alan Tower", "alan"), ("Mary Fog", "mary"))
@@ -24,7 +24,7 @@ _KINDS: Final = {"feat": 14, "fix": 22, "perf": 3, "docs": 9, "chore": 14, "test
 _SCOPES: Final = ("lamp", "lens", "clock", "radio", "api", "deps")
 _VERBS: Final = ("add", "repair", "turn", "measure", "show", "keep", "remove", "allow", "refuse", "count")
 _NOUNS: Final = ("the beam", "signals", "a second lens", "fog reports", "the tide table", "old charts", "pilot calls")
-#: As many as keep two subjects from being the same by chance: a writer may tell both in one line.
+#: Enough words that two subjects are not equal by chance: a writer may join equal ones into one line.
 _PIERS: Final = 500
 _ENDS: Final = ("at night", "when the sea is calm", "by default", "on every turn", "for each tower", "without delay")
 _BODY: Final = "The keeper asked for it after the storm.\nIt is what the chart has said all along."
@@ -49,14 +49,14 @@ class Made:
 @final
 @frozen(kw_only=True)
 class MadePush:
-    """Commits that were pushed together, and the tag of the release that was made of them."""
+    """Commits of one push, and the tag of their release."""
 
     commits: tuple[Made, ...] = field(converter=tuple)
     tag: str | None
 
 
 def history(*, pushes: int, seed: int) -> tuple[MadePush, ...]:
-    """Create a history, oldest push first: the same one for the same seed."""
+    """Create the history of a seed, oldest push first."""
     source = random.Random(seed)  # noqa: S311  # a history, no secret
     at = _BEGIN
     made_pushes: list[MadePush] = []
@@ -95,7 +95,7 @@ def _message(source: random.Random) -> str:
 
 
 def brief_of(pushes: Sequence[MadePush]) -> Brief:
-    """Return the brief of such a history: the events that the service stores of it."""
+    """Return the brief of a history: the events that the service stores for it."""
     events: list[Event] = []
     for push in pushes:
         events.append(_push(push))

@@ -14,7 +14,7 @@ from contentsvc_core.content.writing import Brief
 
 
 def measure(pushes: int, seed: int, times: int) -> dict[str, object]:
-    """Write the changelog again and again: in one piece, and release by release."""
+    """Write the changelog repeatedly: as one brief, and with a brief for each release."""
     made_pushes = history(pushes=pushes, seed=seed)
     whole, pieces = [brief_of(made_pushes)], releases_of(made_pushes)
     seconds: list[float] = []

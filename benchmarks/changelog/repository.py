@@ -19,7 +19,7 @@ def write_repository(pushes: Sequence[MadePush], folder: Path) -> None:
 
 
 def _stream(pushes: Sequence[MadePush]) -> Iterator[bytes]:
-    """Write what `git fast-import` reads."""
+    """Write the input of `git fast-import`."""
     for push in pushes:
         for commit in push.commits:
             yield _commit(commit)
@@ -32,7 +32,7 @@ def _commit(commit: Made) -> bytes:
     message = commit.message.encode()
     stamp = f"{commit.name} <{commit.login}@mail.example> {int(commit.at.timestamp())} +0000"
     head = f"commit refs/heads/main\nauthor {stamp}\ncommitter {stamp}\ndata {len(message)}\n"
-    # Each changes a file: a commit without a change is not what a history is made of.
+    # Each commit changes a file, as real commits do.
     return head.encode() + message + f"\nM 100644 inline {FILE}\n".encode() + _file(commit.id)
 
 

@@ -1,1 +1,1 @@
-"""What sends deliveries: as fast as they are answered, or at a fixed rate."""
+"""Loaders: they send deliveries as fast as they are answered, or at a fixed rate."""

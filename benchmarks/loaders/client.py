@@ -26,9 +26,9 @@ from benchmarks.cores import pinned
 from benchmarks.loaders.load import Answers, Load
 from benchmarks.loaders.ticker import ticking
 
-#: How long answers are waited for after the last delivery was sent, in seconds.
+#: The wait for answers after the last delivery, in seconds.
 _GRACE_S: Final = 10.0
-#: How often is looked whether all is over, in seconds, where nothing comes back that would tell.
+#: The interval of checks for the end, in seconds, for answers that never come.
 _LOOK_S: Final = 0.05
 _PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9)
 _OK: Final = b"200"
@@ -58,7 +58,7 @@ class _Tally:
 
 @final
 class _Connection(asyncio.Protocol):
-    """One connection with one delivery under way at most."""
+    """A connection with at most one delivery in flight."""
 
     def __init__(self, tally: _Tally, idle: Callable[["_Connection"], None]) -> None:
         self._tally = tally
@@ -78,13 +78,13 @@ class _Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def send(self, request: bytes, meant: float) -> None:
-        """Send, meant for a time."""
+        """Send the delivery of an intended time."""
         assert self._transport is not None
         self._meant = meant
         self._transport.write(request)
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the end of an answer, by its length: every side gives it."""
+        """Read until the end of an answer, by its ``Content-Length``, which every side sends."""
         received = self._received + data if self._received else data
         head, end, body = received.partition(b"\r\n\r\n")
         if not end or len(body) < _length(head):
@@ -121,7 +121,7 @@ def _length(head: bytes) -> int:
 
 @final
 class _Requests:
-    """The requests, made as they are needed."""
+    """Creates the requests."""
 
     def __init__(self, load: Load) -> None:
         self._random = random.Random(load.seed)  # noqa: S311  # ids that differ, not secrets
@@ -151,7 +151,7 @@ class _Sending:
     def __init__(self, load: Load, requests: _Requests) -> None:
         self.idle: deque[_Connection] = deque()
         self.connections: list[_Connection] = []
-        #: How many deliveries were meant to be sent by the end; those of a rate only.
+        #: The deliveries that were due by the end, at a fixed rate.
         self.meant_to_be = 0 if load.rate is None else max(1, round(load.rate * load.seconds))
         self._rate = load.rate
         self._requests = requests
@@ -190,7 +190,7 @@ class _Sending:
         return meant if self._sent < self.meant_to_be and meant <= now else None
 
     async def ended(self) -> None:
-        """Wait until all is sent, and back."""
+        """Wait until all deliveries are sent and answered."""
         while not self._is_over() or self._under_way():
             self._changed.clear()
             with contextlib.suppress(TimeoutError):
@@ -199,7 +199,7 @@ class _Sending:
     def _is_over(self) -> bool:
         if self._rate is None:
             return time.perf_counter() >= self._until
-        # With every connection lost, nothing can be sent any more.
+        # Without a connection, nothing can be sent.
         return self._sent == self.meant_to_be or not any(connection.is_open for connection in self.connections)
 
     def _under_way(self) -> bool:
@@ -208,7 +208,7 @@ class _Sending:
 
 
 async def run(load: Load) -> Answers:
-    """Send all, wait for the answers that are due, and tell."""
+    """Send all deliveries, wait for their answers, and return the results."""
     tally = _Tally()
     loop = asyncio.get_running_loop()
     sending = _Sending(load, _Requests(load))
@@ -251,7 +251,7 @@ def send(load: Load, core: int | None) -> Answers:
     """Send from a process of its own.
 
     Raises:
-        RuntimeError: It failed; the message says how.
+        RuntimeError: The loader failed; the message has the reason.
     """
     with pinned(core):
         done = subprocess.run(

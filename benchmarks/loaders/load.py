@@ -14,15 +14,15 @@ class Load:
     """The deliveries of a loader, and their target."""
 
     port: int
-    #: Each with the same number of deliveries, in random order, when there are several.
+    #: The bodies, each for the same number of deliveries, in random order.
     path: str
     bodies: Sequence[Signed]
     connections: int
     seconds: float
-    #: Delivery ids of different seeds differ.
+    #: The seed of the delivery ids.
     seed: int
-    #: Deliveries a second, whether the earlier ones are answered or not; ``None``: each connection sends the next one
-    #: as soon as it has its answer.
+    #: Deliveries a second, independent of earlier answers; ``None``: each connection sends the next one
+    #: after its answer.
     rate: float | None = None
     #: ``%d`` in the path is replaced by a random number below this.
     places: int = 1
@@ -35,7 +35,7 @@ class Load:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
-        """Read what :meth:`to_json` has given."""
+        """Read the output of :meth:`to_json`."""
         bodies = [Signed(body=body.encode(), signature=signature) for body, signature in values["bodies"]]
         fields: dict[str, Any] = values | {"bodies": bodies}
         return cls(**fields)
@@ -46,15 +46,15 @@ class Load:
 class Answers:
     """The answers to a load."""
 
-    #: How many answers were 200, how many anything else, and how often a connection failed.
+    #: The numbers of 200s, of other answers, and of failed connections.
     ok: int
     other: int
     failed: int
-    #: How long it took, from the first to the last, in seconds.
+    #: The time from the first request to the last answer, in seconds.
     seconds: float
-    #: In ms, by percentile: ``{"50": 1.2, "99": 3.4}``. At a fixed rate: since each was meant to be sent.
+    #: Latencies in ms, by percentile: ``{"50": 1.2, "99": 3.4}``. At a fixed rate, from the intended time of sending.
     percentiles: dict[str, float] = field(factory=dict[str, float])
-    #: How many deliveries that were meant to be sent were not answered in the end; at a fixed rate only.
+    #: The due deliveries without an answer, at a fixed rate.
     unanswered: int = 0
 
     @property
@@ -64,5 +64,5 @@ class Answers:
 
     @property
     def p99(self) -> float:
-        """Return the latency that one of a hundred exceeds, in ms."""
+        """Return the 99th percentile of the latencies, in ms."""
         return self.percentiles["99"]

@@ -1,4 +1,4 @@
-"""A timer of Linux's (``timerfd_create(2)``), exact to some tens of microseconds, that wakes an event loop."""
+"""A timer of Linux (``timerfd_create(2)``) that wakes an event loop, exact to some tens of microseconds."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ class _Timer(ctypes.Structure):
 
 @contextlib.contextmanager
 def ticking(loop: asyncio.AbstractEventLoop, rate: float, tick: Callable[[], None]) -> Generator[None]:
-    """Call ``tick`` so many times a second, fewer when the loop is late.
+    """Call ``tick`` at a rate per second, or less often if the loop is late.
 
     Raises:
         OSError: The kernel has no such timer.

@@ -1,4 +1,4 @@
-"""wrk, where it is there: the server's core is slow enough that the loader's never is."""
+"""The loader wrk, if it is installed: its core is never the bottleneck."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def found() -> str | None:
 
 
 def install() -> bool:
-    """Install Debian's package, where that can be done; tell whether wrk is there now."""
+    """Install Debian's package if possible; return whether wrk is installed."""
     apt = shutil.which("apt-get")
     if found() is None and apt is not None and os.geteuid() == 0:
         subprocess.run([apt, "install", "--yes", "--no-install-recommends", "wrk"], check=False, capture_output=True)  # noqa: S603  # a constant command

@@ -1,1 +1,1 @@
-"""The other sides of the comparison, and what checks them; a peer's folder is a program of its own, no package."""
+"""The other sides of the comparison, and their checks. A peer's folder is a program of its own, not a package."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers.check [NAME ...]`: check that peers do the work that they are measured by."""
+"""`python -m benchmarks.peers.check [NAME ...]`: check that peers do the measured work completely."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from benchmarks.peers.checked import checked_peer
 from benchmarks.plan import SHORT
 from benchmarks.postgres import Postgres
 
-#: The sides that the peers are.
+#: The peers that are sides.
 PEERS: Final = ("fastapi-sqlite", "fastapi-postgresql", "fastify-sqlite", "fastify-postgresql", "aiohttp-postgresql")
 
 

@@ -1,4 +1,4 @@
-"""Peers that are installed and do the work that they are measured by."""
+"""Installed peers that do the measured work completely."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from benchmarks.sides import Side, start
 
 @cache
 def checked_peer(bench: Bench, name: str) -> Side:
-    """Return a peer, installed and checked once in a run.
+    """Install and check a peer once in a run, and return it.
 
     Raises:
         PeerMissing: The peer is unknown, cannot be installed, or is incomplete; the message says which.

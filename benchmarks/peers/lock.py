@@ -22,7 +22,7 @@ _COMPILE: Final = (
 
 
 def lock(folder: Path) -> None:
-    """Pin what a folder asks for."""
+    """Pin the requirements of a folder."""
     subprocess.run([str(_UV), *_COMPILE], cwd=folder, check=True)  # noqa: S603  # the project's own uv
     if (folder / "package.json").exists():
         # npm comes with Node.js, which is a pinned package itself.

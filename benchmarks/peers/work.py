@@ -1,4 +1,4 @@
-"""Checks that a peer does the work that it is measured by.
+"""Checks that a peer does the measured work completely.
 
 A fast but lossy peer is no valid result, and neither is an incomplete one. The checks are those of the receiver's own
 tests, as far as a comparison depends on them.
@@ -26,7 +26,7 @@ _TIMEOUT_S: Final = 30.0
 _NOTHING: Final[dict[str, int]] = dict.fromkeys(KINDS, 0)
 _ONCE: Final[dict[str, int]] = dict.fromkeys(KINDS, 1)
 _LOG_ONLY: Final = _NOTHING | {"logs": 1}
-# Every peer has these two tables, whatever else it has.
+# Every peer has these two tables.
 _SWITCH_OFF: Final = "UPDATE triggers SET enabled = false"
 _AGE: Final = "UPDATE claims SET claimed_at = claimed_at - 86400000"
 
@@ -34,9 +34,9 @@ _AGE: Final = "UPDATE claims SET claimed_at = claimed_at - 86400000"
 @final
 @frozen(kw_only=True)
 class Subject:
-    """A peer that runs."""
+    """A running peer."""
 
-    #: Its base URL is the peer's.
+    #: A client with the peer's base URL.
     client: httpx.AsyncClient
     hook: Hook
     #: Counts its rows.
@@ -73,7 +73,7 @@ class _Check:
         self._subject = subject
 
     async def processes_a_push(self) -> None:
-        """One push leaves one row of each kind, and the answer has its data; a second copy leaves a log entry."""
+        """Check that a push has one row of each kind and its data in the answer, and a second copy only a log entry."""
         body, id_ = push(self._subject.hook, 1, commits=3), _new_id()
         with self._leaving(_ONCE, "a push"):
             answer = await self._send(body, id_)
@@ -92,7 +92,7 @@ class _Check:
             self.faults.append("a duplicate is not told as one")
 
     async def refuses_what_is_not_signed(self) -> None:
-        """A wrong signature, one over another body, none: 401, and nothing but log entries."""
+        """Check that a wrong, a foreign and a missing signature get 401, and only log entries are stored."""
         hook = self._subject.hook
         body = push(hook, 2, commits=1)
         other = signed(push(hook, 3, commits=1), hook.secret).signature
@@ -108,21 +108,21 @@ class _Check:
             self._expect(answer, 401, what)
 
     async def knows_its_places(self) -> None:
-        """An unknown integration is 404."""
+        """Check that an unknown integration gets 404."""
         path = self._subject.hook.path.replace(self._subject.hook.integration, "int_unknown")
         with self._leaving(_NOTHING, "an unknown integration"):
             answer = await self._send(push(self._subject.hook, 4, commits=1), _new_id(), path=path)
         self._expect(answer, 404, "an unknown integration")
 
     async def filters_other_branches(self) -> None:
-        """A push to another branch than the default one takes no claim."""
+        """Check that a push to another branch than the default one takes no claim."""
         body = push(self._subject.hook, 5, commits=1).replace(f"refs/heads/{BRANCH}".encode(), b"refs/heads/topic")
         with self._leaving(_LOG_ONLY, "a push to another branch"):
             answer = await self._send(body, _new_id())
         self._expect(answer, 200, "a push to another branch")
 
     async def takes_one_of_many_copies(self) -> None:
-        """Of concurrent copies one is processed, and every one is logged."""
+        """Check that one of concurrent copies is processed, and each copy is logged."""
         body, id_ = push(self._subject.hook, 6, commits=1), _new_id()
         with self._leaving(_ONCE | {"logs": COPIES}, f"{COPIES} concurrent copies"):
             answers = await asyncio.gather(*(self._send(body, id_) for _ in range(COPIES)))
@@ -131,7 +131,7 @@ class _Check:
             self.faults.append(f"{COPIES} concurrent copies were answered {dict(states)}")
 
     async def frees_an_id_after_a_day(self) -> None:
-        """After 24 hours an id may come again, and its claim is taken anew."""
+        """Check that after 24 hours, a delivery with the same id is processed."""
         body, id_ = push(self._subject.hook, 7, commits=1), _new_id()
         await self._send(body, id_)
         self._subject.execute(_AGE)
@@ -143,7 +143,7 @@ class _Check:
             self.faults.append("an id that is a day old is not processed again")
 
     async def reads_its_triggers_afresh(self) -> None:
-        """A trigger that was switched off starts nothing from the very next push; so this comes last."""
+        """Check that a disabled trigger starts no run from the next push on; this check is the last one."""
         self._subject.execute(_SWITCH_OFF)
         with self._leaving(_ONCE | {"runs": 0}, "a push without a trigger"):
             answer = await self._send(push(self._subject.hook, 8, commits=1), _new_id())
@@ -152,7 +152,7 @@ class _Check:
     async def _send(
         self, body: bytes, id_: str, *, path: str | None = None, signature: str | None = ""
     ) -> httpx.Response:
-        """Send a push; signed as it should be, unless a signature is given, or ``None`` for none."""
+        """Send a push with its right signature, with another one, or with none (``None``)."""
         hook = self._subject.hook
         headers = {"Content-Type": "application/json", "X-Host-Event": "push", "X-Host-Delivery": id_}
         if signature is not None:

@@ -1,9 +1,9 @@
 """``python -m benchmarks.profile``: profile our server under load; print a table, in Markdown.
 
-py-spy looks at the server's stacks from outside, so that nothing in the server is slower for it but what the looking
-itself takes. The shares are of the samples that had a processor, and are laid on the processor time that a delivery
-costs without a profiler. The last line is the system's own account of the threads: the profiler misses C code without
-the interpreter's lock, so that the shares of statements are too small.
+py-spy samples the server's stacks from outside, so only the sampling itself costs time in the server. The shares are of
+samples on a processor. They are multiplied by the processor time of a delivery without a profiler. The last line is the
+system's account of the threads: the profiler misses C code without the interpreter's lock, so the shares of statements
+are too small.
 """
 
 import argparse
@@ -41,13 +41,13 @@ class Profile:
     title: str
     #: Processor time that a delivery costs, in microseconds.
     cpu_us: float
-    #: The part of it that other threads than the event loop's have.
+    #: The part of it outside of the event loop's thread.
     others_us: float
     shares: Mapping[str, float]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Profile, and print."""
+    """Profile the sides, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each side is looked at")
     parser.add_argument("--connections", type=int, default=64)
@@ -103,7 +103,7 @@ def _profiled(bench: Bench, profiler: Path, side: Side, folder: Path, *, seconds
         cpu_us = (running.process.cpu_seconds - before) / answers.ok * 1e6
         main_us = (running.process.main_thread_seconds - main) / answers.ok * 1e6
         file = folder / f"{side.name}.txt"
-        # It goes on while the profiler starts and ends.
+        # The load lasts longer than the profile.
         sender = threading.Thread(target=bench.send, args=(_load(bench, running, seconds + 2, connections),))
         sender.start()
         try:

@@ -1,4 +1,4 @@
-"""Which part of the work a sampled stack belongs to."""
+"""The parts of the work, and the stacks that belong to them."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ class Part:
     """A part of the work, and the frames that belong to it."""
 
     name: str
-    #: Searched for in a frame as the profiler writes it: ``function (path:line)``.
+    #: Patterns of frames as the profiler writes them: ``function (path:line)``.
     frames: str
 
 
@@ -46,7 +46,7 @@ PARTS: Final = (
     Part(name="Litestar", frames=r"\blitestar/"),
     Part(name="uvicorn, httptools and the event loop", frames=r"\b(uvicorn|uvloop|asyncio)/|\bselectors\.py"),
 )
-#: Where threads wait for work: the profiler takes some of them for busy.
+#: Frames of threads that wait for work: the profiler counts some of them as busy.
 _WAITING: Final = re.compile(
     r"_worker \(concurrent/futures/thread\.py|WriterThread\._work \(|_connection_worker_thread \(aiosqlite/"
     r"|\bwait \(threading\.py|\bget \(queue\.py"

@@ -1,8 +1,8 @@
-"""A history told in one changelog: our writer against conventional-changelog, as calls and as commands.
+"""Changelogs of one history: our writer against conventional-changelog, as calls and as commands.
 
-As calls: from commits in memory to Markdown, reading their messages and all, in a process that has done it before; no
-git is run on either side. As commands: from the start of a process to its end, over the same git repository. Our
-command has its byte code, as installed programs have it.
+As calls: from commits in memory to Markdown, including the parsing of messages, in a warm process; no
+side runs git. As commands: from the start of a process to its end, over the same git repository. Our
+command has its byte code, as an installed program has.
 """
 
 import json
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 PUSHES: Final = 1000
 _SEED: Final = 1
-#: How often a process writes it. The fastest time counts: the first ones warm up, and whatever else runs on the machine
+#: The repetitions in a process. The fastest time counts: the first ones warm up, and other load on the machine
 #: can only make one slower.
 _TIMES: Final = 8
-#: How often each side has its turn in a round, for the same reason: what else runs lasts for seconds.
+#: The turns of each side in a round, for the same reason: other load lasts for seconds.
 _TURNS: Final = 2
 _ROUND_S: Final = 16.0
 _ROOT: Final = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def measure(bench: "Bench") -> list[Finding]:
     samples: dict[str, list[float]] = {kind: [] for kind in _KINDS}
     seconds: dict[str, list[float]] = {}
     shown: dict[str, int] = {}
-    # Byte code is written, whatever the environment says, and before the first round.
+    # Byte code is always written, and before the first round.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": str(_ROOT), "PYTHONPYCACHEPREFIX": str(bench.new_folder("bytecode"))}
     for command, place in commands.values():
@@ -120,7 +120,7 @@ def _round(
 
 
 def _output(bench: "Bench", command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> str:
-    # git and both programs run where the servers run: neither side has a core more than the other.
+    # git and both programs run on the servers' core, so that no side has more cores.
     with pinned(bench.cores.server):
         done = subprocess.run(  # noqa: S603  # our own commands
             list(command),

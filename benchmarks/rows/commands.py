@@ -1,4 +1,4 @@
-"""What a command costs from its start to its end, against the start of a bare interpreter."""
+"""The processor time of commands, against the start of a bare interpreter."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
 _OF_ACME: Final = ("--organization", ours.ORGANIZATION)
-#: Each command, and how many starts of a bare interpreter it may cost in processor time.
+#: The commands, and the starts of a bare interpreter that each may cost in processor time.
 _COMMANDS: Final[tuple[tuple[tuple[str, ...], float], ...]] = (
     (("--version",), 6),
     (("--help",), 6),
@@ -31,18 +31,18 @@ _COMMANDS: Final[tuple[tuple[tuple[str, ...], float], ...]] = (
     (("log", "list", *_OF_ACME), 25),
     (("post", "list", *_OF_ACME), 25),
 )
-#: How often each is started in a round: one start is a few ticks of the system's clock.
+#: The starts of each command in a round: one start is a few ticks of the system's clock.
 _STARTS: Final = 5
-#: The history that is previewed: some 3,000 commits.
+#: The pushes of the previewed history: some 3,000 commits.
 _PUSHES: Final = 1_500
-#: How often git's own reading of the whole history a preview may cost.
+#: The goal of a preview, in readings of the whole history by git.
 _PREVIEW_GOAL: Final = 15
-#: How many posts and log entries there are to list: a page on a screen.
+#: The posts and log entries to list: a page on a screen.
 _LISTED: Final = 20
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Start them in turns, on one SQLite file that holds a little of everything."""
+    """Start the commands in turns, on one SQLite file with some rows of each kind."""
     folder = bench.new_folder("commands")
     prepared = ours.sqlite_whole().prepare(bench, folder, free_port())
     ours.command(prepared, "key", "issue", *_OF_ACME)
@@ -53,7 +53,7 @@ def measure(bench: "Bench") -> list[Finding]:
     )
     bare = [sys.executable, "-c", "pass"]
     sides = [bare, *([ours.program(), *words] for words, _ in _COMMANDS)]
-    # The first start may make files of compiled code: that is part of an installation, not of a start.
+    # The first start may write byte code, which is part of an installation.
     for command in sides:
         _cpu_s(bench, command, prepared)
     rounds: list[list[float]] = []
@@ -79,7 +79,7 @@ def _preview(bench: "Bench") -> Finding:
     write_repository(history(pushes=_PUSHES, seed=bench.seed), folder)
     reading = ["git", "log", "--name-status", "--format=%H%x00%B"]
     previewing = [ours.program(), "preview"]
-    # The first start may make files of compiled code.
+    # The first start may write byte code.
     _cpu_of(bench, previewing, folder, os.environ)
     samples: list[float] = []
     costs: list[float] = []
@@ -117,7 +117,7 @@ def _cpu_of(bench: "Bench", command: Sequence[str], folder: Path, environment: M
 
 
 def estimate(plan: Plan) -> float:
-    """Return how long it takes, in seconds."""
+    """Return the expected time, in seconds."""
     return 5 + plan.rounds * _STARTS * 2
 
 

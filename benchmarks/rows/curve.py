@@ -1,4 +1,4 @@
-"""From 1 to 256 connections: throughput is to rise and stay, p99 to grow no faster than the queue."""
+"""From 1 to 256 connections: throughput should rise and stay, and p99 grow no faster than the queue."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,7 @@ _PLOT_ROUNDS: Final = 2
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Run all numbers of connections in turn, both databases at each; those with a goal in more rounds."""
+    """Run all numbers of connections in turn on both databases; numbers with a goal get more rounds."""
     points = _SHORT_POINTS if bench.plan.short else POINTS
     names = _names(bench.plan)
     rounds, seconds = _size(bench.plan)

@@ -1,4 +1,4 @@
-"""What a delivery costs where much is stored already, and many are connected."""
+"""The cost of a delivery with full databases and many organizations."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -23,11 +23,11 @@ _CONNECTIONS: Final = 64
 _EMPTY: Final = "empty"
 _SIDES: Final[Mapping[str, Callable[[], Side]]] = {"sqlite": ours.sqlite, "postgresql": ours.postgresql}
 _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-#: Log rows that are there already lie within this time: none of them is swept meanwhile.
+#: The age of the oldest log row: the sweeper deletes none of them during the row.
 _LOG_SPAN_MS: Final = 20 * fill.DAY_MS
-#: What a plot needs.
+#: The rounds of a plot, and their length in seconds.
 _PLOT_ROUNDS: Final = 2
-#: With a goal: it is compared with the worse end of an interval, which two rounds do not have.
+#: The rounds with a goal: the worse end of an interval needs more than two.
 _GOAL_ROUNDS: Final = 6
 _PLOT_S: Final = 2.0
 
@@ -35,26 +35,26 @@ _PLOT_S: Final = 2.0
 @final
 @frozen(kw_only=True)
 class Growth:
-    """What grows."""
+    """A growing quantity."""
 
     key: str
-    #: "claims, with a fifth as many log rows".
+    #: The text of the table: "claims, with a fifth as many log rows".
     quantity: str
-    #: The largest is held against none.
+    #: The sizes; the largest is compared with an empty database.
     sizes: tuple[int, ...]
     short_sizes: tuple[int, ...]
     #: Fills a database to a size.
     furnish: Callable[[Prepared, Database, int], None]
     #: Changes the load for a size.
     change: Callable[[Load, int], Load] = field(default=lambda load, _: load)
-    #: How many rows a delivery leaves at a size.
+    #: The number of rows that a delivery adds at a size.
     factors: Callable[[int], Mapping[str, int]] = field(default=lambda _: {})
     bound: float | None = 0.9
-    #: Whether rounds are as long as the plan's; else they are as short as those of a plot.
+    #: Whether rounds have the plan's length instead of that of a plot.
     thorough: bool = False
     #: The length of a round with a goal, in seconds, if rounds are not thorough.
     seconds: float = 2.0
-    #: How long filling takes, about, in microseconds a unit.
+    #: The estimated time of filling, in microseconds a unit.
     fill_us: float = 0.0
 
 
@@ -78,7 +78,7 @@ def _to_all(load: Load, size: int) -> Load:
 
 
 def _triggers(prepared: Prepared, database: Database, size: int, *, matching: bool) -> None:
-    # The one that is there already counts.
+    # The existing trigger counts.
     fill.triggers(prepared.database, database, prepared.hook, count=size - 1, matching=matching)
     fill.analyze(prepared.database, database)
 
@@ -119,14 +119,14 @@ GROWTHS: Final = (
         short_sizes=(10,),
         furnish=partial(_triggers, matching=True),
         factors=lambda size: {"runs": size},
-        # Each run is stored, and the cost of that is not bounded here.
+        # Each run is stored, so the cost has no goal.
         bound=None,
     ),
 )
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """For each thing that grows, and each database: an empty one against full ones, side by side."""
+    """Compare an empty database with full ones, side by side, for each quantity and database."""
     return [_grown(bench, growth, name) for growth, name in _grown_in(bench.plan)]
 
 

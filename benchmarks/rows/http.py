@@ -17,9 +17,9 @@ from benchmarks.sides import Side
 if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
-#: What a turn takes beside the load itself: rows are counted, a loader starts. In seconds.
+#: The time of a turn beside the load, in seconds: rows are counted, and a loader starts.
 TURN_S: Final = 0.6
-#: What starting a side takes, in seconds.
+#: The start of a side, in seconds.
 START_S: Final = 1.5
 
 
@@ -65,7 +65,7 @@ _FULL_LOAD: Final = 64
 def sides_at(connections: int, pairs: Sequence[Pair] = PAIRS) -> list[str]:
     """Return the sides at a number of connections: both sides of each ratio, and the null store."""
     names = {name for pair in pairs if pair.connections == connections for name in (pair.one, pair.other)}
-    # A lone connection waits for the disk: what HTTP costs is seen where many wait.
+    # A single connection waits for the disk: the cost of HTTP shows with many connections.
     return [*sorted(names), *([_NULL] if connections > 1 else [])]
 
 

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from benchmarks.bench import Bench
 
-#: Until loops have backed off, in seconds: the longest backoff is 30 s.
+#: The wait until loops have backed off, in seconds: the longest backoff is 30 s.
 _SETTLE_S: Final = 60.0
-#: How long one sample is watched, in seconds: clock ticks of 10 ms are 0.03 % of it.
+#: The time of one sample, in seconds: clock ticks of 10 ms are 0.03 % of it.
 _WATCH_S: Final = 30.0
 _SHORT_S: Final = 10.0
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Start the whole service on each database, send nothing, and watch both at the same time."""
+    """Start the service with all roles on each database, send nothing, and measure both at the same time."""
     sides: dict[str, Callable[[], Side]] = {"SQLite": ours.sqlite_whole, "PostgreSQL": ours.postgresql_whole}
     watched = _SHORT_S if bench.plan.short else _WATCH_S
     samples: dict[str, list[float]] = {called: [] for called in sides}
@@ -52,12 +52,12 @@ def measure(bench: "Bench") -> list[Finding]:
 
 
 def _rounds(plan: Plan) -> int:
-    """Return how many samples there are: the figure varies little."""
+    """Return the number of samples: the figure varies little."""
     return 1 if plan.short else 3
 
 
 def estimate(plan: Plan) -> float:
-    """Return how long the row takes, in seconds."""
+    """Return the expected time, in seconds."""
     watched = _SHORT_S if plan.short else _WATCH_S
     return (watched if plan.short else _SETTLE_S) + _rounds(plan) * watched + 10
 

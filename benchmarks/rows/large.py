@@ -1,4 +1,4 @@
-"""Large deliveries: what a commit costs in a large push, and what a body of 25 MiB does to memory."""
+"""Large deliveries: the cost of a commit in a large push, and the memory of bodies of 25 MiB."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final

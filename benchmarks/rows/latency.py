@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
 _CONNECTIONS: Final = 64
-#: Ours, then the peers on the same database; not FastAPI, which answers a few deliveries a second.
+#: Our side, then the peers on the same database; not FastAPI, which answers only some hundred deliveries a second.
 _GROUPS: Final = {
     "sqlite": ("fastify-sqlite",),
     "postgresql": ("fastify-postgresql", "aiohttp-postgresql"),
@@ -26,7 +26,7 @@ _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Find each side's capacity, then send half of that, whatever it does."""
+    """Measure each side's capacity, then send half of it at a fixed rate."""
     groups = _groups(bench.plan)
     field = Field(bench)
     try:

@@ -16,17 +16,17 @@ from benchmarks.row import Finding, Row, at_least
 if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
-#: The largest limit that the service has, and how many callers take turns.
+#: The largest limit of the service, and the number of callers that take turns.
 _LIMIT: Final = 60
 _BUCKETS: Final = 50
 _TURNS: Final = 5
-#: A process of either side, in seconds.
+#: The estimated time of a process of either side, in seconds.
 _PROCESS_S: Final = 3.0
 _STATES: Final = ("admitted", "refused")
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Time both, one after the other, as many requests admitted as refused."""
+    """Measure both sides, one after the other, with equal numbers of admitted and refused requests."""
     try:
         folder = installed("limits_peer", note=bench.note)
     except PeerMissing as exc:
@@ -53,7 +53,7 @@ def measure(bench: "Bench") -> list[Finding]:
 def _finding(
     kind: str, samples: Sequence[float], *, details: dict[str, float] | None = None, invalid: str | None = None
 ) -> Finding:
-    # A transition tells how many remain and when the window frees: that is asked of the other side, too.
+    # A transition returns the remaining requests and the end of the window, so the other side also has to.
     told = kind == "told"
     asked = "hit and get_window_stats" if told else "hit alone, which tells less"
     return Finding(

@@ -1,4 +1,4 @@
-"""The most memory that the server has resident under full load."""
+"""The peak resident memory of the server under full load."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ _CONNECTIONS: Final = 64
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Start each server afresh, and load it for two turns, so that caches are filled."""
+    """Start each server, and load it for two turns, so that caches are filled."""
     findings = [_finding(bench, ours.sqlite(), "SQLite", 90)]
     return findings if bench.plan.short else [*findings, _finding(bench, ours.postgresql(), "PostgreSQL", 80)]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SIDES: Final[Mapping[str, Callable[[], Side]]] = {"sqlite": ours.sqlite, "postgresql": ours.postgresql}
 _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _LIMIT: Final = 10
-#: Nine of ten posts are published: the filter has to leave the page its posts.
+#: The posts for the last page: nine of ten are published, and the filter selects these.
 _POSTS: Final = 1_200_000
 _PAGE: Final = 100_000
 _SHORT_POSTS: Final = 60_000
@@ -46,7 +46,7 @@ def _finding(bench: "Bench", name: str) -> Finding:
     took: dict[int, list[float]] = {1: [], page: []}
     try:
         client = _Client(running)
-        # Both once, so that neither is the first.
+        # Both pages once, so that neither is the first request.
         for number in took:
             client.page(number)
         for round_ in range(bench.plan.rounds):

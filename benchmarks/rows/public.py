@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SIDES: Final[Mapping[str, Callable[[], Side]]] = {"sqlite": ours.sqlite, "postgresql": ours.postgresql}
 _TITLES: Final = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-#: By slug: how many posts are made. A tenth of them are drafts, which the first of each ten is.
+#: The number of posts by slug. The first one of each ten is a draft.
 _MADE: Final = {"few": 12, "many": 1_112}
 _SHOWN: Final = {"few": 10, "many": 1_000}
 _PATHS: Final = {"page": "", "feed": "/feed.atom"}
@@ -56,7 +56,7 @@ def _findings(bench: "Bench", name: str) -> list[Finding]:
             key=f"public/{name}/{kind}",
             what=f"{_TITLES[name]}: {_SHOWN['many']:,} public posts ÷ {_SHOWN['few']}, the {kind}, over HTTP",
             samples=ratios,
-            # 20 posts are shown, and 10 where there are no more: twice as much may take twice as long.
+            # The page shows 20 of the thousand posts, and all 10 of the others: twice as much may take twice as long.
             goal=at_most(2),
             details={"ms": {slug: round(median(took[kind, slug]) * 1000, 3) for slug in _MADE}},
         )

@@ -1,4 +1,4 @@
-"""From an accepted delivery to its post: how many runs a second, when many come at once."""
+"""From an accepted delivery to its post: runs a second of a burst."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from benchmarks.sides import Running, Side, count, start
 if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
-#: Deliveries come faster than they can be worked off, for so long, in seconds.
+#: The time of a burst, in seconds: deliveries arrive faster than runs end.
 _RATE: Final = 1000.0
 _BURST_S: Final = 2.0
 _SHORT_BURST_S: Final = 0.5
@@ -29,9 +29,9 @@ _WORKERS: Final = 2
 _BODIES: Final = 64
 _LOOK_S: Final = 0.1
 _PATIENCE_S: Final = 120.0
-#: A run ends with its post, or it is no run that counts.
+#: Only runs with a post count.
 _POSTS: Final = "SELECT count(*) FROM posts"
-#: Looked at many times, so each count reads the small index of unfinished runs.
+#: Counted often, so each count reads the small index of unfinished runs.
 _LEFT: Final = (
     "SELECT (SELECT count(*) FROM workflow_runs WHERE status = 'pending')"
     " + (SELECT count(*) FROM workflow_runs WHERE status = 'running')"
@@ -39,7 +39,7 @@ _LEFT: Final = (
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Send a burst to each, and wait for the last post."""
+    """Send a burst to each side, and wait for the last post."""
     return [
         _finding(bench, "inline", ours.sqlite_whole, "SQLite with inline", at_least(500), workers=0),
         _finding(
@@ -60,7 +60,7 @@ def _finding(bench: "Bench", name: str, side: Callable[[], Side], called: str, g
                 _start_worker(bench, running, stack)
         except NotStarted as exc:
             return Finding(key=f"runs/{name}", what=called, samples=[], unit="/s", goal=goal, invalid=str(exc))
-        # One more than is reported: the first one warms up caches.
+        # One more than the reported rounds: the first one warms up caches.
         for number in range(bench.plan.rounds + 1):
             bench.note(f"runs, {called}: burst {number} of {bench.plan.rounds}")
             rate, fault = _burst(bench, running)

@@ -23,7 +23,7 @@ _WHAT: Final = "SQLite ÷ Fastify + better-sqlite3 with 2 ms added to fsync, 64 
 
 
 def build(folder: Path) -> Path:
-    """Compile the library that delays.
+    """Compile the delaying library.
 
     Raises:
         RuntimeError: There is no C compiler, or it fails.

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from benchmarks.bench import Bench
 
 _OK: Final = 200
-#: How long deliveries are sent after the first 200, in seconds: until the application is surely loaded.
+#: The time of deliveries after the first 200, in seconds: until the application is loaded.
 _LOADING_S: Final = 4.0
 #: The pause between two of them, in seconds.
 _PAUSE_S: Final = 0.01
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Start the whole service again and again, on the same database, and send until it answers."""
+    """Start the service with all roles repeatedly on the same database, and send until it answers."""
     findings = _findings(bench, ours.sqlite_whole(), "SQLite")
     return findings if bench.plan.short else [*findings, *_findings(bench, ours.postgresql_whole(), "PostgreSQL")]
 
@@ -49,7 +49,7 @@ def _findings(bench: "Bench", side: Side, called: str) -> list[Finding]:
             wait = _longest_wait(port, prepared.hook, body)
         finally:
             process.stop()
-        # The first start may make files of compiled code: that is part of an installation, not of a start.
+        # The first start may write byte code, which is part of an installation.
         if number:
             samples.append(took)
             waits.append(wait * 1000)
@@ -71,7 +71,7 @@ def _findings(bench: "Bench", side: Side, called: str) -> list[Finding]:
 
 
 def _longest_wait(port: int, hook: Hook, body: Signed) -> float:
-    """Send one delivery after the other; return how long the slowest took, in seconds."""
+    """Send one delivery after the other; return the longest time of an answer, in seconds."""
     longest = 0.0
     until = time.perf_counter() + _LOADING_S
     while (began := time.perf_counter()) < until:

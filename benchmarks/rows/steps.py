@@ -1,4 +1,4 @@
-"""Where the microseconds go: what each pure step of one 8 KB push costs, in this process, with nothing around it."""
+"""The cost of each pure step of one 8 KB push, alone in this process."""
 
 import json
 import time
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PROVIDER: Final = "codehost"
 _SECRET: Final = "a secret of thirty-two characters"  # noqa: S105  # a secret of a test
-#: How long one sample is measured at least, in seconds.
+#: The least time of one sample, in seconds.
 _SAMPLE_S: Final = 0.1
 _NOW: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -110,7 +110,7 @@ def _steps() -> Mapping[str, Callable[[], object]]:
 def _timed(step: Callable[[], object]) -> float:
     """Return a step's processor time, in µs."""
     done = 0
-    # Processor time: what others do meanwhile is not this step's.
+    # Processor time: other processes do not count.
     began = time.process_time()
     while (took := time.process_time() - began) < _SAMPLE_S:
         for _ in range(100):

@@ -30,7 +30,7 @@ _LEFT: Final = "SELECT count(*) FROM log_entries WHERE created_at < {before}"
 
 
 def measure(bench: "Bench") -> list[Finding]:
-    """Sweep one server's database while deliveries come, and leave another one's alone."""
+    """Sweep the database of one server during deliveries, and not that of another server."""
     return [_finding(bench, name) for name in _swept(bench.plan)]
 
 

@@ -21,16 +21,16 @@ from tests.server_process import PATIENCE_S, Prepared, ServerProcess, prepare
 from tests.stepped_clock import SteppedClock
 
 _CONNECTIONS: Final = 8
-#: Of the cycles, so many are killed while the server starts; a start takes about this long, in seconds.
+#: The share of cycles that are killed while the server starts, and the usual time of a start, in seconds.
 _IN_STARTUP: Final = 0.2
 _STARTUP_S: Final = 1.0
-#: The others are killed so long after readiness, in seconds.
+#: The least and the longest time from readiness to the kill of the other cycles, in seconds.
 _SERVED_S: Final = (0.02, 0.4)
 #: The pause of the only sender before the burst, in seconds, and the time from the burst to the kill at most. The runs
 #: of more deliveries would take hours to end.
 _PAUSE_S: Final = 0.05
 _BURST_S: Final = 0.15
-#: In one of so many cycles the clock is stepped while the server serves, to so many seconds ahead or behind at most.
+#: The clock is stepped once in this number of cycles, while the server serves, by at most this number of seconds.
 #: From one end to the other is half a day: claims hold all the time, and the checker needs to know of no step.
 _CYCLES_FOR_A_STEP: Final = 3
 _STEP_S: Final = 6 * 3600.0
@@ -50,7 +50,7 @@ _NOT_NOW: Final = 503
 @final
 @frozen(kw_only=True)
 class Report:
-    """How a campaign went."""
+    """The result of a campaign."""
 
     verdict: Verdict
     #: Figures, in the order in which they are printed.
@@ -94,7 +94,7 @@ def run_campaign(
 
 @final
 class _Campaign:
-    """The senders, and who kills the server and steps its clock."""
+    """Sends deliveries, kills the server, and steps its clock."""
 
     def __init__(
         self, prepared: Prepared, server: ServerProcess, clock: SteppedClock, ledger: Ledger, chance: random.Random
@@ -103,14 +103,14 @@ class _Campaign:
         self._server = server
         self._clock = clock
         self._ledger = ledger
-        # Two sources: how much is sent until a kill depends on the machine, and must not decide the next kill.
+        # Two generators: the number of sent deliveries depends on the machine, and must not decide the next kill.
         self._plan = random.Random(chance.getrandbits(64))  # noqa: S311  # no secret
         self._traffic = Traffic(random.Random(chance.getrandbits(64)))  # noqa: S311  # no secret
         self._killed_at: float | None = None
         self._over = False
-        #: From a kill to the first 200 after it, in seconds.
+        #: The times from each kill to the first 200 after it, in seconds.
         self.recoveries: list[float] = []
-        #: By how much the clock was ahead after each step, in seconds.
+        #: The offsets of the clock after each step, in seconds.
         self.steps: list[float] = []
 
     async def run(self, ledger: Path, count: int, on_cycle: Callable[[], None]) -> int:

@@ -1,4 +1,4 @@
-"""A database that has served for long: log entries of another organization, before a campaign begins."""
+"""Fill a database before a campaign: log entries of another organization."""
 
 import contextlib
 import sqlite3
@@ -12,7 +12,7 @@ from tests.server_process import REPOSITORY, Hook, Installation
 from benchmarks import fill as filling
 from benchmarks import material
 
-#: Over so many days: the shortest plan keeps entries for 7, and the campaign's clock is stepped.
+#: The age of the oldest entry, in days: the shortest plan keeps entries for 7, and the campaign's clock is stepped.
 _DAYS: Final = 5
 _ORGANIZATION: Final = """
     INSERT INTO organizations (id, slug, name, retention_days, version, created_at)

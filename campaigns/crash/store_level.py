@@ -32,11 +32,11 @@ from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Settled, Settlement, settlement
 
 _TRIGGERS: Final = 2
-#: How many settlements are under way at a time.
+#: The number of concurrent settlements.
 _AT_ONCE: Final = 24
-#: When it is killed, in seconds after it has begun.
+#: The least and the longest time from the start of a process to its kill, in seconds.
 _KILLED_AFTER_S: Final = (0.005, 0.200)
-#: After how many cycles a new file is begun: the cost of a cycle must not depend on their number.
+#: The number of cycles on one file: the cost of a cycle must not depend on the number of cycles before it.
 _A_FILE: Final = 500
 
 
@@ -53,7 +53,7 @@ class Line:
 @final
 @frozen(kw_only=True)
 class _Place:
-    """A file, who is in it, and the ledger beside it."""
+    """A database file, its hook, and the ledger beside it."""
 
     file: Path
     ledger: Path
@@ -64,7 +64,7 @@ class _Place:
 @final
 @define(kw_only=True)
 class StoreReport:
-    """What a campaign came to."""
+    """The result of a campaign."""
 
     cycles: int = 0
     deliveries: int = 0
@@ -97,7 +97,7 @@ def run_store_campaign(
     """Run a campaign in a folder.
 
     Args:
-        folder: Where its files lie. It removes the files of cycles without a fault.
+        folder: The folder of the files. The campaign removes the files of cycles without a fault.
         count: The number of cycles.
         seed: The same seed gives the same deliveries and the same times of kills.
         answers: The number of answers that a process gets before its time runs.
@@ -146,7 +146,7 @@ def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
             os.close(ready)
             asyncio.run(_settle(place, seed, unacknowledged, begun, answers))
         finally:
-            # Never back into what called: that is the other one's.
+            # The child must not return into the code of its parent.
             os._exit(1)
     os.close(begun)
     try:
@@ -189,7 +189,7 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int, answer
             if next(answered) == answers:
                 os.write(begun, b"!")
 
-    # Opening the connection recovers the log of the process before. That comes before the time runs.
+    # Opening the connection recovers the write-ahead log of the previous process. The timer starts after it.
     await stores.directory.organizations()
     if not answers:
         os.write(begun, b"!")

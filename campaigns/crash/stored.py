@@ -1,4 +1,4 @@
-"""What a database holds after a campaign, read from outside."""
+"""The stored data after a campaign, read without the stores."""
 
 import contextlib
 import sqlite3
@@ -14,7 +14,7 @@ from tests.server_process import Prepared
 
 Row: TypeAlias = dict[str, Any]
 
-#: The short name of an organization whose log is there to be long, and is not read.
+#: The slug of the organization whose log entries only fill the database.
 FILLED: Final = "filled"
 _LOGS: Final = f"""
     SELECT id, reference_id AS delivery, title, event_id FROM log_entries
@@ -25,16 +25,16 @@ _LOGS: Final = f"""
 @final
 @frozen(kw_only=True)
 class Stored:
-    """What the database holds."""
+    """The stored data."""
 
-    #: Each with its delivery id, through the log entry that it names.
+    #: Each with the delivery id of its log entry.
     claims: Sequence[Row]
     contexts: Sequence[Row]
     events: Sequence[Row]
     logs: Sequence[Row]
     runs: Sequence[Row]
     posts: Sequence[Row]
-    #: What the database says of its own soundness.
+    #: The result of the database's integrity check.
     faults: Sequence[str] = ()
 
 
@@ -64,7 +64,7 @@ def read_postgres(connection: psycopg.Connection[Any]) -> Stored:
 
 def _read(rows: Callable[[str], list[Row]], faults: Sequence[str] = ()) -> Stored:
     logs = rows(_LOGS)
-    # Put together here: no index leads from an id alone to its entry, and a log may have a million others.
+    # Joined here: no index leads from an id alone to its entry, and a log may have a million entries.
     deliveries = {row["id"]: row["delivery"] for row in logs}
     claims = rows("SELECT log_id FROM claims")
     return Stored(
@@ -82,7 +82,7 @@ def _read(rows: Callable[[str], list[Row]], faults: Sequence[str] = ()) -> Store
 
 
 def differences(prepared: Prepared, stored: Stored) -> Iterator[str]:
-    """Compare what the operator's commands list with what the database holds."""
+    """Compare the lists of the operator's commands with the stored data."""
 
     def listed(what: str, field: str) -> Counter[Any]:
         rows = prepared.installation.command(what, "list", "--organization", prepared.hook.organization)

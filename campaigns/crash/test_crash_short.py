@@ -106,7 +106,7 @@ def test_the_log_of_another_organization_is_ignored(report: Report, stored: Stor
 def test_a_server_that_is_back_late_too_often_is_caught() -> None:
     assert slow_recovery([1.0] * 99 + [2.9, 3.0]) == []
     assert len(slow_recovery([1.0] * 98 + [3.1, 3.1])) == 1
-    # A few are no hundred: the slowest alone would be judged.
+    # Below a hundred cycles, the percentile would be the slowest cycle.
     assert slow_recovery([9.0] * 99) == []
 
 

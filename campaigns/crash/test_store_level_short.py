@@ -1,4 +1,4 @@
-"""A process that settles on a file, killed with -9 again and again. More of it: ``make crash-store``."""
+"""Repeated ``kill -9`` of a process that settles on a file. The long form is ``make crash-store``."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def test_a_torn_line_of_the_ledger_is_ignored(tmp_path: Path) -> None:
     def tear() -> None:
         nonlocal torn
         ledger = tmp_path / "ledger-0"
-        # Where a page of the file ends: of a line that crosses it, a kill may leave the beginning alone.
+        # A kill may leave only the beginning of a line that crosses the end of a page of the file.
         ledger.write_bytes(ledger.read_bytes() + b'{"delivery":"d-0123456789abcdef","log')
         torn += 1
 
@@ -44,12 +44,12 @@ def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypat
         claims, left.claims = left.claims, []
         takes.add(claims, cursor)
         cursor.connection.commit()
-        # The kill comes where the fault shows: between the two transactions.
+        # The kill comes between the two transactions, where the fault shows.
         os.kill(os.getpid(), signal.SIGKILL)
         cursor.execute("BEGIN IMMEDIATE")
         sound(left, cursor)
 
-    # Private names: the only place where a transaction could be cut in two.
+    # Private names: only here can a transaction be split.
     left_of_a_batch, takes = cast("Any", sqlite_lane)._Left, cast("Any", sqlite_lane)._TAKE
     sound = left_of_a_batch.write
     monkeypatch.setattr(left_of_a_batch, "write", write)

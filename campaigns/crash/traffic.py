@@ -13,7 +13,7 @@ from typing import Any, Final, final
 from attrs import frozen
 from tests.server_process import DUPLICATE, REPOSITORY, REPOSITORY_ID
 
-#: How many of the latest sendings are favoured when a copy is sent: their first one may be on its way still.
+#: The latest sendings, which are preferred for copies: the first sending may still be in flight.
 _RECENT: Final = 16
 _PAGE: Final = f"https://codehost.example/{REPOSITORY}"
 
@@ -48,9 +48,9 @@ class Sending:
 
     delivery: str
     kind: Kind
-    #: A release's; two deliveries may announce one release.
+    #: The tag of a release; two deliveries may announce one release.
     tag: str = ""
-    #: True: its signature is wrong.
+    #: Whether its signature is wrong.
     forged: bool = False
 
     @property
@@ -96,7 +96,7 @@ class Sending:
 
 @final
 class Traffic:
-    """Makes up deliveries; the seed decides which, the network how they interleave."""
+    """Creates deliveries. The seed decides the deliveries, and the network decides their order of arrival."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
@@ -166,7 +166,7 @@ class Attempt:
 
 
 def read_answer(status: int, body: dict[str, Any]) -> str:
-    """Return a delivery's answer in a word; an error's text unchanged."""
+    """Return the outcome of an answer as one word, or the text of an error."""
     if status != 200:
         return str(body.get("error"))
     if body["message"] == DUPLICATE:
@@ -176,7 +176,7 @@ def read_answer(status: int, body: dict[str, Any]) -> str:
 
 @final
 class Ledger:
-    """A file with a line for each intent and each answer, on the disk before anything else happens."""
+    """A file with a line for each attempt and each answer. A line is on the disk before the next action."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("x", encoding="utf-8")
@@ -208,7 +208,7 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> list[Attempt]:
-    """Read a ledger back, in the order of its intents."""
+    """Read a ledger, in the order of its attempts."""
     attempts: dict[int, Attempt] = {}
     for line in path.read_text("utf-8").splitlines():
         told = json.loads(line)

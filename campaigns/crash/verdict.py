@@ -16,17 +16,17 @@ _HIDDEN: Final = "1 commit that only makes a release: nothing a reader notices"
 @final
 @frozen(kw_only=True)
 class Verdict:
-    """The faults, in sentences; a campaign without faults has passed."""
+    """The faults as sentences; a campaign without faults has passed."""
 
-    #: Acknowledged, and not there, or not there whole.
+    #: Acknowledged, and not stored completely.
     lost: list[str] = field(factory=list[str])
-    #: There more than once.
+    #: Stored more than once.
     doubled: list[str] = field(factory=list[str])
     #: Rows that belong together, but are not all stored.
     partial: list[str] = field(factory=list[str])
-    #: There, and never sent.
+    #: Stored, but never sent.
     invented: list[str] = field(factory=list[str])
-    #: Answered, listed or ended in a way that nothing explains.
+    #: Unexpected answers, lists and ends of runs.
     unexpected: list[str] = field(factory=list[str])
 
     @property
@@ -70,7 +70,7 @@ def judge(attempts: Sequence[Attempt], stored: Stored, triggers: Mapping[str, Se
 
 @final
 class _Deliveries:
-    """Judges each delivery for itself."""
+    """Checks each delivery by itself."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class _Deliveries:
 def _judge_releases(
     genuine: Mapping[str, Sending], stored: Stored, triggers: Mapping[str, Sequence[str]], verdict: Verdict
 ) -> None:
-    """One release, one post of each trigger, however many deliveries announced it."""
+    """Check that each trigger wrote one post of a release, for any number of deliveries that announced it."""
     completed = Counter(
         (sending.tag, row["trigger_id"])
         for row in stored.runs
@@ -199,7 +199,7 @@ def _judge_posts(stored: Stored, verdict: Verdict) -> None:
 def _judge_invented(
     attempts: Iterable[Attempt], genuine: Mapping[str, Sending], stored: Stored, verdict: Verdict
 ) -> None:
-    """No data of unsent deliveries is stored; filtered, ignored and forged ones have left log rows alone."""
+    """Check that unsent deliveries stored no data, and that filtered, ignored and forged ones stored only log rows."""
     effective = {delivery for delivery, sending in genuine.items() if sending.kind.is_processed}
     contexts = {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in effective}
     named = {attempt.sending.delivery for attempt in attempts}

@@ -15,7 +15,7 @@ from campaigns.fuzz.operations import EXAMPLES, fuzz_operations, operations
 from campaigns.fuzz.receiving import Found, fuzz_receiving
 from tests.progress import progress
 
-#: How many a process makes at a time.
+#: The deliveries that a process creates at a time.
 _EACH: Final = 5_000
 _SHOWN: Final = 10
 

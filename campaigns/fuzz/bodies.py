@@ -34,7 +34,7 @@ _SOUND: Final[dict[Address, list[tuple[bytes, dict[str, Any]]]]] = {
         for slug in sorted({each.provider for each in OTHERS})
     },
 }
-#: What parsers stumble over.
+#: Values that often break parsers.
 _ODD: Final[tuple[Any, ...]] = (  # pyright: ignore[reportUnknownVariableType]  # values of all kinds
     *(None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 10**400, 0.5, 1e308, -0.0),
     *("", " ", "\0", "\x1b[31m", "\u202e", "\ufeff", "é" * 300, "a" * 5000, "\ud800", "\udfff\ud800", "𐍈", "1" * 5000),
@@ -98,7 +98,7 @@ _TYPES: Final = (
 
 @final
 class Fuzzer:
-    """Makes deliveries."""
+    """Creates deliveries."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)  # noqa: S311  # reproducible from the seed
@@ -115,7 +115,7 @@ class Fuzzer:
         )
 
     def next(self) -> Delivery:
-        """Create a delivery: nearly always with a right signature, so that it gets as far as it can."""
+        """Create a delivery, nearly always with a right signature, so that its body is decided."""
         rng = self._rng
         at = rng.choice([*_SOUND])
         event, sound = rng.choice(_SOUND[at])
@@ -179,7 +179,7 @@ class Fuzzer:
         return rng.choice(_ODD)
 
     def _with_noise(self, sound: dict[str, Any]) -> bytes:
-        """Change bytes of what would be right."""
+        """Change bytes of a valid body."""
         return self._noisy(_encoded(sound))
 
     def _noisy(self, text: bytes) -> bytes:

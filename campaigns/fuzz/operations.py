@@ -1,4 +1,4 @@
-"""Every operation of the document, with allowed and forbidden requests."""
+"""Calls of each operation of the OpenAPI document, with valid and invalid requests."""
 
 import traceback
 from collections import Counter
@@ -8,7 +8,7 @@ from schemathesis.core.failures import FailureGroup
 from tests.api.described import subject, try_operation
 
 _MODES = ("positive", "negative")
-#: Of each operation and mode at a time.
+#: The calls of each operation in each mode at a time.
 EXAMPLES = 25
 
 
@@ -18,7 +18,7 @@ def operations() -> int:
 
 
 def fuzz_operations(seed: int) -> Found:
-    """Call each operation in both modes some times; return the calls by mode, and what the document denies."""
+    """Call each operation in both modes; return the calls by mode, and the answers that contradict the document."""
     calls = Counter[str]()
     faults: list[str] = []
     for operation in subject().operations:

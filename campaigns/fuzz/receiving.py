@@ -1,4 +1,4 @@
-"""What may never happen with a delivery, whatever it is: an exception, or something that no store could hold."""
+"""Decides malformed deliveries: a fault is an exception, or a value that no store can hold."""
 
 import traceback
 from collections import Counter
@@ -38,7 +38,7 @@ def _endpoint_of(at: Address) -> HookConfiguration:
     )
 
 
-#: What a sender may be told.
+#: The messages that a sender may get.
 _STATUSES: Final = frozenset({200, 400, 401, 403, 404, 413, 415})
 
 
@@ -54,7 +54,7 @@ class Found:
 
 
 def fuzz_receiving(seed: int, count: int) -> Found:
-    """Decide on deliveries, from the signature to what would be stored and answered."""
+    """Decide deliveries, from the signature to the settlement and the answer."""
     fuzzer = Fuzzer(seed)
     ids = CountingIds()
     outcomes = Counter[str]()
@@ -72,10 +72,10 @@ def fuzz_receiving(seed: int, count: int) -> Found:
 
 
 def received(delivery: Delivery, ids: CountingIds) -> Outcome:
-    """Decide on a delivery, and do all with the outcome that a receiver, a store and a driver do with it.
+    """Decide a delivery, and process the outcome as a receiver, a store and a driver do.
 
     Raises:
-        Exception: Something is wrong.
+        Exception: The delivery has a fault.
     """
     endpoint = _endpoint_of(delivery.address)
     admission = admit(delivery, endpoint)
@@ -93,6 +93,6 @@ def received(delivery: Delivery, ids: CountingIds) -> Outcome:
             assert "\0" not in text
             assert event_from_json(each.event.type, text) == each.event
     if isinstance(outcome, Rejected):
-        # One line, for people: nothing that a terminal or a log would take for something else.
+        # One line of text, without control characters for terminals and logs.
         assert outcome.error.isprintable()
     return outcome

@@ -1,4 +1,4 @@
-"""Whatever is sent, it is decided. More of it: ``make fuzz``."""
+"""Any delivery is decided without an exception. The long form is ``make fuzz``."""
 
 import json
 
@@ -20,7 +20,7 @@ def test_any_body_has_an_outcome() -> None:
 
     assert found.faults == []
     assert found.outcomes.total() == _COUNT
-    # It gets everywhere: bodies are not all refused at the first look.
+    # The deliveries reach all outcomes: not all bodies are refused by the first check.
     assert set(found.outcomes) == {"Processed", "Filtered", "Ignored", "Pong", "Rejected"}
     assert min(found.outcomes.values()) >= 20
 

@@ -16,14 +16,14 @@ from campaigns.limits.installed import LIMIT, Limited, clients, install
 from tests.progress import Advance, progress
 from tests.server_process import serving
 
-#: When how many requests are sent, in seconds after the first one, and how many of them must pass.
+#: The groups of requests: time after the first one in seconds, number, and the number that must pass.
 _SCENE: Final = ((0.0, 1, 1), (59.9, LIMIT - 1, LIMIT - 1), (60.1, LIMIT, 1))
 _TURN_S: Final = 0.1
 
 
 @frozen(kw_only=True)
 class _Seen:
-    """What a group of requests came to."""
+    """The result of a group of requests."""
 
     sent_s: float
     answered_s: float
@@ -69,7 +69,7 @@ async def _play(limited: Limited, url: str, until: Callable[[float], Awaitable[N
     faults: list[str] = []
     told: list[str] = []
     async with clients() as client:
-        # What the first request of a process costs belongs to no moment of the scene: the route has another bucket.
+        # The first request of a process is slow. It has another bucket, so it counts for no group.
         await client.post(f"{url}/v1/posts/generate")
         began = monotonic()
         last: tuple[httpx.Response, ...] = ()

@@ -1,4 +1,4 @@
-"""The stores that a script runs on, kept open from one example to the next, and the loop that they live in."""
+"""The stores and the event loop of scripts, which stay open from one example to the next."""
 
 import asyncio
 import tempfile
@@ -102,11 +102,11 @@ class Bench:
         self._close()
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """Run something in the loop, to its end."""
+        """Run a coroutine in the loop to its end."""
         return self._runner.run(work)
 
     def fresh(self) -> Sequence[tuple[str, Stores]]:
-        """Return every kind of stores, empty."""
+        """Return empty stores of each kind."""
 
         async def fresh() -> list[tuple[str, Stores]]:
             return [(name, await make()) for name, make in self._fresh.items()]
@@ -114,7 +114,7 @@ class Bench:
         return self.run(fresh())
 
     def done(self, steps: int) -> None:
-        """Count a script that was carried out to its end."""
+        """Count a completed script."""
         self.figures["scripts"] += 1
         self.figures["steps"] += steps
         self._on_script()

@@ -1,4 +1,4 @@
-"""Memory stores that each break one promise: the machine has to find every one of them."""
+"""Memory stores with one fault each: the state machine must find each fault."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _MS: Final = timedelta(milliseconds=1)
 @final
 @frozen(kw_only=True)
 class Broken:
-    """Stores in the making: a bug replaces a method of one of them, and has their state at hand."""
+    """Stores and their state; a bug replaces a method of one of the stores."""
 
     state: State
     stores: MemoryStores

@@ -1,4 +1,4 @@
-"""What scripts choose from. Small, so that what belongs together meets; the plainest first, for Hypothesis shrinks."""
+"""The choices of scripts: few, so that steps meet the same objects; the simplest first, because Hypothesis shrinks."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,12 +26,12 @@ from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.workflows.runs import RunStatus
 
 _MS: Final = timedelta(milliseconds=1)
-#: The same for every hook.
+#: The bodies, which every hook has.
 _LABELS: Final = [*next(iter(BODIES.values()))]
-#: So many of them are processed.
+#: The number of bodies that are processed.
 _SOUND: Final = 6
 
-#: Names one of several by its place, modulo their number.
+#: The position of an object among several, modulo their number.
 WHICH: Final = st.integers(0, 7)
 OWNERS: Final = st.sampled_from([organization.id for organization in ORGANIZATIONS])
 SPANS: Final = st.sampled_from(
@@ -44,13 +44,13 @@ SPANS: Final = st.sampled_from(
         A_DAY,
         timedelta(days=7),
         timedelta(days=30),
-        # Clocks are set right, too.
+        # Clocks are also set back.
         -timedelta(seconds=5),
         -timedelta(hours=1),
     ]
 )
 LIMITS: Final = st.sampled_from([10, 1, 2, 100])
-#: The key that at most one post carries.
+#: The key that at most one post has.
 ONCE: Final = st.sampled_from([None, "v1", "v2"])
 
 

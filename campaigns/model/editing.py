@@ -1,4 +1,4 @@
-"""Operations on what clients change: triggers and posts."""
+"""Operations on triggers and posts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ def _work(trigger: Trigger) -> tuple[object, ...]:
 
 
 def add_trigger(stores: Stores, trigger: Trigger) -> Step:
-    """Add a trigger, unless another one does the same; the same one once more changes nothing."""
+    """Add a trigger, unless another one does the same work; adding the same trigger again changes nothing."""
 
     def predict(model: Model) -> Trigger | Refusal:
         if trigger.id in model.triggers:
@@ -42,7 +42,7 @@ def add_trigger(stores: Stores, trigger: Trigger) -> Step:
 def change_trigger(
     stores: Stores, organization_id: str, trigger_id: str, repository_ids: Sequence[int], kinds: Sequence[str]
 ) -> Step:
-    """Change what a trigger does, of the organization that is named or of another."""
+    """Change a trigger of the named organization, or of another one."""
 
     def change(trigger: Trigger) -> Trigger:
         return evolve(trigger, repository_ids=repository_ids, event_types=kinds)
@@ -66,7 +66,7 @@ def change_trigger(
 
 
 def remove_trigger(stores: Stores, organization_id: str, trigger_id: str) -> Step:
-    """Remove a trigger, of the organization that is named or of another."""
+    """Remove a trigger of the named organization, or of another one."""
 
     def predict(model: Model) -> bool:
         trigger = model.triggers.get(trigger_id)
@@ -83,7 +83,7 @@ def remove_trigger(stores: Stores, organization_id: str, trigger_id: str) -> Ste
 
 
 def change_post(side: Side, which: int, at: datetime, *, stale: bool) -> Step | None:
-    """Change a post as it was seen, or as it was before that."""
+    """Change a post by its current version, or by an earlier one."""
     current = _post_at(side, which)
     if current is None:
         return None
@@ -106,7 +106,7 @@ def change_post(side: Side, which: int, at: datetime, *, stale: bool) -> Step | 
 
 
 def remove_post(side: Side, organization_id: str, which: int) -> Step | None:
-    """Remove a post, of the organization that is named or of another."""
+    """Remove a post of the named organization, or of another one."""
     current = _post_at(side, which)
     if current is None:
         return None

@@ -1,4 +1,4 @@
-"""The model's lists: everything that the stores' lists show, in the orders that the ports promise."""
+"""The model's lists, in the orders that the ports guarantee."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -63,7 +63,7 @@ def log(model: Model, organization_id: str) -> list[Logged]:
 
 
 def modelled(entries: Iterable[LogEntry]) -> list[LogEntry]:
-    """Return entries without the facts of refused deliveries: the model does not have them, the contracts hold them."""
+    """Return entries without the facts of refused deliveries: the model has none, and the contracts check them."""
     return [evolve(entry, received=None) for entry in entries]
 
 
@@ -95,7 +95,7 @@ def sweep(model: Model, organization_id: str, before: datetime, limit: int) -> i
 
 
 def sweep_all(model: Model, now: datetime) -> tuple[int, int]:
-    """Delete what no plan keeps, and the claims that no longer hold (specification 8.2)."""
+    """Delete the data that no plan keeps, and ended claims (specification 8.2)."""
     entries = 0
     for organization in model.organizations.values():
         before = now - timedelta(days=organization.retention_days)

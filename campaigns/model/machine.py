@@ -1,4 +1,4 @@
-"""The rules that Hypothesis makes scripts of."""
+"""The rules from which Hypothesis creates scripts."""
 
 from datetime import timedelta
 from typing import Final
@@ -40,7 +40,7 @@ class StoresMachine(Script):
 
     @rule(which=WHICH, offset=st.sampled_from([-_MS, 0 * _MS, _MS]) | st.none())
     def deliver_again(self, which: int, offset: timedelta | None) -> None:
-        """Deliver something again: at once, or a processed delivery about when its claim expires."""
+        """Deliver again: immediately, or a processed delivery at about the time when its claim ends."""
         if offset is None:
             self.receive(self.sent[-1 - which % len(self.sent)])
         else:
@@ -55,7 +55,7 @@ class StoresMachine(Script):
 
     @rule(taken=st.integers(0, 3) | st.lists(WHICH, max_size=4), executor=WHICH, which=WHICH, doing=choices.doings())
     def work(self, taken: int | list[int], executor: int, which: int, doing: Doing) -> None:
-        """Claim runs, the first due ones or arbitrary ones, and do something with them or with others."""
+        """Claim the first due runs or arbitrary runs, and apply operations to these or other runs."""
         if isinstance(taken, list):
             self.take_whatever(taken, self.executor(executor))
         elif taken:

@@ -1,4 +1,4 @@
-"""What scripts are made of: organizations, hooks, deliveries of every kind, and ids that can be foretold."""
+"""The material of scripts: organizations, hooks, deliveries of every kind, and predictable ids."""
 
 from collections import Counter
 from contextvars import ContextVar
@@ -14,10 +14,10 @@ from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 
 
 class Fault(Enum):
-    """What happens on our side while a delivery is received."""
+    """A fault on the service's side while a delivery is received."""
 
     NONE = auto()
-    #: The store cannot even be asked: a bug, or a row that cannot be read.
+    #: The store raises before it reads: a bug, or an unreadable row.
     BROKEN = auto()
     #: The connection is cut before COMMIT.
     CUT_BEFORE = auto()
@@ -87,7 +87,7 @@ INTEGRATIONS: Final = (
     integration("z", "zenith", 1),
 )
 
-#: Organizations that may be added: one that is there, a new one, and one whose slug is taken.
+#: Organizations that may be added: an existing one, a new one, and one whose slug is taken.
 FOUNDED: Final = (
     ORGANIZATIONS[0],
     _organization("third", 30),
@@ -124,11 +124,11 @@ HOOKS: Final = _hooks(
     ("acme", "b", 3),
     ("acme", "g", 1, "github"),
     ("zenith", "z", 1),
-    # Connected by one of the newcomers, perhaps.
+    # Perhaps connected by an added integration.
     ("acme", "n", 4),
 )
-#: Addresses that do not: another integration's repository, an unknown one, another tenant's integration, another
-#: provider's, and an integration and an organization that are not there.
+#: Addresses that do not receive: another integration's repository, an unknown one, another tenant's integration,
+#: another provider's, and an integration and an organization that do not exist.
 ASTRAY: Final = _hooks(
     ("acme", "a", 3),
     ("acme", "a", 9),
@@ -154,13 +154,13 @@ class Flaw(Enum):
 @final
 @frozen(kw_only=True)
 class Body:
-    """A native body and the event header that goes with it."""
+    """A native body and its event header."""
 
     kind: str
-    #: Names it in a script.
+    #: Its name in scripts.
     label: str
     native: dict[str, Any] | bytes = field(repr=False, hash=False)
-    #: What the sender reads when the body is broken.
+    #: The message to the sender of a broken body.
     error: str | None = None
 
 
@@ -216,7 +216,7 @@ BODIES: Final = {name: {body.label: body for body in _bodies(hook)} for name, ho
 @final
 @frozen(kw_only=True)
 class Sending:
-    """A delivery as the script has it sent, all by names; the same one may be sent again."""
+    """A delivery of a script, described by names; a script may send it again."""
 
     to: str
     delivery_id: str
@@ -235,7 +235,7 @@ class Sending:
 @final
 @frozen(kw_only=True)
 class Arrival:
-    """One arrival of a sending: when, and as which of the operations that run at once."""
+    """One arrival of a sending: its time, and its position among concurrent operations."""
 
     sending: Sending
     at: datetime

@@ -31,7 +31,7 @@ _FORM: Final = (
     "choose 'application/json' in the webhook's settings at the code host"
 )
 
-#: A status and a body, or the name of the exception that the driver answers.
+#: A status and a body, or the name of the exception that the driver turns into an answer.
 Answer = tuple[int, dict[str, Any]] | str
 
 
@@ -47,9 +47,9 @@ class Logged:
 @final
 @define(kw_only=True)
 class Model:
-    """All that is stored."""
+    """The stored data."""
 
-    #: By id, as most below.
+    #: By id, as most of the following ones.
     organizations: dict[str, Organization] = Factory(dict[str, Organization])
     integrations: dict[str, Integration] = Factory(dict[str, Integration])
     #: By integration.
@@ -57,18 +57,18 @@ class Model:
     triggers: dict[str, Trigger] = Factory(dict[str, Trigger])
     #: By prefix.
     keys: dict[str, ApiKey] = Factory(dict[str, ApiKey])
-    #: When it was taken, by organization, integration, repository and delivery id.
+    #: The time of each claim, by organization, integration, repository and delivery id.
     claims: dict[tuple[str, str, int, str], datetime] = Factory(dict[tuple[str, str, int, str], datetime])
     #: By organization and custom id.
     contexts: dict[tuple[str, str], ContextRecord] = Factory(dict[tuple[str, str], ContextRecord])
     runs: dict[str, WorkflowRun] = Factory(dict[str, WorkflowRun])
-    #: What a step of a run has given.
+    #: The results of a run's steps.
     steps: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     #: By run.
-    #: The number of beats of each that is registered.
+    #: The heartbeat counters of registered executors.
     executors: dict[str, int] = Factory(dict[str, int])
     posts: dict[str, Post] = Factory(dict[str, Post])
-    #: The post that carries a key, by organization and key.
+    #: The post with a key, by organization and key.
     reported: dict[tuple[str, str], str] = Factory(dict[tuple[str, str], str])
     log: dict[str, Logged] = Factory(dict[str, Logged])
 
@@ -79,11 +79,11 @@ class Model:
     def receive(self, arrival: Arrival) -> Answer:
         """Receive a delivery (specification 4.1; decisions, receiver, steps 2 to 12)."""
         if arrival.fault is Fault.BROKEN:
-            # An integration that cannot be read is not known: no log entry (decisions, where we depart).
+            # An unreadable integration is unknown: no log entry (decisions, where we depart).
             return "ReceivingFailed"
         before = self.copy()
         if arrival.fault is Fault.SWITCHED_OFF:
-            # The settlement is stale, and the delivery is decided anew.
+            # The settlement is stale: the delivery is decided again.
             self._switch_off(arrival)
         answer, settles = self._received(arrival)
         if not settles:

@@ -1,4 +1,4 @@
-"""Operations on what an organization has set up, on its lists, and deliveries; for runs, see ``work.py``."""
+"""Operations on an organization's settings and lists, and deliveries; for runs, see ``work.py``."""
 
 from datetime import datetime
 from typing import Any
@@ -92,7 +92,7 @@ def connect(stores: Stores, integration: Integration) -> Step:
 
 
 def switch_integration(stores: Stores, organization_id: str, integration_id: str, *, enabled: bool) -> Step:
-    """Switch an integration on or off, of the organization that is named or of another."""
+    """Switch an integration of the named organization, or of another one, on or off."""
 
     def predict(model: Model) -> bool:
         integration = model.integrations.get(integration_id)
@@ -109,13 +109,13 @@ def switch_integration(stores: Stores, organization_id: str, integration_id: str
 
 
 def switch_back(stores: Stores, sending: Sending) -> Step:
-    """Switch the integration on that a delivery was sent to."""
+    """Switch on the integration of a delivery."""
     hook = sending.hook
     return switch_integration(stores, hook.organization_id, hook.integration_id, enabled=True)
 
 
 def switch_trigger(stores: Stores, organization_id: str, trigger_id: str, *, enabled: bool) -> Step:
-    """Switch a trigger on or off, of the organization that is named or of another."""
+    """Switch a trigger of the named organization, or of another one, on or off."""
 
     async def perform() -> bool:
         changed = await stores.triggers.change(organization_id, trigger_id, switched(enabled=enabled))
@@ -163,7 +163,7 @@ def find(stores: Stores, organization_id: str, id_: str, prefix: str) -> Step:
 
 
 def add_key(stores: Stores, key: ApiKey) -> Step:
-    """Add a key; the same one once more changes nothing."""
+    """Add a key; adding the same key again changes nothing."""
     return Step(
         what=f"add {key}",
         perform=lambda: stores.keys.add(key),
@@ -172,7 +172,7 @@ def add_key(stores: Stores, key: ApiKey) -> Step:
 
 
 def revoke(stores: Stores, prefix: str, at: datetime) -> Step:
-    """Revoke a key; it keeps its first time."""
+    """Revoke a key; the first time of revocation stays."""
 
     def predict(model: Model) -> bool:
         key = model.keys.get(prefix)
@@ -184,7 +184,7 @@ def revoke(stores: Stores, prefix: str, at: datetime) -> Step:
 
 
 def touch(stores: Stores, prefix: str, at: datetime) -> Step:
-    """Note that a key was used."""
+    """Record the use of a key."""
 
     def predict(model: Model) -> None:
         if prefix in model.keys:
@@ -226,7 +226,7 @@ def read_heads(stores: Stores, organization_id: str, limit: int) -> Step:
 
 
 def read_before(side: Side, which: int, limit: int) -> Step | None:
-    """Read a context record, and what its repository had before it."""
+    """Read a context record, and earlier records of its repository."""
     records = sorted(side.model.contexts.values(), key=lambda record: record.id)
     if not records:
         return None
@@ -251,7 +251,7 @@ def read_before(side: Side, which: int, limit: int) -> Step | None:
 
 
 def sweep(stores: Stores, organization_id: str, before: datetime, limit: int) -> Step:
-    """Sweep a log in bounds."""
+    """Sweep at most a number of a log's entries."""
     return Step(
         what=f"sweep {limit} of {organization_id} before {before}",
         perform=lambda: stores.journal.sweep(organization_id, before=before, limit=limit),
@@ -260,7 +260,7 @@ def sweep(stores: Stores, organization_id: str, before: datetime, limit: int) ->
 
 
 def sweep_all(side: Side, now: datetime) -> Step:
-    """Sweep by every plan, and the claims that no longer hold."""
+    """Sweep by each plan, and delete ended claims."""
 
     async def perform() -> tuple[int, int]:
         swept = await side.sweeper.sweep()

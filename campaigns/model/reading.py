@@ -1,4 +1,4 @@
-"""What native bodies say (specification 6.1, 6.2), read field by field from the dictionaries that the script made."""
+"""Read native bodies (specification 6.1, 6.2), field by field from the dictionaries of the script."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The model's rules for workflow runs, executors and what steps have given, as the ports' docstrings say them."""
+"""The model's rules for workflow runs, executors and results of steps, from the ports' docstrings."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from contentsvc_core.workflows.runs import Completion, Due, Recovered, RunStatus
 
 #: A run whose process was killed this often is a suspect: it runs alone in its process ...
 SUSPECT: Final = 2
-#: ... and when it has waited for this long, it comes first.
+#: ... and is the first one after this time.
 PATIENCE: Final = timedelta(minutes=1)
 #: A run whose process was killed this often has failed.
 TOO_MANY: Final = 20
@@ -41,7 +41,7 @@ def pending(
 
 
 def take(model: Model, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
-    """Set pending runs running; a suspect runs alone."""
+    """Set pending runs to running; a suspect runs alone."""
     busy = [model.runs[held.id] for held in running(model, executor)]
     if executor not in model.executors or any(run.kills >= SUSPECT for run in busy):
         return []
@@ -64,14 +64,14 @@ def take(model: Model, ids: Sequence[str], executor: str) -> Sequence[WorkflowRu
 
 
 def running(model: Model, executor: str) -> Sequence[Taken]:
-    """List what an executor works on."""
+    """List the runs of an executor."""
     runs = [run for run in model.runs.values() if run.status is RunStatus.RUNNING and run.executor == executor]
     held = [Taken(id=run.id, organization_id=run.organization_id, takes=run.takes) for run in runs]
     return sorted(held, key=lambda run: run.id)
 
 
 def owns(model: Model, run: WorkflowRun) -> bool:
-    """Check whether a run still belongs to its taker."""
+    """Check whether a run still belongs to the executor that took it."""
     stored = model.runs[run.id]
     return stored.status is RunStatus.RUNNING and stored.takes == run.takes
 
@@ -104,7 +104,7 @@ def retry(model: Model, run: WorkflowRun, due_at: datetime, error: str) -> None:
 
 
 def give_back(model: Model, run: WorkflowRun) -> None:
-    """Set a run pending, and do not count the take."""
+    """Set a run pending without counting the take."""
     if owns(model, run):
         stored = model.runs[run.id]
         _put(model, evolve(stored, status=RunStatus.PENDING, attempts=stored.attempts - 1))
@@ -146,7 +146,7 @@ def recover(model: Model, error: str, lost: Mapping[str, int]) -> Recovered:
 
 
 def keep(model: Model, run: WorkflowRun, step: str, result: str) -> None:
-    """Keep what a step has given."""
+    """Store the result of a step."""
     if owns(model, run):
         model.steps.setdefault((run.id, step), result)
 
@@ -159,6 +159,6 @@ def kept(model: Model, run: WorkflowRun) -> Mapping[str, str]:
 def _put(model: Model, run: WorkflowRun) -> None:
     model.runs[run.id] = run
     if run.status not in _UNFINISHED:
-        # What steps have given is kept until the run ends.
+        # Results of steps are kept until the run ends.
         for key in [key for key in model.steps if key[0] == run.id]:
             del model.steps[key]

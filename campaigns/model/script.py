@@ -1,4 +1,4 @@
-"""How a script is carried out: every step on every store at once, each against a model of its own."""
+"""The runner of scripts: each step runs on all stores at once, each with a model of its own."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -36,7 +36,7 @@ from contentsvc_core.testing import ManualClock
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
 
-#: As many have joined from the beginning.
+#: The executors that are registered at the beginning.
 _EXECUTORS = 2
 
 
@@ -54,7 +54,7 @@ class Script(RuleBasedStateMachine):
         super().__init__()
         self.clock = ManualClock()
         self._agrees = True
-        #: Of the step that is done.
+        #: The number of the current step.
         self.number = 0
         self.executors = [f"exe-{number}" for number in range(_EXECUTORS)]
         #: The sent deliveries.
@@ -75,7 +75,7 @@ class Script(RuleBasedStateMachine):
             self.receive(Sending(to=to, delivery_id="d-0", label="one commit"))
 
     def teardown(self) -> None:
-        """Demand that everything that can be seen is as it should be, on every store."""
+        """Check that the visible state of each store equals its model."""
         if not self._agrees:
             # The fault was reported already.
             return
@@ -87,7 +87,7 @@ class Script(RuleBasedStateMachine):
         self.bench.done(self.number)
 
     def each(self, make: Callable[[Side], Step | None]) -> Any:
-        """Do a step on every store; return the first one's answer."""
+        """Perform a step on each store; return the answer of the first store."""
         self.number += 1
 
         async def do(side: Side) -> Any:
@@ -99,7 +99,7 @@ class Script(RuleBasedStateMachine):
         return answer
 
     def each_taken(self, which: int, make: Callable[[Side, WorkflowRun], Step]) -> Any:
-        """Do a step with a run as it was taken, the ``which``-th latest; it may be another's by now."""
+        """Perform a step with the ``which``-th latest taken run; another executor may own it now."""
 
         def make_one(side: Side) -> Step | None:
             run = side.taken_as(which)
@@ -131,12 +131,12 @@ class Script(RuleBasedStateMachine):
         return self.executors[-1]
 
     def executor(self, place: int) -> str:
-        """Name an executor, or one that never was."""
+        """Return the name of an executor, or an unknown name."""
         names = [*self.executors, "stranger"]
         return names[place % len(names)]
 
     def change(self, change: Change) -> None:
-        """Change what an organization has set up."""
+        """Change the settings of an organization."""
 
         def make(side: Side) -> Step:
             match change:
@@ -157,7 +157,7 @@ class Script(RuleBasedStateMachine):
         self.each(make)
 
     def do(self, doing: Doing, which: int) -> None:
-        """Do something with a run that was taken."""
+        """Apply an operation to a taken run."""
         if isinstance(doing, Cancelling):
             self.each(lambda side: work.cancel(side.stores, doing.owner, side.run_at(which)))
             return
@@ -178,7 +178,7 @@ class Script(RuleBasedStateMachine):
         self.each_taken(which, do)
 
     def race(self, moves: Sequence[Move]) -> None:
-        """Do moves at once, on every store."""
+        """Perform concurrent operations on each store."""
         self.number += 1
 
         async def race(side: Side) -> list[Any]:
@@ -236,7 +236,7 @@ class Script(RuleBasedStateMachine):
         )
 
     def switch(self, side: Side, move: Switching) -> Step:
-        """Create the step that switches something."""
+        """Create the step that switches a trigger or an integration."""
         triggers = sorted(side.model.triggers)
         if move.trigger is None:
             return operations.switch_integration(side.stores, move.owner, move.integration, enabled=move.enabled)
@@ -276,17 +276,17 @@ class Script(RuleBasedStateMachine):
 
     def _take_at_once(self, side: Side, place: int, lane: int) -> Step | None:
         free = sorted(name for name in side.model.executors if not runs.running(side.model, name))
-        # One that is not registered is given nothing, and keeps nothing from the others.
+        # An unregistered executor gets no runs, and takes none from the others.
         takers = [*free, "exe_stranger"]
         waiting = sorted(run.id for run in side.model.runs.values() if run.status is RunStatus.PENDING)
-        # An executor takes in one place at a time: the promise about suspects is for such executors.
+        # An executor takes runs in one place at a time: the guarantee about suspects is for such executors.
         return (
             work.take(side, [waiting[place % len(waiting)]], takers[lane]) if waiting and lane < len(takers) else None
         )
 
     def _on_all(self, do: Callable[[Side], Coroutine[Any, Any, Any]]) -> Any:
         async def on_all() -> list[Any]:
-            # All of them to the end: the next example must not meet what this one has left under way.
+            # All of them end: the next example must not meet operations of this one.
             return await asyncio.gather(*(do(side) for side in self.sides), return_exceptions=True)
 
         answers = self.bench.run(on_all())

@@ -1,4 +1,4 @@
-"""A store with the model that it has to agree with, and everything that can be seen of it."""
+"""A store, its model, and the visible state of the store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,13 +30,13 @@ class Stores(ports.Stores, Protocol):
 
 
 class Disagreement(AssertionError):
-    """A store did not do what the model does."""
+    """The results of a store and of its model differ."""
 
 
 @final
 @frozen(kw_only=True)
 class Step:
-    """One operation, as a store does it and as the model does it."""
+    """One operation on a store and on the model."""
 
     what: str
     perform: Callable[[], Awaitable[Any]]
@@ -59,13 +59,13 @@ class _Watched:
     ) -> HookConfiguration | None:
         lane = LANE.get()
         # A delivery that is decided again gets the same ids, so that they are predictable. A stale settlement has
-        # written nothing, or its ids are in the way now.
+        # written nothing, or its ids are taken now.
         lane.counts.clear()
         if lane.fault is Fault.BROKEN:
             message = "the row cannot be read"
             raise ValueError(message)
         endpoint = await self._store.configuration(address, now, allow_cached=allow_cached)
-        # Of deliveries at once all read before one settles, even where no store takes its time.
+        # Concurrent deliveries all read before one settles, even if the store is fast.
         await asyncio.sleep(0)
         return endpoint
 
@@ -90,14 +90,14 @@ class _Watched:
 class Side:
     """One store, and a model of its own.
 
-    Each store has its own since concurrent operations may rightly come in another order on each.
+    Each store has a model of its own, because concurrent operations may have another order on each.
     """
 
     def __init__(self, name: str, stores: Stores, clock: ManualClock) -> None:
         self.name: Final = name
         self.stores: Final = stores
         self.model = Model()
-        #: Runs as they were given when they were taken, the latest last.
+        #: Runs as the store returned them when they were taken, the latest last.
         self.taken: list[WorkflowRun] = []
         self._watched: Final = _Watched(stores.deliveries, stores.directory)
         self.receiver: Final = Receiver(self._watched, stores.journal, clock, LaneIds())
@@ -109,21 +109,21 @@ class Side:
         return self._watched.settled
 
     def taken_as(self, which: int) -> WorkflowRun | None:
-        """Return a run as it was taken, the ``which``-th latest."""
+        """Return the ``which``-th latest taken run."""
         return self.taken[-1 - which % len(self.taken)] if self.taken else None
 
     def run_at(self, place: int) -> str:
-        """Name one of the runs, or one that is not there."""
+        """Return the id of a run, or an unknown id."""
         ids = [*sorted(self.model.runs), "unknown"]
         return ids[place % len(ids)]
 
     def key_at(self, place: int) -> str:
-        """Name one of the API keys, or one that is not there."""
+        """Return the prefix of an API key, or an unknown one."""
         prefixes = [*sorted(self.model.keys), "csk_unknown"]
         return prefixes[place % len(prefixes)]
 
     async def do(self, step: Step, number: int) -> Any:
-        """Do one operation, check that the answer is the model's, and return it."""
+        """Perform one operation, check that the answer is the model's, and return it."""
         answer = await _in(Lane(step=number, fault=step.fault), step)
         expected = step.predict(self.model)
         if answer != expected:
@@ -131,7 +131,7 @@ class Side:
         return answer
 
     async def race(self, steps: Sequence[Step], lanes: Sequence[Lane]) -> list[Any]:
-        """Do operations at once, and demand what the model gives for one of their orders, whichever."""
+        """Perform concurrent operations; check that the model gives the same answers for one of their orders."""
         answers = await asyncio.gather(*(_in(lane, step) for lane, step in zip(lanes, steps, strict=True)))
         left = await seen(self.stores)
         for order in permutations(range(len(steps))):
@@ -148,7 +148,7 @@ class Side:
         )
 
     async def look(self) -> None:
-        """Demand that everything that can be seen is as in the model."""
+        """Check that the visible state is that of the model."""
         found, expected = await seen(self.stores), visible(self.model)
         if found != expected:
             what = f"{self.name}: what can be seen is not what the model has"
@@ -164,7 +164,7 @@ async def _in(lane: Lane, step: Step) -> Any:
 
 
 async def seen(stores: Stores) -> Visible:
-    """Read everything that can be seen of a store, in the form of :func:`~campaigns.model.lists.visible`."""
+    """Read the visible state of a store, in the form of :func:`~campaigns.model.lists.visible`."""
     organizations = await stores.directory.organizations()
     result: Visible = {"organizations": list(organizations), "keys": list(await stores.keys.keys())}
     parts = await asyncio.gather(*(_seen_of(stores, organization.id) for organization in organizations))

@@ -22,7 +22,7 @@ from hypothesis.stateful import run_state_machine_as_test
 pytestmark = pytest.mark.slow("a short campaign over all stores")
 
 _SCRIPTS = settings(max_examples=12, stateful_step_count=30)
-#: The same ones each time, and the first failure will do.
+#: Deterministic examples; the first failure ends the test.
 _UNTIL_CAUGHT = settings(
     max_examples=600,
     stateful_step_count=30,

@@ -63,7 +63,7 @@ def retry(stores: Stores, run: WorkflowRun, due_at: datetime) -> Step:
 
 
 def give_back(stores: Stores, run: WorkflowRun) -> Step:
-    """Set a run pending, and do not count the take."""
+    """Set a run pending without counting the take."""
     return Step(
         what=f"give back {run.id}, taken as number {run.takes}",
         perform=lambda: stores.ledger.give_back(run),
@@ -80,7 +80,7 @@ def cancel(stores: Stores, organization_id: str, run_id: str) -> Step:
 
 
 def remember(stores: Stores, run: WorkflowRun, step: str, result: str) -> Step:
-    """Store the result of a step; read it back, and whether the run is the taker's."""
+    """Store the result of a step; read it back, and check whether the run still belongs to the executor."""
 
     async def perform() -> object:
         memory = stores.run_state

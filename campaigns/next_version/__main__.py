@@ -1,4 +1,4 @@
-"""`python -m campaigns.next_version …`: `contentsvc` as its next version is to a database: with one migration more.
+"""`python -m campaigns.next_version …`: `contentsvc` as a next version with one more migration.
 
 The migration is applied to a database that nodes of this version serve, and its nodes serve beside them.
 """
@@ -25,7 +25,7 @@ def _with_one_more() -> "Config":
     return config
 
 
-# Before the drivers are imported, which take it from there.
+# Before the drivers are imported, because they read it from there.
 sql.HEAD = migrate.HEAD = f"{int(migrate.HEAD) + 1:04}"  # pyright: ignore[reportConstantRedefinition]  # the next one
 migrate._config = _with_one_more  # pyright: ignore[reportPrivateUsage]  # see above
 main(prog_name="contentsvc")

@@ -21,12 +21,12 @@ _STOP_S: Final = 15.0
 
 @final
 class Node:
-    """One of them."""
+    """A node."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
         self.url = server.url
-        #: Stopped in the middle of whatever it was doing: it takes requests and answers none.
+        #: Whether it is suspended: it accepts requests and answers none.
         self.stands_still = False
 
     def start(self) -> None:
@@ -37,7 +37,7 @@ class Node:
         self._server.kill()
 
     def stop(self) -> None:
-        """Suspend the process, as a laptop's lid does."""
+        """Suspend the process, as a closed laptop does."""
         self.stands_still = True
         os.killpg(self._server.process.pid, signal.SIGSTOP)
 
@@ -46,14 +46,14 @@ class Node:
         self.stands_still = False
 
     def terminate(self) -> None:
-        """Stop the process in order."""
+        """Stop the process with SIGTERM."""
         self._server.terminate()
 
     def exit_code(self) -> int:
         return self._server.exit_code(within_s=_STOP_S)
 
     async def until_ready(self, client: httpx.AsyncClient) -> None:
-        """Wait until it can do its work."""
+        """Wait until the node is ready."""
         deadline = time.monotonic() + PATIENCE_S
         while not await self._is_ready(client):
             assert self._server.is_alive, f"a node ended that the campaign did not kill: {self.log()[-2000:]}"
@@ -66,7 +66,7 @@ class Node:
         return False
 
     def log(self, *, since: int = 0) -> str:
-        """Return the log from a byte on."""
+        """Return the log from the given byte on."""
         return self._server.stderr.read_bytes()[since:].decode("utf-8", "backslashreplace")
 
     @property
@@ -81,7 +81,7 @@ class Cluster:
     def __init__(self, prepared: Prepared, nodes: Sequence[Node]) -> None:
         self.prepared = prepared
         self.nodes = nodes
-        #: For each event type the triggers that match.
+        #: The matching triggers of each event type.
         self.triggers = {"push": (prepared.on_all, prepared.on_push), "release": (prepared.on_all,)}
 
     async def rows(self, query: str, *parameters: object) -> list[dict[str, Any]]:
@@ -95,7 +95,7 @@ class Cluster:
         return await asyncio.to_thread(self.prepared.installation.unended_runs)
 
     def faults(self) -> list[str]:
-        """Stop every node in order; return the faults of its end and of its log."""
+        """Stop each node with SIGTERM; return the faults of its exit and of its log."""
         faults: list[str] = []
         for node in self.nodes:
             node.terminate()
@@ -116,8 +116,8 @@ def cluster(
     Args:
         folder: An empty folder, for the nodes' logs.
         url: The database, without a schema.
-        through: For each node the database's address.
-        programs: For each node the program; empty: the command for all of them.
+        through: The database's address for each node.
+        programs: The program of each node; empty: the command for all nodes.
     """
     prepared = prepare(folder, database_url=url, **_SETTINGS)
     with contextlib.ExitStack() as stack:
@@ -139,7 +139,7 @@ async def asking(*, connections: int = 10, within_s: float = PATIENCE_S) -> Asyn
     """Return a client for all nodes.
 
     It opens a connection for each request: a kept connection may be closed by either side just when it is used again,
-    and the request would stay unanswered without a fault of the service.
+    and the request would get no answer without a fault of the service.
     """
     limits = httpx.Limits(max_connections=connections)
     headers = {"Connection": "close"}
@@ -160,7 +160,7 @@ def _is_readable(line: str) -> bool:
 
 
 async def until(holds: Callable[[], Any], what: str, *, within_s: float = PATIENCE_S) -> None:
-    """Wait for something that is sure to come; AssertionError when it does not."""
+    """Wait until a condition holds; raise ``AssertionError`` if it does not."""
     deadline = time.monotonic() + within_s
     while not await holds():
         assert time.monotonic() < deadline, f"not within {within_s} s: {what}"

@@ -22,12 +22,12 @@ from tests.server_process import LOOPBACK, PATIENCE_S
 #: statement; then of their runs: taken, ended. These runs have no steps, so the engine commits nothing.
 _DELIVERY: Final = "INSERT INTO claims"
 _OF_RUNS: Final = ("takes=", "INSERT INTO posts")
-#: In every so many rounds a transaction of a run is cut, too.
+#: The number of rounds after which a transaction of a run is also cut.
 _ROUNDS_FOR_A_RUN: Final = 2
-#: So many deliveries to the node behind the proxy and to the other one are on their way at once.
+#: The numbers of concurrent deliveries to the node behind the proxy, and to the other node.
 _BEHIND: Final = 4
 _BESIDE: Final = 2
-#: No answer may take longer, in seconds: a node has to begin again, on a machine that may be busy.
+#: The longest time of an answer, in seconds: a node starts a transaction again, on a machine that may be busy.
 SLOWEST_S: Final = 18.0
 
 
@@ -59,7 +59,7 @@ class _Campaign:
         self._load = load
         self._proxy = proxy
         self._chance = chance
-        #: How many transactions were cut, by where, and whether they were a delivery's.
+        #: The numbers of cut transactions, by place, and by whether a delivery's transaction was cut.
         self._cuts: Counter[tuple[Cut, bool]] = Counter()
 
     async def run(self, rounds: int, on_cut: Callable[[], None]) -> Report:
@@ -101,7 +101,7 @@ class _Campaign:
         while not trap.sprung.is_set():
             assert time.monotonic() < deadline, f"nothing was cut {cut.value} the commit of {statement}"
             sent = [self._made() for _ in range(_BEHIND)]
-            # Another delivery, and a copy of one that the other node has at the same moment.
+            # Another delivery, and a copy of a delivery that the other node receives at the same time.
             others = [self._made() for _ in range(_BESIDE - 1)] + sent[:1]
             async with asyncio.TaskGroup() as group:
                 for each in sent:
@@ -109,7 +109,7 @@ class _Campaign:
                 for each in others:
                     group.create_task(self._load.send(client, each, beside))
             if statement != _DELIVERY:
-                # Its runs come later.
+                # Its runs start later.
                 await asyncio.sleep(0.2)
         self._cuts[cut, statement == _DELIVERY] += 1
         await self._load.send(client, self._chance.choice(sent), self._chance.choice(self._cluster.nodes))

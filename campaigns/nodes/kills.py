@@ -15,10 +15,10 @@ from tests.percentiles import p99
 from tests.server_process import PATIENCE_S
 
 NODES: Final = 3
-#: Of the kills, so many are the second of a node that starts; a start takes about this long, in seconds.
+#: The share of kills of a node that is starting, and the usual time of a start, in seconds.
 _IN_STARTUP: Final = 0.25
 _STARTUP_S: Final = 3.0
-#: The others come some time after the one before was ready again, and so long after a burst began, in seconds.
+#: The pause from the readiness of the previous node, and the time from the beginning of a burst, in seconds.
 _SERVED_S: Final = 1.0
 _IN_BURST_S: Final = 0.8
 #: The number of kills for one suspended node.
@@ -26,7 +26,7 @@ _KILLS_FOR_A_STOP: Final = 6
 #: The number of running runs, on all nodes, at which a node is suspended; the wait for it is limited.
 _AT_WORK: Final = (4, 24)
 _AT_WORK_WITHIN_S: Final = 5.0
-#: How long a stopped node goes on standing still after others have taken over, in seconds.
+#: The time that a node stays suspended after others have taken over its runs, in seconds.
 _BEYOND_S: Final = 2.0
 #: The first one that is killed has runs: it is stopped to see which are still there so much later, in seconds, and let
 #: go on when none is, so often at most.
@@ -60,18 +60,18 @@ def run_kills(
 
 @final
 class _Campaign:
-    """Who is killed when."""
+    """Kills and suspends nodes."""
 
     def __init__(self, nodes: Cluster, load: Load, plan: random.Random) -> None:
         self._cluster = nodes
         self._load = load
         self._plan = plan
-        #: Killed and started again, and not known to be ready.
+        #: Nodes that were started again after a kill, and are not ready yet.
         self._starting: tuple[Node, float] | None = None
         #: From each kill to that node's readiness, in seconds.
         self._ready_s: list[float] = []
         self._stops = 0
-        #: How many runs were taken over from nodes that only stood still.
+        #: The number of runs that were taken over from suspended nodes.
         self._taken_from_stopped = 0
 
     async def run(self, count: int, on_kill: Callable[[], None]) -> Report:
@@ -108,7 +108,7 @@ class _Campaign:
 
     async def _kill(self, client: httpx.AsyncClient) -> float:
         """Kill a node and start it again; return the time of the kill."""
-        # All are drawn, whether they are needed or not: what the machine does must not change what follows.
+        # All numbers are drawn, even unused ones: the speed of the machine must not change later kills.
         in_startup, startup_s, served_s = (self._plan.random() for _ in range(3))
         in_burst_s = self._plan.uniform(0, _IN_BURST_S)
         node = self._plan.choice(self._cluster.nodes)
@@ -164,7 +164,7 @@ class _Campaign:
         node = self._plan.choice(self._cluster.nodes)
         at_work, beyond_s = self._plan.randint(*_AT_WORK), self._plan.uniform(0, _BEYOND_S)
         await self._until_started(client)
-        # Until the killed nodes' names are gone, and each running node has a name.
+        # Until the names of killed nodes are gone, and each running node has a name.
         await until(self._is_complete, "each node works under one name")
         before = await self._cluster.executors()
         await self._until_at_work(at_work)

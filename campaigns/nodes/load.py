@@ -14,17 +14,17 @@ from campaigns.nodes.cluster import Node, asking
 from tests.server_process import Hook
 
 CONNECTIONS: Final = 64
-#: So many new deliveries a second: more than nodes on a small machine can work off would only show that.
+#: New deliveries a second: fewer than nodes on a small machine can process.
 PER_S: Final = 32.0
-#: Deliveries come in bursts every so many seconds, so that many are on their way whenever a node is killed.
+#: The seconds between two bursts: with bursts, many deliveries are in flight when a node is killed.
 _BURST_EVERY_S: Final = 2.0
-#: Of the deliveries, so many are sent to two nodes at once.
+#: The share of deliveries that are sent to two nodes at once.
 _TO_TWO: Final = 0.1
-#: How often an unacknowledged delivery is sent again to another node: immediately, and at the end.
+#: The number of times that an unacknowledged delivery is sent to another node: immediately, and at the end.
 _AT_ONCE: Final = 2
 _IN_THE_END: Final = 5
 _BREATH_S: Final = 0.05
-#: Longer than any answer may take: a request to a suspended node is abandoned.
+#: The timeout of a request, longer than any answer may take: a request to a suspended node is abandoned.
 _ANSWER_S: Final = 20.0
 _NOT_NOW: Final = 503
 
@@ -32,19 +32,19 @@ _NOT_NOW: Final = 503
 @final
 @frozen(kw_only=True)
 class Exchange:
-    """One request that reached a node, by a clock that is never set."""
+    """One request that reached a node; its times are of a monotonic clock."""
 
     began: float
     ended: float
     #: ``None``: no answer came.
     status: int | None
-    #: Why not.
+    #: Why no answer came.
     error: str = ""
 
 
 @final
 class Load:
-    """Sends until it is stopped."""
+    """Sends deliveries until it is stopped."""
 
     def __init__(self, hook: Hook, nodes: Sequence[Node], folder: Path, *, seed: int, per_s: float = PER_S) -> None:
         """Create the load.
@@ -66,7 +66,7 @@ class Load:
         self._over = asyncio.Event()
         self._begun = asyncio.Event()
         self.exchanges: list[Exchange] = []
-        #: What no client should see.
+        #: Answers that no client should get.
         self.faults: list[str] = []
         self.redelivered = 0
 
@@ -97,7 +97,7 @@ class Load:
                 await waiting.put(None)
 
     async def next_burst(self) -> None:
-        """Wait until the next burst begins, while it runs."""
+        """Wait until the next burst begins, or the load ends."""
         await self._begun.wait()
 
     async def redeliver(self) -> None:
@@ -109,7 +109,7 @@ class Load:
                 await self.send_all(client, again)
 
     async def send_all(self, client: httpx.AsyncClient, sendings: Iterable[Sending]) -> None:
-        """Send deliveries at once, each to a node by chance."""
+        """Send deliveries at once, each to a random node."""
         async with asyncio.TaskGroup() as group:
             for sending in sendings:
                 group.create_task(self.send(client, sending, self._any()))
@@ -132,7 +132,7 @@ class Load:
             node = self._other(node)
 
     async def send(self, client: httpx.AsyncClient, sending: Sending, node: Node) -> bool:
-        """Send a delivery to a node; tell whether it was answered, with anything but "not now"."""
+        """Send a delivery to a node; return whether it got an answer other than 503."""
         attempt = self._ledger.intend(sending)
         body = sending.body
         headers = self._hook.headers(body, sending.delivery, sending.kind.event)

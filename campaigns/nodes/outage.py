@@ -15,14 +15,14 @@ from campaigns.nodes.reckoning import Report, reckon, runs_ended
 from tests.postgres import PrivateServer
 
 NODES: Final = 3
-#: How long there is load before and after the outage, in seconds.
+#: The time of load before and after the outage, in seconds.
 _BEFORE_S: Final = 2.0
 _AFTER_S: Final = 2.0
-#: Within this every node has to answer 200 once the database is back, in seconds: a node needs two on a quiet machine.
+#: The longest time from the database's return to the first 200 of each node, in seconds: two on a quiet machine.
 BACK_S: Final = 30.0
-#: No answer may take longer during an outage, in seconds: nodes wait five for a database, and the machine may be busy.
+#: The longest time of an answer during an outage, in seconds: nodes wait five for a database.
 SLOWEST_S: Final = 18.0
-#: So much a node may write of an outage beside the lines for each request, and in one line, in bytes.
+#: The bytes that a node may log about an outage without its request lines, and the bytes of one line.
 LOG_BYTES: Final = 200_000
 LINE_BYTES: Final = 2_000
 _OF_A_REQUEST: Final = '"request_id"'
@@ -31,10 +31,10 @@ _OF_A_REQUEST: Final = '"request_id"'
 @final
 @frozen(kw_only=True)
 class Outage:
-    """When the database was away, and back, by a clock that is never set."""
+    """The times of an outage, by a monotonic clock."""
 
     began: float
-    #: It is being started; from now on answers may be anything.
+    #: The start of the database; from now on any answer is allowed.
     ending: float
     back: float
 
@@ -49,7 +49,7 @@ def run_outage(
         seed: Decides the deliveries.
         away_s: The length of the outage, in seconds.
         per_s: New deliveries a second.
-        on_stage: Called when the database is stopped, and when it is back.
+        on_stage: Called when the database is stopped, and when it has started again.
     """
     with PrivateServer() as server, cluster(folder, server.url, through=[server.url] * NODES) as nodes:
         load = Load(nodes.prepared.hook, nodes.nodes, folder, seed=seed, per_s=per_s)

@@ -1,9 +1,9 @@
 """A proxy before PostgreSQL that cuts a connection at a commit: before it arrives, or before its answer comes back.
 
-What commits is a COMMIT, or a statement outside of any transaction that was begun, which is one of its own.
+A commit is a COMMIT, or a statement outside of a transaction.
 
-It reads what clients send, as far as it has to: the frames of messages, and the statements in `Query`, `Parse` and
-`Bind`. What the server sends is passed on unread.
+It reads the frames of clients' messages, and the statements in `Query`, `Parse` and
+`Bind`. It forwards the server's messages unread.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _CHUNK: Final = 65536
 class Cut(Enum):
     """Where a connection is cut."""
 
-    #: The server never hears of what commits, and undoes the transaction.
+    #: The server does not get the commit, and rolls the transaction back.
     BEFORE = "before"
     #: The server has committed, and its answer is lost.
     AFTER = "after"
@@ -43,7 +43,7 @@ class Trap:
 
 @final
 class Proxy:
-    """Listens from its making on, and passes on while its context is entered."""
+    """Listens from its creation on, and forwards while its context is entered."""
 
     def __init__(self, port: int) -> None:
         self._upstream = port
@@ -102,7 +102,7 @@ class _Passage:
         self._server_reader = server_reader
         self._server_writer = server_writer
         self._conversation = Conversation()
-        #: Waits for the answer to what commits, which is not passed on.
+        #: Whether it waits for the answer to a commit, which it does not forward.
         self._trap: Trap | None = None
 
     async def run(self) -> None:
@@ -112,7 +112,7 @@ class _Passage:
         finally:
             for each in directions:
                 each.cancel()
-            # Without the rest, and in both directions: a cut, not an end.
+            # A cut in both directions, without the remaining bytes, not an orderly end.
             self._writer.transport.abort()
             self._server_writer.transport.abort()
             await asyncio.wait(directions)
@@ -150,13 +150,13 @@ class _Passage:
 @final
 @define
 class Conversation:
-    """What a client has said on a connection."""
+    """The messages of a client on a connection."""
 
-    #: What the current transaction has executed, or, when none was begun, the latest one.
+    #: The statements of the current transaction; outside of a transaction, the latest statement.
     statements: list[str] = field(factory=list[str])
     #: Whether the latest message commits.
     commits: bool = False
-    #: Whether a transaction was begun that only a statement of its own ends.
+    #: Whether an explicit transaction is open.
     _begun: bool = False
     _rest: bytes = b""
     _started: bool = False

@@ -21,14 +21,14 @@ MINUTE_S: Final = 60.0
 @final
 @frozen(kw_only=True)
 class Report:
-    """How a campaign went."""
+    """The result of a campaign."""
 
     name: str
     verdict: Verdict
-    #: In the order in which they are printed.
+    #: Figures, in the order in which they are printed.
     figures: Mapping[str, object]
     attempts: list[Attempt] = field(repr=False)
-    #: For each event type the triggers that match.
+    #: The matching triggers of each event type.
     triggers: Mapping[str, Sequence[str]]
 
     @property
@@ -37,7 +37,7 @@ class Report:
 
 
 async def runs_ended(cluster: Cluster, load: Load, *, since: float) -> float:
-    """Wait until all runs have ended, at most a minute for the next one; return the time, and fault the rest."""
+    """Wait until all runs have ended, at most a minute for each; return the time, and report the others as faults."""
     progress, fewest = time.monotonic(), None
     while unended := await cluster.unended_runs():
         if fewest is None or unended < fewest:
@@ -51,7 +51,7 @@ async def runs_ended(cluster: Cluster, load: Load, *, since: float) -> float:
 
 
 async def reckon(name: str, cluster: Cluster, load: Load, *, lists: bool = False, **figures: object) -> Report:
-    """Judge, and end the nodes; with `lists`, what the operator's commands list is compared, too."""
+    """Check the stored data, and stop the nodes; with `lists`, also compare the lists of the operator's commands."""
     return await asyncio.to_thread(_reckon, name, cluster, load, lists, figures)
 
 

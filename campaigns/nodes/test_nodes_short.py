@@ -44,7 +44,7 @@ def _found(verdict: Verdict) -> set[str]:
     return {name for name, count in verdict.figures.items() if count}
 
 
-# Several processes start again and again, on whatever the machine has left for them.
+# Several processes start repeatedly, on a machine that may be busy.
 @pytest.mark.timeout(300)
 def test_killed_and_stalled_nodes_lose_and_double_nothing(tmp_path: Path) -> None:
     with postgres.database(migrated=False) as url:
@@ -52,7 +52,7 @@ def test_killed_and_stalled_nodes_lose_and_double_nothing(tmp_path: Path) -> Non
 
         assert report.verdict.faults == [], report.line
         _was_in_earnest(report, "takeovers", "posts", "duplicates")
-        # In one test: where a campaign is shared by several, each process of the run has one of its own.
+        # In one test: with several tests, each process of the test run would run a campaign of its own.
         _the_checker_sees_what_is_done_to(report, url.replace("+asyncpg", "", 1))
 
 

@@ -34,7 +34,7 @@ async def test_the_proxy_cuts_before_or_after_the_commit_of_any_client() -> None
                     with pytest.raises(psycopg.OperationalError):
                         await _with_psycopg(through, f"psycopg {named}", alone=alone)
                     assert trap.sprung.is_set()
-                # No trap, or one for others: it passes.
+                # Without a trap for the statement, the commit passes.
                 await _with_asyncpg(engine, "no trap")
                 proxy.set(Trap(Cut.BEFORE, "INSERT INTO other"))
                 await _with_psycopg(through, "of others")

@@ -23,7 +23,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 pytestmark = pytest.mark.slow("starts several nodes")
 
-#: Long enough that each daily schedule has missed some slots.
+#: The time without a server, long enough that each daily schedule has missed some slots.
 _AGO: Final = timedelta(days=5)
 _RUNS: Final = "SELECT trigger_id, status, error FROM workflow_runs"
 _POSTS: Final = "SELECT status FROM posts"
@@ -81,7 +81,7 @@ def _each_fired_once(installation: Installation, ids: set[str], before: datetime
     assert len(installation.rows(_POSTS)) == len(ids)
     day_ms = 24 * 60 * 60 * 1000
     for row in installation.rows(_DUE):
-        # For the latest slot alone; the next one is to come.
+        # Only for the latest slot; the next slot is in the future.
         assert row["due_at"] - row["last_slot"] == day_ms
         assert row["due_at"] > before.timestamp() * 1000
 
@@ -90,14 +90,14 @@ def test_slots_missed_by_all_nodes_fire_once_on_any_node(tmp_path: Path) -> None
     count = 20
     with postgres.database() as url, contextlib.ExitStack() as stack:
         ids = asyncio.run(_leave_schedules(url, count))
-        # The engine makes no difference to who fires, and this one is there at once.
+        # The engine does not affect the firing, and this engine starts fast.
         installation = Installation(tmp_path, database_url=url, engine="inline")
         before = datetime.now(UTC)
         nodes = [stack.enter_context(ServerProcess(installation, name=f"node-{number}")) for number in range(3)]
         for node in nodes:
             node.start()
         for node in nodes:
-            # Each has looked by then, or looks while the others do.
+            # Each node has read the due schedules by then, or reads them concurrently.
             node.until_ready()
         until(_written(installation, count), "every schedule has its post")
 

@@ -1,4 +1,4 @@
-"""Who is given up, and when, by a process that watches the others."""
+"""The executors that a watching process considers dead, and when."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from contentsvc_adapters.engine.membership import Membership
 
 
 class _World:
-    """Executors that are there, the one that watches among them; and a clock."""
+    """Registered executors, including the one that watches, and a clock."""
 
     def __init__(self) -> None:
         self.beats = {"me": 0, "dead": 7, "lives": 0}

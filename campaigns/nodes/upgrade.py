@@ -14,9 +14,9 @@ from campaigns.nodes.load import PER_S, Load
 from campaigns.nodes.reckoning import Report, reckon, runs_ended
 from tests.server_process import COMMAND, NEXT_VERSION
 
-#: How long there is load on each stage, in seconds.
+#: The time of load on each stage, in seconds.
 _STAGE_S: Final = 2.0
-#: What the migration has added.
+#: The column, table and index of the migration.
 _ADDED: Final = "SELECT count(*) AS tables FROM information_schema.tables WHERE table_name = 'added'"
 
 
@@ -47,7 +47,7 @@ class _Campaign:
     def __init__(self, nodes: Cluster, receiving: list[Node], load: Load) -> None:
         self._cluster = nodes
         self._old, self._new = nodes.nodes
-        #: Whom the load is sent to.
+        #: The nodes that get the load.
         self._receiving = receiving
         self._load = load
         self._looks = 0
@@ -74,7 +74,7 @@ class _Campaign:
             self._load.stop()
         await self._load.redeliver()
         ended_s = await runs_ended(self._cluster, self._load, since=time.monotonic())
-        # Without the lists: this version's commands refuse the schema by now.
+        # Without the lists: this version's commands now refuse the schema.
         return await reckon("upgrade", self._cluster, self._load, looks=self._looks, ended_s=round(ended_s, 1))
 
     async def _migrate(self) -> None:
@@ -86,7 +86,7 @@ class _Campaign:
             self._load.faults.append("the migration has added nothing")
 
     async def _look(self, client: httpx.AsyncClient) -> None:
-        """See to it that the node of this version stays ready, whatever is done to its schema."""
+        """Check that the node of this version stays ready during the migration."""
         while True:
             with contextlib.suppress(httpx.PoolTimeout):
                 answered = await client.get(f"{self._old.url}/health/ready")

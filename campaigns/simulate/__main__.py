@@ -12,7 +12,7 @@ import click
 from campaigns.simulate.episode import Report, run_episode
 from tests.progress import progress
 
-#: How many deliveries an episode has.
+#: The number of deliveries of an episode.
 _EACH: Final = 200
 _SHOWN: Final = 20
 _TOLD: Final = (
@@ -26,9 +26,9 @@ _TOLD: Final = (
 @click.option("--seed", default=1, show_default=True, help="Decides everything.")
 @click.option("--episode", type=int, help="Run this one alone: its number stands in front of a fault.")
 def simulate(count: int, seed: int, episode: int | None) -> None:
-    """Simulate nodes, a code host and faults in made-up time; heal everything, and demand that all is in order.
+    """Simulate nodes, a code host and faults in simulated time; end all faults, and check the stored data.
 
-    Exit code 0 when nothing is lost, doubled, partial or left.
+    Exit code 0: no data is lost, doubled or partial, and no work is left.
     """
     click.echo(f"simulate: count={count} seed={seed}")
     numbers = range(-(-count // _EACH)) if episode is None else range(episode, episode + 1)

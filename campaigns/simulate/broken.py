@@ -1,4 +1,4 @@
-"""Stores that each break one promise: the simulation has to find every one of them."""
+"""Stores with one fault each: the simulation must find each fault."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -15,7 +15,7 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, claim_is_held
 from contentsvc_core.workflows.runs import Completion, Recovered, RunStatus, WorkflowRun
 
-#: How long what should be one step takes, where it is two, in seconds.
+#: The time between the two parts of a broken transaction, in seconds.
 _BETWEEN_S: Final = 1.0
 _Settle = Callable[[Settlement], Awaitable[Settled]]
 #: The loop itself keeps only weak references.
@@ -42,7 +42,7 @@ def _with(stores: MemoryStores, store: object, **methods: Callable[..., Awaitabl
 
 
 def _takes(state: State, settlement: Settlement) -> bytes | None:
-    """Return the key of a claim that is free and to be taken."""
+    """Return the key of a free claim that the settlement takes."""
     key = settlement.key
     if settlement.claim is not Claim.TAKE or key is None:
         return None
@@ -74,7 +74,7 @@ async def _answer_before_commit(state: State, settle: _Settle, settlement: Settl
         await asyncio.sleep(_BETWEEN_S)
         await settle(settlement)
 
-    # It belongs to the node, and ends with it.
+    # The task belongs to the node, and ends with it.
     _LATER.add(task := asyncio.ensure_future(later()))
     task.add_done_callback(_LATER.discard)
     return Settled.AS_DECIDED
@@ -133,7 +133,7 @@ def _forgetting_the_dead(state: State) -> MemoryStores:
     return _with(stores, stores.executors, recover=recovered)
 
 
-#: By the name of the fault.
+#: The broken stores, by the name of the fault.
 BUGS: Final[dict[str, Build]] = {
     "claim in its own commit": _settling(_claim_in_its_own_commit),
     "check then insert": _settling(_check_then_insert),

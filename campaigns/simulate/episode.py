@@ -1,4 +1,4 @@
-"""One episode: nodes, a code host and faults for some simulated minutes; then all is healed, and has to be in order."""
+"""One episode: nodes, a code host and faults for some simulated minutes; then the data is checked."""
 
 import asyncio
 import random
@@ -26,16 +26,16 @@ from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_core.workflows.triggers import Trigger
 
-#: For how long deliveries are made, in simulated seconds.
+#: The time in which deliveries are created, in simulated seconds.
 _LASTS_S: Final = 240.0
-#: How long a code host waits for an answer, in seconds.
+#: The timeout of a code host, in seconds.
 _PATIENCE_S: Final = 10.0
 #: The time limit until all work is done after the faults end, in simulated seconds.
 _DRAINS_S: Final = 600
 _RATE: Final = 0.02
 _NODES: Final = 3
 
-#: Builds stores over a state. Others than the product's are those in which a fault was planted.
+#: Builds stores over a state: the product's stores, or stores with a planted fault.
 Build = Callable[[State], MemoryStores]
 
 
@@ -47,10 +47,10 @@ def sound(state: State) -> MemoryStores:
 @final
 @frozen(kw_only=True)
 class Report:
-    """What an episode came to."""
+    """The result of an episode."""
 
     figures: Counter[str]
-    #: The faults, in words.
+    #: The faults, as sentences.
     faults: list[str]
     #: A digest of all stored data and answers: the same seed has the same digest.
     digest: str
@@ -61,9 +61,9 @@ def run_episode(seed: int, *, deliveries: int, build: Build = sound, rate: float
 
     Args:
         seed: Decides everything.
-        deliveries: How many are made.
+        deliveries: The number of deliveries.
         build: Builds the stores.
-        rate: How many of all calls of a store meet a fault, 0 to 1.
+        rate: The share of calls of a store that meet a fault, 0 to 1.
     """
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         owning_tasks(runner.get_loop())
@@ -77,7 +77,7 @@ def _generator(seed: int) -> random.Random:
 @final
 @define(kw_only=True)
 class _Setting:
-    """Who is there."""
+    """The nodes, the code host, and the hooks."""
 
     hooks: list[Hook] = Factory(list[Hook])
     triggers: list[Trigger] = Factory(list[Trigger])
@@ -137,7 +137,7 @@ class _Episode:
             await self._stores.directory.add_organization(
                 Organization(id=organization_id, slug=f"o{number}", name=f"O{number}", created_at=START)
             )
-            # The first two have connected the same repositories, the third one others.
+            # The first two organizations have the same repositories, and the third one has others.
             repositories = [1, 2] if number < 3 else [3]
             for repository_id in repositories:
                 hook = Hook(
@@ -190,9 +190,9 @@ class _Episode:
         await node.start()
 
     async def _disturb(self, setting: _Setting) -> None:
-        """Kill, stop and replace nodes, and let operators change their minds."""
+        """Kill, stop and replace nodes, and change the configuration."""
         if self._rng.random() < 0.1:
-            # Once, and by an hour: work that is due by the old time waits for as long.
+            # Once, and by an hour: work that is due by the earlier clock waits that long.
             await asyncio.sleep(self._rng.uniform(0, _LASTS_S))
             self._clock.step(timedelta(hours=-1))
             self._figures["clock steps"] += 1
@@ -204,7 +204,7 @@ class _Episode:
                 self._rng.choice(living).kill()
                 self._figures["kills"] += 1
             elif draw < 0.5 and living:
-                # Longer than the others wait before they take its runs over, most of the time.
+                # Usually longer than the time after which the other nodes take its runs over.
                 self._rng.choice(living).cut_off(self._rng.uniform(5, 40))
                 self._figures["nodes cut off"] += 1
             elif draw < 0.6 and len(living) > 1:
@@ -221,14 +221,14 @@ class _Episode:
             await self._fill_up()
 
     async def _fill_up(self) -> None:
-        """Replace nodes that are gone."""
+        """Replace killed and stopped nodes."""
         self._nodes = [node for node in self._nodes if not node.is_dead]
         while len(self._nodes) < _NODES:
             self._figures["nodes replaced"] += 1
             await self._start_node()
 
     async def _deliver(self, sent: Sent) -> None:
-        """Send a delivery until it is acknowledged, and now and then once more, or several times at once."""
+        """Send a delivery until it is acknowledged; sometimes send it again, or several times at once."""
         copies = self._rng.choice((2, 3, 4)) if self._rng.random() < 0.1 else 1
         await asyncio.gather(*(self._until_acknowledged(sent) for _ in range(copies)))
         if self._rng.random() < 0.1:
@@ -240,7 +240,7 @@ class _Episode:
             await asyncio.sleep(self._rng.uniform(0.5, 30))
 
     async def _send(self, sent: Sent) -> bool:
-        """Send a delivery once; tell whether it was acknowledged, or refused for good."""
+        """Send a delivery once; return whether it was acknowledged or finally refused."""
         if not self._nodes:
             return False
         sent.tries += 1
@@ -259,7 +259,7 @@ class _Episode:
         except (Lost, StoreUnavailable, ReceivingFailed):
             return None
         if not self._healed and self._rng.random() < 0.01:
-            # On its way back.
+            # The answer is lost.
             self._figures["answers lost"] += 1
             return None
         return type(outcome).__name__
@@ -271,15 +271,15 @@ class _Episode:
 
     async def _drain(self) -> None:
         """Wait until no work is left; the final check reports the rest."""
-        # Work that is due by clocks that were set back waits until they have caught up.
+        # After a clock was set back, due work waits until the clock has caught up.
         left_s = _DRAINS_S + 3600 * self._figures["clock steps"]
         while self._state.unfinished and left_s > 0:
             await asyncio.sleep(1.0)
             left_s -= 1
 
     async def _a_day_later(self, sent: list[Sent], expected: Expected, faults: list[str]) -> None:
-        """Send some of them once more when their claims have ended: they are processed once more, and once."""
-        # And as much longer as the clocks were put back: claims end by them.
+        """Send some deliveries again when their claims have ended: each is processed exactly once more."""
+        # Claims end by the clocks, so the wait includes the time by which the clocks were set back.
         self._clock.step(timedelta(days=1, hours=self._figures["clock steps"], seconds=5))
         again = self._rng.sample(sent, min(5, len(sent)))
         runs = {run.id for run in self._state.runs.values()}

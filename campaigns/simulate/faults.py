@@ -11,28 +11,28 @@ from contentsvc_core.errors import StoreUnavailable
 
 _Port = TypeVar("_Port")
 
-#: How long a call takes on its way there, and on its way back, in seconds.
+#: The latency of a call in each direction, in seconds.
 _QUICK_S: Final = 0.02
 #: The additional time of a hanging call, in seconds: from unnoticed to beyond every timeout.
 _SLOW_S: Final = (0.5, 15.0)
 
 
 class Fault(Enum):
-    """What happens to a call."""
+    """A fault of a call."""
 
     #: The store is unavailable: the call has no effect, and raises.
     BEFORE = "before"
     #: The call has its effect, and raises as if the store were unavailable.
     AFTER = "after commit"
-    #: It is done much later.
+    #: The call is performed much later.
     LATE = "late"
-    #: The node is killed, and nothing was done.
+    #: The node is killed before the call is performed.
     KILLED_BEFORE = "killed before"
-    #: It is done, and the node is killed before it hears of it.
+    #: The call is performed, and the node is killed before it gets the answer.
     KILLED_AFTER = "killed after commit"
 
 
-#: A store that is away is more common than a dead machine.
+#: Weights: an unavailable store is more common than a dead machine.
 _WEIGHTS: Final = {
     Fault.BEFORE: 4,
     Fault.AFTER: 4,
@@ -43,17 +43,17 @@ _WEIGHTS: Final = {
 
 
 class Dead(BaseException):
-    """Raised in whatever a killed node still does: no handler in the node's code may see it as an error."""
+    """Raised in tasks of a killed node: no handler in the node's code may catch it as an error."""
 
 
 @final
 class Faults:
-    """Decides by a seeded generator what happens to each call, until it is healed."""
+    """Chooses the fault of each call by a seeded generator, until faults are stopped."""
 
     def __init__(self, rng: random.Random, rate: float) -> None:
         self._rng = rng
         self._rate = rate
-        #: How many of each kind there were.
+        #: The number of faults of each kind.
         self.met: Final = Counter[Fault]()
 
     def heal(self) -> None:
@@ -79,7 +79,7 @@ class Faults:
 
 @final
 class Gateway:
-    """A node's only way to the stores. What the node holds in memory ends with it; what a store holds does not."""
+    """A node's only access to the stores. A kill deletes the node's memory, but not the data of the stores."""
 
     def __init__(self, faults: Faults, on_kill: Callable[[], None]) -> None:
         self._faults = faults
@@ -88,7 +88,7 @@ class Gateway:
         self._cut_off_until_s = 0.0
 
     def cut_off(self, for_s: float) -> None:
-        """Block all calls for some time, as for a suspended process or network."""
+        """Block all calls for some time, as in a suspended process or network."""
         self._cut_off_until_s = asyncio.get_running_loop().time() + for_s
 
     def to(self, port: _Port) -> _Port:
@@ -96,7 +96,7 @@ class Gateway:
         return cast("_Port", _Reached(port, self))
 
     def kill(self) -> None:
-        """End the node: nothing that it began reaches a store any more."""
+        """Kill the node: none of its calls reaches a store any more."""
         if not self.is_dead:
             self.is_dead = True
             self._on_kill()
@@ -113,7 +113,7 @@ class Gateway:
         if fault is Fault.KILLED_BEFORE:
             self.kill()
             self._live()
-        # The store's own work is one step: nothing awaits in the middle of it.
+        # The store's work is one step, without an await in it.
         result = await operation(*arguments, **named)
         if fault is Fault.KILLED_AFTER:
             self.kill()
@@ -148,6 +148,6 @@ class _Reached:
         async def call(*arguments: Any, **named: Any) -> Any:
             return await self._gateway.call(operation, *arguments, **named)
 
-        # Found there from now on.
+        # Later calls find the attribute there.
         setattr(self, name, call)
         return call

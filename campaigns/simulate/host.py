@@ -15,18 +15,18 @@ _TYPES: Final = ("feat", "fix", "docs", "perf", "chore")
 class Kind(Enum):
     """The expected outcome of a delivery, by its kind."""
 
-    #: It leaves a context record, a run for each trigger and a log entry.
+    #: Stores a context record, a run for each trigger and a log entry.
     WANTED = "wanted"
-    #: It leaves a log entry that says why not.
+    #: Stores a log entry with the reason.
     UNWANTED = "unwanted"
-    #: It leaves a log entry with the fault.
+    #: Stores a log entry with the fault.
     REFUSED = "refused"
 
 
 @final
 @frozen(kw_only=True)
 class Hook:
-    """A hook at the code host: an address, and the secret that it signs with."""
+    """A hook at the code host: an address and a signing secret."""
 
     organization_id: str
     integration_id: str
@@ -37,7 +37,7 @@ class Hook:
 @final
 @define(kw_only=True, eq=False)
 class Sent:
-    """A delivery, and its answers from the sender's view."""
+    """A delivery, and the answers that its sender got."""
 
     hook: Hook
     delivery_id: str
@@ -49,7 +49,7 @@ class Sent:
     unknown: int = 0
     #: The names of the outcomes that were answered.
     answers: list[str] = Factory(list[str])
-    #: For releases: what at most one post of the organization is about.
+    #: For releases: the key that at most one post of the organization has.
     tag: str | None = None
 
     @property
@@ -61,7 +61,7 @@ class Sent:
 
 @final
 class CodeHost:
-    """Makes deliveries, by a seeded generator."""
+    """Creates deliveries by a seeded generator."""
 
     def __init__(self, rng: random.Random, hooks: list[Hook]) -> None:
         self._rng = rng

@@ -1,4 +1,4 @@
-"""An event loop whose time is made up: nothing is waited for, and a seed alone decides what happens, and when."""
+"""An event loop with simulated time: it never waits, and only a seed decides events and their times."""
 
 import asyncio
 import selectors
@@ -7,12 +7,12 @@ from typing import final
 
 
 class Stuck(Exception):
-    """All tasks wait, and no timer is left."""
+    """Raised when all tasks wait, and no timer is left."""
 
 
 @final
 class _NoSockets(selectors.SelectSelector):
-    """Advances the time instead of waiting for sockets, which have no data."""
+    """Advances the time instead of waiting for sockets, because sockets have no data here."""
 
     def __init__(self, elapse: Callable[[float], None]) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _NoSockets(selectors.SelectSelector):
 
 @final
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop in which a second takes no time. Tasks, timers and time limits work as in any other."""
+    """An event loop with simulated time. Tasks, timers and timeouts work as in other event loops."""
 
     def __init__(self) -> None:
         self._now = 0.0

@@ -1,4 +1,4 @@
-"""A node: the product's own receiver, worker and performer, over stores that others share."""
+"""A node: the product's receiver, worker and performer, over shared stores."""
 
 import asyncio
 import contextvars
@@ -27,17 +27,17 @@ from contentsvc_core.webhooks.outcomes import Outcome
 
 #: The node that the current task belongs to.
 _BELONGS: Final[contextvars.ContextVar["Node | None"]] = contextvars.ContextVar("node", default=None)
-#: Looks seldom: nudges are what runs begin by, and all the time of a simulation is spent in looks else.
+#: A long polling interval: notifications start runs, and frequent polling would take most of a simulation's time.
 _PACE: Final = WorkerConfig(poll_s=2.0, heartbeat_s=3.0, check_s=3600.0, deadline_s=60.0, pause_s=1.0)
 
 
 class Lost(Exception):
-    """There was no answer: the node died, or took too long, or its answer was lost."""
+    """Raised without an answer: the node died, was too slow, or its answer was lost."""
 
 
 @final
 class SharedClock:
-    """The time as all nodes have it, a second or two apart; it may be set."""
+    """The clocks of all nodes, which differ by a second or two and can be set."""
 
     def __init__(self) -> None:
         self._set = timedelta(0)
@@ -68,7 +68,7 @@ class NodeClock:
 
 @final
 class SimulatedWriter:
-    """A writer that takes some time, and fails now and then while faults are on."""
+    """A writer that takes some time, and sometimes fails while faults are enabled."""
 
     name = "simulated"
 
@@ -113,7 +113,7 @@ def owning_tasks(loop: asyncio.AbstractEventLoop) -> None:
 
 @final
 class Node:
-    """A process, as far as it can be told from others: its memory, its tasks and its way to the stores."""
+    """A process: its memory, its tasks and its access to the stores."""
 
     def __init__(
         self,
@@ -163,18 +163,18 @@ class Node:
         task.add_done_callback(self._tasks.discard)
 
     async def start(self) -> None:
-        """Begin to work."""
+        """Start the node."""
         await self._inside(self._worker.launch())
 
     async def stop(self) -> None:
-        """Stop in order."""
+        """Stop the node in an orderly way."""
         await self._inside(self._worker.close(within_s=5.0))
 
     def kill(self) -> None:
         self._gateway.kill()
 
     def cut_off(self, for_s: float) -> None:
-        """Cut it off from the stores; it lives, and goes on afterwards where it was."""
+        """Block the node's access to the stores for a time; the node continues afterwards."""
         self._gateway.cut_off(for_s)
 
     async def receive(self, delivery: Delivery, *, within_s: float) -> Outcome:
@@ -200,7 +200,7 @@ class Node:
             raise exc
         if isinstance(exc, Dead):
             raise Lost from exc
-        # Nothing else may come out of a receiver.
+        # A receiver raises no other exceptions.
         raise exc
 
     async def _inside(self, work: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""What a node on a database has before its store: the product's own queue, and cached configurations."""
+"""The product's settlement queue and cached configurations, in front of a memory store."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -14,21 +14,21 @@ from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 _LANES: Final = 2
 _BATCH: Final = 8
-#: How often a lane writes a batch again whose outcome is unknown.
+#: The number of times that a lane writes a batch with an unknown outcome again.
 _TRIES: Final = 2
 
 
 class Batches(Protocol):
-    """Writes batches: what a database's transaction is."""
+    """Writes batches, as a database's transaction does."""
 
     async def write(self, batch: Sequence[BatchItem]) -> Sequence[Settled]:
-        """Write a batch, all of it or nothing."""
+        """Write all of a batch or nothing."""
         ...
 
 
 @final
 class MemoryBatches:
-    """Batches in memory: nothing awaits in the middle of one, as long as the store's own ``settle`` does not."""
+    """Batches in memory: without an await in a batch, as long as the store's ``settle`` has none."""
 
     def __init__(self, settle: Callable[[Settlement], Awaitable[Settled]]) -> None:
         self._settle = settle

@@ -1,4 +1,4 @@
-"""Simulated nodes and faults: all data is consistent once the faults have ended. More of it: ``make simulate``.
+"""Simulated nodes and faults: all data is consistent after the faults. The long form is ``make simulate``.
 
 How to read a failure: a fault names the delivery (organization, integration, repository, id) or the run, and the stored
 data. The seed decides everything: ``run_episode`` with the seed of the failing test repeats it step by step, under a
@@ -16,11 +16,11 @@ from campaigns.simulate.loop import Stuck, VirtualLoop
 
 pytestmark = pytest.mark.slow("a short campaign")
 
-#: Some seconds: the rarest fault so far came once in 20,000 deliveries.
+#: Deliveries, for some seconds: the rarest fault so far occurred once in 20,000 deliveries.
 _EPISODES = 40
 _DELIVERIES = 100
 _FEW = 40
-#: How many episodes may pass before a planted fault is found.
+#: The number of episodes within which a planted fault must be found.
 _UNTIL_CAUGHT = 30
 
 
@@ -31,7 +31,7 @@ def test_random_faults_leave_a_consistent_state() -> None:
         assert report.faults == [], seed
         figures += report.figures
 
-    # It has happened, all of it.
+    # Each kind of fault occurred.
     assert figures["deliveries"] >= _EPISODES * _DELIVERIES
     assert all(figures[f"faults: {fault.value}"] >= _EPISODES for fault in Fault)
     assert (

@@ -16,7 +16,7 @@ from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
 
-#: How often a run is tried, and how many killed processes it survives (decisions, workflow runs).
+#: The attempts of a run, and the killed processes that it survives (decisions, workflow runs).
 _ATTEMPTS: Final = 8
 _KILLS: Final = 20
 _ANSWERS: Final = {
@@ -31,10 +31,10 @@ Key = tuple[str, str, int, str]
 @final
 @define(kw_only=True)
 class Expected:
-    """What the configuration asks for."""
+    """The triggers of the configuration."""
 
     triggers: dict[str, Trigger] = Factory(dict[str, Trigger])
-    #: The triggers that were switched on or off meanwhile: whether they matched depends on when.
+    #: Triggers that were switched during the episode: the time of a delivery decides whether they matched.
     toggled: set[str] = Factory(set[str])
 
     def matching(self, organization_id: str, repository_id: int, event: str) -> set[str]:
@@ -48,7 +48,7 @@ class Expected:
         }
 
     def second_time(self, state: State, expected: Collection[Key], started: Iterable[WorkflowRun]) -> list[str]:
-        """Examine what a second processing has left, a day after the first: runs again, for those alone."""
+        """Check the data of a second processing, a day after the first: new runs, only for these deliveries."""
         counted: Counter[tuple[Key, str]] = Counter()
         for run in started:
             if isinstance(run.cause, Delivered):
@@ -69,7 +69,7 @@ class Expected:
 
 
 def examine(state: State, sent: Collection[Sent], expected: Expected) -> list[str]:
-    """Return the faults; empty: the state is right."""
+    """Return the faults; empty: the data is consistent."""
     entries = _entries(state)
     faults: list[str] = []
     for each in sent:
@@ -102,10 +102,10 @@ def _answers(sent: Sent) -> list[str]:
 
 
 def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
-    """Each acknowledged request has one entry; each whose answer was lost has one or none."""
+    """Check that each acknowledged request has one entry, and each request with a lost answer one or none."""
     least, most = len(sent.answers), len(sent.answers) + sent.unknown
     faults: list[str] = []
-    # An answer that was lost may have been a failure of ours (500, 503), which leaves an entry of its own.
+    # A lost answer may have been a failure of the service (500, 503), which has a log entry of its own.
     counted = [entry for entry in entries if entry.status_code not in {500, 503}]
     if not least <= len(counted) <= most:
         faults.append(f"{sent.key} has {len(counted)} log entries, not {least} to {most}")
@@ -121,7 +121,7 @@ def _log(sent: Sent, entries: Collection[LogEntry]) -> list[str]:
 
 
 def _contexts(state: State, sent: Collection[Sent]) -> list[str]:
-    """Each wanted delivery has one context record, by organization, repository and id (specification 6.4)."""
+    """Check that each accepted delivery has one context record (specification 6.4)."""
     expected = {
         (each.hook.organization_id, f"codehost:{each.hook.repository_id}:{each.delivery_id}")
         for each in sent
@@ -156,12 +156,12 @@ def _runs(state: State, sent: Collection[Sent], expected: Expected) -> list[str]
 
 
 def _end(run: WorkflowRun, expected: Expected) -> list[str]:
-    """A run ends with its post; without one only for a reason."""
+    """Check that each run ends with its post, or without one for a known reason."""
     cause = run.cause
     assert isinstance(cause, Delivered)
     right = {
         RunStatus.COMPLETED: run.post_id is not None,
-        # Its trigger was switched off, or the release was reported: by a run of the same trigger.
+        # Its trigger was switched off, or another run of the trigger has reported the release.
         RunStatus.SKIPPED: cause.trigger_id in expected.toggled or cause.event.type == "release",
         RunStatus.FAILED: run.kills >= _KILLS or run.attempts >= _ATTEMPTS,
     }
@@ -171,7 +171,7 @@ def _end(run: WorkflowRun, expected: Expected) -> list[str]:
 
 
 def _posts(state: State) -> list[str]:
-    """A run has at most one post, a post has its run, and one post is about a release."""
+    """Check that a run has at most one post, a post has its run, and a release has one post."""
     of_runs: Counter[str] = Counter(str((post.source_metadata or {}).get("runId")) for post in state.posts.values())
     faults = [f"run {run} has {number} posts" for run, number in of_runs.items() if number > 1]
     completed = {run.id: run for run in state.runs.values() if run.status is RunStatus.COMPLETED}
@@ -183,7 +183,7 @@ def _posts(state: State) -> list[str]:
         if isinstance(cause, Delivered) and cause.event.type == "release":
             releases[cause.trigger_id, cause.repository_id, getattr(cause.event, "tag_name", "")] += 1
     faults += [f"{release} has {number} posts" for release, number in releases.items() if number > 1]
-    # The other way round: a release that was skipped as reported has its post.
+    # Conversely, a release that was skipped as reported has its post.
     for run in state.runs.values():
         cause = run.cause
         if run.status is RunStatus.SKIPPED and isinstance(cause, Delivered) and cause.event.type == "release":

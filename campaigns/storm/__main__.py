@@ -21,7 +21,7 @@ from tests.server_process import Prepared, ServerProcess, prepare, serving
 _BODIES: Final = 40
 _SOCKETS: Final = 500
 _MINUTE_S: Final = 60.0
-#: The most that may be seen: megabytes, and seconds.
+#: Limits of memory in megabytes, and of time in seconds.
 _MEMORY_MB: Final = 512.0
 _READ_P99_S: Final = 0.5
 _DELIVER_P99_S: Final = 1.0

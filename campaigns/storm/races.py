@@ -1,4 +1,4 @@
-"""Many copies of one delivery at once: one of them is processed, and the others are duplicates."""
+"""Concurrent copies of one delivery: one copy is processed, and the others are duplicates."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ from contentsvc_core.webhooks.delivery import Address, Delivery
 from contentsvc_core.webhooks.outcomes import Outcome
 
 COPIES: Final = 64
-#: Over how long the copies of a round come in, in seconds: all at once, or while the first is being settled.
+#: The time over which the copies of a round arrive, in seconds: at once, or while the first one is settled.
 _SPREADS_S: Final = (0.0, 0.0, 0.002, 0.01)
 _EXPECTED: Final = Counter({"Processed": 1, "Duplicate": COPIES - 1})
 
@@ -53,7 +53,7 @@ async def _opened(stack: AsyncExitStack, url: str, *, processes: int) -> Sequenc
     return [sql_stores(database, RotatingSealer()) for database in databases]
 
 
-#: By the store's name; of databases two processes' stores, between which the copies are dealt out.
+#: The stores by name; a database has the stores of two processes, which get the copies in turn.
 STORES: Final[dict[str, Opening]] = {"memory": _memory, "SQLite": _sqlite, "PostgreSQL": _postgresql}
 
 

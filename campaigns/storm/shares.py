@@ -1,4 +1,4 @@
-"""An organization that asks for as much as one key can, beside a short list of another organization."""
+"""Expensive requests of one key without a pause, and short lists of another organization meanwhile."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from tests.server_process import Hook, Prepared, ServerProcess
 
 from contentsvc_core.testing import push_body
 
-#: How many requests of one key are under way at any time.
+#: The number of concurrent requests of one key.
 LOOPS: Final = 8
 #: Pushes with the most commits that a push may have.
 PUSHES: Final = 30
@@ -28,11 +28,11 @@ _EVERY_S: Final = 0.25
 @final
 @frozen(kw_only=True)
 class Crowd:
-    """The results of a crowd."""
+    """The results of concurrent requests."""
 
-    #: The answers to the key that asks without a pause, by status.
+    #: The answers to the key that sends without a pause, by status.
     answers: Counter[str]
-    #: What the other organization has met.
+    #: The answers to the other organization.
     probed: Probed
 
 

@@ -11,12 +11,12 @@ from attrs import define
 from tests.server_process import LOOPBACK, Hook
 
 _EVERY_S: Final = 1.0
-#: How many bytes of a head come so before the rest of it comes at once, and the body byte by byte.
+#: The bytes of a head that are sent one by one; the rest of the head follows at once, and the body byte by byte.
 _OF_HEAD: Final = 15
 
 
 class Manner(Enum):
-    """How a connection is held."""
+    """The manner in which a connection is held."""
 
     SILENT = "silent"
     HEAD = "head by bytes"
@@ -28,10 +28,10 @@ class Manner(Enum):
 @final
 @define(kw_only=True)
 class Held:
-    """What became of a connection."""
+    """The end of a held connection."""
 
     manner: Manner
-    #: How long the server held it, in seconds; ``None``: it holds it still.
+    #: The time until the server closed the connection, in seconds; ``None``: it is still open.
     closed_after_s: float | None = None
     #: The status of the answer, if any.
     told: str = ""
@@ -70,7 +70,7 @@ async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
 
 
 def summary(held: list[Held]) -> str:
-    """Return a line for people."""
+    """Return the results as a line of text."""
     parts: list[str] = []
     for manner in Manner:
         own = [each for each in held if each.manner is manner]
@@ -103,7 +103,7 @@ async def _say(writer: asyncio.StreamWriter, what: bytes) -> None:
 
 
 async def _never_read(writer: asyncio.StreamWriter, hook: Hook) -> None:
-    """Request more than fits into the buffers, and do not read it."""
+    """Request more than fits into the buffers, and read nothing."""
     del hook
     ask = f"GET /schema/openapi.json HTTP/1.1\r\nHost: {LOOPBACK}\r\n\r\n".encode()
     while not writer.transport.is_closing():

@@ -1,4 +1,4 @@
-"""Racing copies, and large unsigned bodies. More of it, and clients that hold connections: ``make storm``."""
+"""Concurrent copies, and large unsigned bodies. ``make storm`` is the long form, with held connections."""
 
 import asyncio
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_hostile_bytes_beside_requests_cost_no_memory_and_block_no_client(tmp_pa
         "bursts": {"404"},
         "heads": {"404"},
     }
-    # Each MiB of trailers cost 28 once, each burst 3, and two idle senders every large delivery.
+    # Earlier versions needed 28 MiB for a MiB of trailers, and two idle senders blocked all large deliveries.
     assert seen["trailers"].answers.total() > 1
     assert max(each.grown_mb for each in seen.values()) < 20
     assert seen["idlers"].probed.took_s

@@ -55,7 +55,7 @@ async def flood(
 
 
 async def _send_unsigned(port: int, path: str, size: int, chance: random.Random) -> str:
-    """Send a body in pieces until it is all sent, or the server says something; return the status."""
+    """Send a body in pieces until the server answers or the body ends; return the status."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     answer = asyncio.create_task(reader.readline())
     try:
@@ -74,7 +74,7 @@ async def _send_unsigned(port: int, path: str, size: int, chance: random.Random)
                 await writer.drain()
             return (await answer).decode("latin-1").strip().removeprefix("HTTP/1.1 ")[:3] or "closed"
     except (OSError, TimeoutError) as exc:
-        # It was refused while it was on its way, and the refusal was lost with the connection.
+        # The body was refused during the upload, and the answer was lost with the connection.
         return type(exc).__name__
     finally:
         answer.cancel()
@@ -88,12 +88,12 @@ async def _send_unsigned(port: int, path: str, size: int, chance: random.Random)
 async def sit(
     prepared: Prepared, server: ServerProcess, *, sockets: int, for_s: float, seed: int = 1
 ) -> tuple[list[Held], Probed]:
-    """Hold connections in every manner, while good deliveries arrive; disconnected clients reconnect."""
+    """Hold connections in each manner, while good deliveries arrive; disconnected clients reconnect."""
     async with a_client() as client:
         deliver = delivering(client, server.url, prepared.hook)
         async with probing(deliver, pid=server.process.pid, every_s=0.05) as probed:
             every = [*Manner]
-            # Of each so many; who comes first is chance.
+            # The same number of clients for each manner, in a random order.
             manners = [every[number % len(every)] for number in range(sockets)]
             random.Random(seed).shuffle(manners)  # noqa: S311  # no secret
             held = await asyncio.gather(*(_sit(prepared, server, manner, for_s=for_s) for manner in manners))
@@ -106,7 +106,7 @@ async def _sit(prepared: Prepared, server: ServerProcess, manner: Manner, *, for
     until = loop.time() + for_s
     while (left := until - loop.time()) > 0:
         one = await hold(server.port, prepared.hook, manner, for_s=left)
-        # Cut off by the end of the storm, it says nothing about the server.
+        # A connection that the end of the storm closes shows nothing about the server.
         if one.closed_after_s is not None or left >= for_s - 1:
             held.append(one)
         await asyncio.sleep(0.1)

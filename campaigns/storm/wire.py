@@ -1,4 +1,4 @@
-"""What strangers send beside requests, or too much of: trailers, bursts, heads, forms, bodies without an end."""
+"""Hostile input: trailers, bursts, large heads and forms, and bodies without an end."""
 
 import asyncio
 import contextlib
@@ -17,10 +17,10 @@ from contentsvc_core.testing import push_body
 
 MIB: Final = 1024 * 1024
 _PATIENCE_S: Final = 120.0
-#: How long the server may take to give memory back, in seconds: it looks once a second.
+#: The time within which the server must release memory, in seconds: it checks once a second.
 _AFTER_S: Final = 3.0
 _LARGEST: Final = 25 * MIB
-#: A delivery that takes room, in bytes.
+#: The size of a large delivery, in bytes.
 _GOOD: Final = 157 * 1024
 _FORM: Final = "Content-Type: application/x-www-form-urlencoded\r\n"
 
@@ -39,7 +39,7 @@ class Weathered:
 
     @property
     def grown_mb(self) -> float:
-        """Return by how much memory had grown at most."""
+        """Return the maximum growth of memory."""
         return self.most_mb - self.before_mb
 
     @property
@@ -49,7 +49,7 @@ class Weathered:
 
 
 async def trailers(_prepared: Prepared, server: ServerProcess, *, mib: int) -> Weathered:
-    """Send so many MiB of trailers, in fields of four bytes, one connection after the other."""
+    """Send trailers of the given number of MiB, in fields of four bytes, one connection after the other."""
     left = mib * MIB
 
     async def send() -> Counter[str]:
@@ -66,7 +66,7 @@ async def trailers(_prepared: Prepared, server: ServerProcess, *, mib: int) -> W
 
 
 async def bursts(_prepared: Prepared, server: ServerProcess, *, connections: int) -> Weathered:
-    """Send 256 KiB of requests at once on each of so many connections."""
+    """Send 256 KiB of requests at once on each of several connections."""
     burst = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 9_709
 
     async def send() -> Counter[str]:
@@ -77,7 +77,7 @@ async def bursts(_prepared: Prepared, server: ServerProcess, *, connections: int
 
 
 async def heads(_prepared: Prepared, server: ServerProcess, *, requests: int) -> Weathered:
-    """Send so many requests with 62 KB of fields each."""
+    """Send requests with 62 KB of fields each."""
     fields = "".join(f"X-Field-{number}: {'x' * 300}\r\n" for number in range(195))
     head = f"GET /nowhere HTTP/1.1\r\nHost: {LOOPBACK}\r\nConnection: close\r\n{fields}\r\n".encode()
 
@@ -125,7 +125,7 @@ async def idlers(prepared: Prepared, server: ServerProcess, *, connections: int,
 def delivering_large(
     client: httpx.AsyncClient, prepared: Prepared, server: ServerProcess
 ) -> Callable[[int], Awaitable[str | None]]:
-    """Return what sends good deliveries that are large."""
+    """Return a function that sends good large deliveries."""
 
     async def send(number: int) -> str | None:
         native = push_body(f"feat: lamp {number}", repository_id=prepared.hook.repository_id)
@@ -151,7 +151,7 @@ async def _weather(
             answer = await client.get(f"{server.url}/health/live")
             return None if answer.is_success else f"GET /health/live: {answer.status_code}"
 
-        # One of each first: modules imported with the first request are not growth.
+        # One request of each kind first: imports at the first request do not count as growth.
         for one in (probe, alive):
             if one is not None:
                 await one(-1)
@@ -168,7 +168,7 @@ async def _weather(
 
 
 async def _send(server: ServerProcess, head: bytes, piece: bytes, *, at_most: int) -> tuple[int, str]:
-    """Send a head, then pieces until it is enough or the server has answered; return how much, and the status."""
+    """Send a head, then pieces until a limit or the server's answer; return the sent bytes and the status."""
     reader, writer = await asyncio.open_connection(LOOPBACK, server.port)
     ended = asyncio.create_task(reader.read())
     sent = 0

@@ -255,5 +255,5 @@ class FailureBudget(Value, frozen=True, kw_only=True):
         return evolve(self, written=written, described=self.described + 1)
 
     def reported(self, count: int) -> "FailureBudget":
-        """Return the budget after a row has reported ``count`` omitted failures; negative: so many more are omitted."""
+        """Return the budget after a row has reported ``count`` omitted failures; a negative count adds omitted ones."""
         return evolve(self, left_out=self.left_out - count)

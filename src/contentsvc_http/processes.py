@@ -221,7 +221,7 @@ class _Supervisor:
 
 
 def restart_pause(times: int) -> float:
-    """Return the pause before the next start, in seconds, after so many quick ends in a row but the first."""
+    """Return the pause before the next start, in seconds, after ``times`` quick ends in a row."""
     # The exponent is bounded: a process that always ends has too many ends for a float after some hours.
     return min(_LAST_PAUSE_S, _FIRST_PAUSE_S * 2 ** min(times - 1, _DOUBLINGS))
 

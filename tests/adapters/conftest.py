@@ -15,7 +15,7 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Internet:
     connect: Any = anyio.connect_tcp
 
     async def connect_tcp(remote_host: str, remote_port: int, **options: Any) -> Any:
-        # Where the reader really goes, by number: below it is only the system.
+        # The lookup that the reader uses; only the system is below it.
         created.connected.append((remote_host, remote_port))
         local = created.at.get((remote_host, remote_port))
         if local is None:

@@ -1,4 +1,4 @@
-"""An internet of this process: names in a table, and public numbers that lead to servers here."""
+"""A fake internet of this process: a table of names, and public IP addresses that lead to local servers."""
 
 import asyncio
 import datetime as dt
@@ -48,7 +48,7 @@ def says(*answers: bytes) -> Serve:
 
 
 class Internet:
-    """Names, numbers, and what answers there."""
+    """Names, IP addresses, and their servers."""
 
     def __init__(self) -> None:
         self.names: dict[str, list[Sequence[str]]] = {}

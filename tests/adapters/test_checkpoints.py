@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log, copied beside the writer: bounded, off the commits, and never while it may begin again."""
+"""Checkpoints of SQLite beside the writer: bounded, outside of commits, and never while the log may restart."""
 
 import sqlite3
 import threading
@@ -63,7 +63,7 @@ def writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Writer]
     yield created
     created.checkpointer.stop()
     created.connection.close()
-    # The last one has left nothing behind.
+    # The last checkpoint has copied all frames.
     assert not created.log.exists()
 
 
@@ -102,7 +102,7 @@ def test_a_commit_that_the_thread_has_copied_begins_no_checkpoint(writer: Writer
     writer.settle()
     before = writer.checkpoints
 
-    # Only now the writer reports the commit.
+    # The writer reports the commit only now.
     writer.checkpointer.written(writer.connection, 100)
     writer.settle()
 
@@ -110,7 +110,7 @@ def test_a_commit_that_the_thread_has_copied_begins_no_checkpoint(writer: Writer
 
 
 def test_no_checkpoint_begins_without_a_commit_since_the_last_one_or_beside_another(writer: Writer) -> None:
-    """Else SQLite before 3.51.3 could lose commits while the log is restarted."""
+    """Otherwise SQLite before 3.51.3 could lose commits when the log restarts."""
     for number in range(400):
         writer.write(1 + number % 60)
         if number % 7 == 0:

@@ -35,7 +35,7 @@ def refused(answered: object) -> HostRefusal:
 async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostServer, host: RestCodeHost) -> None:
     known = RemoteRepository(id=REPOSITORY_ID, full_name=REPOSITORY, default_branch="trunk")
 
-    # However its name is written.
+    # With any spelling of its name.
     assert await host.repository("ACME/Lighthouse", token=None) == HostAnswer(value=known, status=200)
     assert await host.repository(REPOSITORY, token=TOKEN) == HostAnswer(value=known, status=200)
 
@@ -234,7 +234,7 @@ async def test_a_limit_in_time_is_that_of_all_calls_together(github: CodeHostSer
 
     assert (late, late.fault) == (too_late, HostFault.UNREACHABLE)
     assert "in time" in late.reason
-    # On a busy machine the time may be over before the first call arrives.
+    # On a busy machine, the time may be over before the first call arrives.
     assert len(github.requests) <= 1
     github.fault = None
     for again in (host, limited.within(5.0)):

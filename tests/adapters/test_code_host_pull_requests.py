@@ -1,4 +1,4 @@
-"""Pull requests over a real connection: by GraphQL, one by one, and every way in which it fails."""
+"""Pull requests over a real connection: by GraphQL, one by one, and with each kind of fault."""
 
 import json
 from collections.abc import Generator
@@ -66,7 +66,7 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     queries = [
         each.path for each in server.requests if "/pulls/" in each.path or not server.graphql or "graphql" in each.path
     ]
-    # Where there is no GraphQL, a server like GitHub's is asked for it first.
+    # A server like GitHub's without GraphQL is first asked for it.
     assert len(queries) == (-(-50 // BATCH) if server.graphql else ONE_BY_ONE + (not server.forge))
     assert len(server.connections) == 1
 
@@ -113,7 +113,7 @@ async def test_a_renamed_repository_is_followed(server: CodeHostServer, host: Re
 async def test_the_first_merged_pull_request_of_an_author_is_a_first_contribution(
     github: CodeHostServer, host: RestCodeHost
 ) -> None:
-    # Merged, an author is a contributor already: only the search tells.
+    # After the merge, the author counts as a contributor: only the search shows a first contribution.
     github.add(
         HostPull(number=1, author="old"),
         HostPull(number=2, author="new", merged=False),
@@ -156,7 +156,7 @@ async def test_a_rate_limit_ends_the_reading_and_keeps_the_results_before_it(
     server.add(*(evolve(_LAMP, number=number) for number in range(1, 31)))
     limit = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": limits_end()}
     if server.graphql:
-        # The first query is answered, the second one is not.
+        # The first query succeeds, and the second one fails.
         answer = server.answer
         server.answer = lambda request: (
             answer(request) if len(server.requests) == 1 else (403, {"message": "API rate limit exceeded"}, limit)
@@ -288,5 +288,5 @@ async def test_silence_ends_within_the_limit_of_all_calls(server: CodeHostServer
 
     assert answered.found == ()
     assert refused(answered).fault is HostFault.UNREACHABLE
-    # On a busy machine the time may be over before the first call arrives.
+    # On a busy machine, the time may be over before the first call arrives.
     assert len(server.requests) <= 1

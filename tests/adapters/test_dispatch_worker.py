@@ -1,4 +1,4 @@
-"""The worker that sends webhooks, with real receivers that answer when the test says so."""
+"""The worker that sends webhooks, with real receivers whose answers a test releases."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 ENDPOINTS = 19
-#: For each endpoint: with fewer, 19 endpoints would fill the share all the same.
+#: The messages of each endpoint: with fewer, 19 endpoints would also fill the share.
 MESSAGES = 2
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -27,7 +27,7 @@ class Receivers:
 
     def __init__(self) -> None:
         self.released = asyncio.Event()
-        #: Requests that came, and that are being held, by the first part of their path.
+        #: The received requests, and the waiting ones, by the first part of their path.
         self.came: Counter[str] = Counter()
         self.holding: Counter[str] = Counter()
         self.port = 0
@@ -102,7 +102,7 @@ async def test_slow_endpoints_of_one_organization_leave_most_places_to_the_other
 
         await quick.endpoint("/quick", messages=PER_ENDPOINT)
         worker.expect()
-        # All of these arrive while every message of Acme that was begun is still held.
+        # All of these arrive while the started messages of Acme still wait.
         await until(receivers.came, "quick", PER_ENDPOINT)
         assert receivers.came["slow"] == receivers.holding["slow"] == PER_ORGANIZATION
 

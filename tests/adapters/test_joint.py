@@ -1,4 +1,4 @@
-"""Transactions that are joined: together, each as if it were alone."""
+"""Joined transactions: each has the result that it would have alone."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from contentsvc_core.errors import StoreUnavailable, Unstorable
 
 
 class Store:
-    """Doubles numbers; some cannot be doubled, and while it is shut, calls wait."""
+    """Doubles numbers; some numbers fail, and calls wait while it is closed."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []

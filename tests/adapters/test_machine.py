@@ -1,4 +1,4 @@
-"""The adapters over the machine itself: clock and ids."""
+"""The adapters of the machine: clock and ids."""
 
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The writer that asks a model, against a server that speaks the protocol over real sockets, well and badly."""
+"""The writer with a model, against a server of the protocol over real sockets, with good and bad answers."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from contentsvc_core.testing import PlainSteps
 KEY: Final = "sk-hunter2-hunter2"
 ANSWER: Final = json.dumps({"title": "The beam turns", "markdown": "## Added\n\n- The beam turns.\n"})
 DRAFT: Final = Draft(title="The beam turns", markdown="## Added\n\n- The beam turns.\n")
-#: Short, so that nothing waits; long enough that only a real silence is one.
+#: The silence timeout in seconds: short for the test, but longer than the pauses of a busy machine.
 PATIENCE: Final = Patience(first_pause_s=0.001, silence_s=0.5)
 
 
@@ -153,7 +153,7 @@ def test_a_key_that_no_header_can_hold_is_refused_and_never_shown() -> None:
     ],
 )
 async def test_an_answer_that_is_not_whole_and_well_is_no_answer(pieces: list[bytes], message: str) -> None:
-    # One request: a begun answer may cost money, and the run has attempts of its own.
+    # One request: a started answer may cost money, and the run has attempts of its own.
     assert message in await fault_of(sent(*pieces))
 
 
@@ -188,7 +188,7 @@ async def test_a_server_that_stalls_is_given_up() -> None:
 
 
 async def test_a_server_that_is_slow_and_steady_is_heard_out() -> None:
-    # Longer than one silence may be, all in all.
+    # In total longer than the silence timeout.
     pieces = [*(event(part) for part in (ANSWER[:20], ANSWER[20:40], ANSWER[40:])), event(None, "stop"), DONE]
     async with model_server(slow(pieces, pause_s=0.25)) as server:
         assert await written(server.url, patience=Patience(silence_s=1.0)) == DRAFT

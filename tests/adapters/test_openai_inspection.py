@@ -1,4 +1,4 @@
-"""A model's Markdown comes out as text and links to web pages, for every renderer."""
+"""A model's Markdown becomes text and links to web pages, for each renderer."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.prompting import UnusableDraft
 
-#: A renderer that shows everything, as a reader of the Markdown may have one.
+#: A renderer with all features, as readers of the Markdown may have.
 CARELESS = MarkdownIt("commonmark", {"html": True})
 
 
@@ -29,7 +29,7 @@ def kinds(markdown: str) -> set[str]:
         ("![a](https://x.example/y.png)", "[a](https://x.example/y.png)"),
         ("a ` b <i>", "a ` b \\<i>"),
         ("```a`b\n<i>", "```a`b\n\\<i>"),
-        # An escaped backtick begins no code, though it looks so: everything is escaped then.
+        # An escaped backtick begins no code: the rest is escaped, too.
         ("\\`<i>` and `<b>`", "\\`\\<i>` and `\\<b>`"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The APIs of GitLab and Bitbucket over a real connection: which requests are made, and how answers are read."""
+"""The APIs of GitLab and Bitbucket over a real connection: requests and answers."""
 
 from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime

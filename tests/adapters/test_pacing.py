@@ -1,4 +1,4 @@
-"""How often a loop polls: rarely when it finds nothing, and soon after a notification."""
+"""The polling of loops: rare without results, and soon after a notification."""
 
 import asyncio
 from typing import Final

@@ -130,7 +130,7 @@ async def test_a_single_settlement_is_written_without_a_timer(monkeypatch: pytes
     monkeypatch.setattr(asyncio.get_running_loop(), "call_at", None)
     for number in range(1, 4):
         task = asyncio.create_task(settling_queue.settle(settling()))
-        # It asks; and the batch begins in the very next turn, and this lane one later.
+        # The lane asks; the batch begins in the next turn, and this lane in the turn after it.
         await turns(3)
         assert len(lane.batches) == number
         assert await task is Settled.AS_DECIDED
@@ -313,14 +313,14 @@ async def test_a_follower_is_a_duplicate_for_a_day(after: timedelta, answer: Set
     lane = ScriptedLane()
     assert await outcomes(asked(queue(lane), settling(), leader, follower)) == [Settled.AS_DECIDED] * 2 + [answer]
 
-    # The queue knows, and spares the lane the question.
+    # The queue knows the answer, so the lane does not query.
     assert [item.is_duplicate for item in lane.batches[2]] == [answer is Settled.ALREADY_CLAIMED]
 
 
 async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_others() -> None:
-    """The time of the take is unknown: for the last of these the claim is free again."""
+    """The time of the claim is unknown: for the last of these, the claim has ended."""
     lane = ScriptedLane()
-    # Two at the same time, and each of the others later than the one before.
+    # Two at the same time, and each other one later than the previous one.
     copies = [settling("d", at=START + timedelta(milliseconds=number)) for number in (0, *range(9))]
     lane.store.claims[copies[0].key] = copies[-1].at - DEDUPE_WINDOW
     lane.open.clear()
@@ -333,7 +333,7 @@ async def test_of_copies_that_find_their_claim_held_the_latest_decides_for_the_o
 
     assert answers == [Settled.ALREADY_CLAIMED] * 9 + [Settled.AS_DECIDED]
     assert lane.written[1:3] == [copies[0].id, copies[-1].id]
-    # The earlier one, the leader, the latest one with the leader's duplicate, and all the others in one batch.
+    # The earlier one, the leader, the latest one with the leader's duplicate, and the others in one batch.
     assert lane.sizes == [1, 1, 2, 7]
 
 
@@ -372,7 +372,7 @@ async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
     assert [item.settlement.id for batch in whole for item in batch] == [
         each.id for each in settlements if each.id not in bad
     ]
-    # By halves, not one by one.
+    # The batch is split in halves, not into single settlements.
     assert len(lane.batches) < 50
 
 
@@ -395,9 +395,9 @@ async def test_an_outage_fails_all_that_waited_and_is_not_bisected() -> None:
     answers = await outcomes(tasks)
 
     assert all(type(each) is StoreUnavailable and str(each) == "away" for each in answers)
-    # Each has an exception of its own: tracebacks do not grow together.
+    # Each has an exception of its own, so that no traceback grows.
     assert len({id(each) for each in answers}) == 10
-    # Copies that came before it was in the lane are not tried one by one; later ones are.
+    # Copies that arrived before it was in the lane are not tried one by one; later ones are.
     await outcomes(late)
     assert lane.sizes == [1, 2]
     away = False
@@ -480,7 +480,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
     lane.open.set()
     answers = await outcomes(tasks)
     assert [type(each) is StoreUnavailable for each in answers] == [False, False, True, False, True]
-    # One that is larger than all the room is not refused for ever.
+    # A settlement that is larger than the room is accepted when the queue is empty.
     assert await of.settle(settling(note="x" * 101)) is Settled.AS_DECIDED
     assert await outcomes(asked(of, settling(note="x" * 100))) == [Settled.AS_DECIDED]
 

@@ -1,4 +1,4 @@
-"""The shares of organizations: how much runs at once, in which order, and what a cancelled call leaves behind."""
+"""The shares of organizations: concurrency, order, and cancelled calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ from contentsvc_core.errors import Overloaded
 
 
 class Work:
-    """Pieces of work that end when the test says so."""
+    """Pieces of work that a test ends."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -89,7 +89,7 @@ async def test_a_full_queue_refuses_its_organization_and_no_other() -> None:
     assert work.begun == ["a0", "b0"]
     await work.end("a0", "a1", "b0")
     assert [await call for call in calls] == ["a0", "a1", "b0"]
-    # The refused call has left nothing behind.
+    # The refused call holds no place.
     calls = [asyncio.create_task(share("org_a", work(name))) for name in ("a3", "a4")]
     await settled()
     await work.end("a3", "a4")
@@ -119,7 +119,7 @@ async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_pla
     await settled()
 
     work.gates["a0"].set()
-    # Until the end of a0 has admitted a1, which has not gone on yet.
+    # The end of a0 has admitted a1, which has not continued yet.
     while not calls[0].done():
         await asyncio.sleep(0)
     calls[1].cancel()
@@ -197,7 +197,7 @@ async def test_work_in_all_places_leaves_threads_for_everything_else() -> None:
                 asyncio.ensure_future(share(organization, lambda: asyncio.to_thread(hold)))
                 for _ in range(PER_ORGANIZATION)
             ]
-    # Would wait for ever, were all threads held.
+    # With all threads occupied, this would never end.
     assert await asyncio.to_thread(lambda: "free") == "free"
     release.set()
     assert all(await asyncio.gather(*held))

@@ -16,7 +16,7 @@ from contentsvc_core.ports.brands import NotRead, SiteFault
 
 @final
 class DeadServers:
-    """The system, of which questions for some names get no answer until they are let go."""
+    """A resolver in which queries for some names wait until a test releases them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.hosts: list[str] = []
@@ -37,9 +37,9 @@ async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pyte
     reader = HttpSiteReader(total_s=0.05)
     loop = asyncio.get_running_loop()
     try:
-        # More than the loop has threads for such questions, whichever loop it is.
+        # More queries than the threads that any loop has for them.
         found = await asyncio.gather(*(reader.read(f"http://site{number}.example/") for number in range(40)))
-        # What else is reached by name: the database, the model server, the code hosts.
+        # Other names: the database, the model server, the code hosts.
         async with asyncio.timeout(5):
             assert await loop.getaddrinfo("127.0.0.1", 80)
             assert await loop.run_in_executor(None, socket.getaddrinfo, "127.0.0.1", 80)

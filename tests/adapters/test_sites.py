@@ -138,7 +138,7 @@ async def test_an_unknown_name_is_refused_and_a_silent_name_server_is_a_passing_
 
     refused(await internet.reader().read("http://nobody.example/"), "there is no public site 'nobody.example'")
     refused(await HttpSiteReader(resolve=silent).read("http://acme.example/"), "looked up", fault=SiteFault.PASSING)
-    # Not even a question: no name server knows such a label.
+    # Without a query: no name server knows such a label.
     refused(await internet.reader().read(f"http://{'ä' * 60}.example/"), "there is no public site")
 
 
@@ -185,7 +185,7 @@ async def test_an_endless_page_is_read_as_far_as_is_of_use(internet: Internet) -
 
     assert isinstance(found, SitePage)
     assert len(found.html) == MAX_PAGE
-    # What the sockets' buffers take, and no more.
+    # Only what fits into the sockets' buffers.
     assert sent["bytes"] < 64 * MAX_PAGE
 
 
@@ -228,7 +228,7 @@ async def test_a_site_that_drips_is_left_after_the_whole_time(internet: Internet
     async def drip(_request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(begin)
         while True:
-            # Each piece comes well within every other limit.
+            # Each piece arrives within all other limits.
             writer.write(b"a")
             await writer.drain()
             await asyncio.sleep(0.02)
@@ -309,7 +309,7 @@ async def test_a_secure_site_does_not_lead_to_an_insecure_one(internet: Internet
         internet.serving(says(redirect("https://acme.example/"))),
     ):
         refused(await internet.reader(tls=client).read("https://acme.example/"), "from https to http")
-        # The other way round is how most sites begin.
+        # Most sites begin with the reverse redirect.
         refused(await internet.reader(tls=client).read("http://acme.example/"), "from https to http")
 
     assert internet.connected == [(PUBLIC, 443), (PUBLIC, 80), (PUBLIC, 443)]

@@ -79,7 +79,7 @@ async def test_the_retry_after_of_an_answer_is_read(
     "url", ["https://169.254.169.254/latest/", "https://localhost/", "https://127.0.0.1/", "http://acme.example/"]
 )
 async def test_an_address_that_may_not_be_named_is_not_even_looked_up(internet: Internet, url: str) -> None:
-    # It was let in once, by an operator's setting that is another one by now.
+    # An earlier setting of the operator allowed it.
     not_sent(await internet.sender().send(url, HEADERS, BODY), "nothing was sent: the address must")
     assert internet.looked_up == internet.connected == []
 
@@ -116,7 +116,7 @@ async def test_a_certificate_of_another_name_is_refused(internet: Internet, tmp_
 async def test_missing_authorities_are_a_fault_of_this_server_until_their_file_is_there(
     internet: Internet, tls: tuple[ssl.SSLContext, ssl.SSLContext], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Whatever this run keeps of the client's own function: it loads the file as the client does.
+    # The client's own function is replaced in this run: this one loads the file as the client does.
     missing = str(tmp_path / "missing.pem")
     monkeypatch.setattr(httpx, "create_ssl_context", lambda: ssl.create_default_context(cafile=missing))
     sender = HttpWebhookSender(resolve=internet.resolve)

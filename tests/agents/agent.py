@@ -1,4 +1,4 @@
-"""An agent in this process: the SDK's own client, on the server of one caller's key."""
+"""An agent in this process: the SDK's client, with the key of one caller."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ class Agent:
         return await self.client.call_tool(tool, arguments)
 
     async def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that is to succeed; the client has checked its answer against the tool's schema."""
+        """Call a tool successfully; the client checks the answer against the tool's schema."""
         result = await self.result(tool, **arguments)
         assert not result.is_error, text_of(result)
         answer = result.structured_content
@@ -42,7 +42,7 @@ class Agent:
         return answer
 
     async def refusal(self, tool: str, **arguments: Any) -> str:
-        """Call a tool that must refuse; return its message."""
+        """Call a tool that refuses; return its message."""
         result = await self.result(tool, **arguments)
         assert result.is_error
         assert result.structured_content is None

@@ -1,4 +1,4 @@
-"""The tools as agents see them, kept in a file; ``python -m tests.agents.snapshot`` writes it anew."""
+"""A file with the tools as agents see them; ``python -m tests.agents.snapshot`` writes it again."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``/mcp`` in this process: where it is served, and for whom."""
+"""``/mcp`` in this process: its route and its access."""
 
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ async def sent(caller: Caller, message: dict[str, Any], **headers: str) -> Any:
 
 
 async def test_each_message_is_independent(acme: Caller) -> None:
-    """Any node may answer: nothing is kept of the first message that the second one would need."""
+    """Any node may answer: no message depends on an earlier one."""
     hello = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},

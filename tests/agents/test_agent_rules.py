@@ -14,7 +14,7 @@ from contentsvc_core import IssuedKey, Scope, StoreUnavailable
 from contentsvc_mcp.tools import TOOLS
 from contentsvc_mcp.untrusted import NOTICE
 
-#: A call of each tool that a key without rights, or of another organization, may try.
+#: A call of each tool, for keys without scopes or of another organization.
 CALLS: Final[dict[str, dict[str, Any]]] = {
     "search_context": {"query": "lamp"},
     "read_context": {"customId": "codehost:1:d-1"},
@@ -74,7 +74,7 @@ async def test_a_key_can_list_and_call_only_the_tools_of_its_scopes(
             for tool in TOOLS:
                 result = await agent.result(tool.name, **filled(CALLS[tool.name], names))
                 assert (text_of(result) == message) is (tool.scope is not scope), tool.name
-        # What the writing key has done is undone for the next.
+        # The effects of the writing key are undone for the next key.
         names["VERSION"] = "old"
 
 
@@ -94,7 +94,7 @@ async def test_objects_of_another_organization_are_not_found(
 
 async def test_calls_count_in_the_limits_of_the_api(acme: Caller, names: dict[str, str]) -> None:
     async with agent_of(acme) as agent:
-        # One was counted already, one is asked for over HTTP.
+        # One call was already counted, and one is made over HTTP.
         answer = await acme("POST", "/v1/posts/generate", {"contentType": "changelog"})
         assert answer.headers["RateLimit-Remaining"] == "8"
         for _ in range(8):

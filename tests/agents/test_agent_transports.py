@@ -1,4 +1,4 @@
-"""Agents over both transports, by the SDK's own client: real processes, a real SQLite file; and refusals."""
+"""Agents over both transports, by the SDK's client: real processes, a real SQLite file, and refusals."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from tests.server_process import COMMAND, PLAIN, Installation
 
 pytestmark = pytest.mark.slow("starts agents over standard input, and servers")
 
-#: What clients spoke before messages stood alone.
+#: The earlier protocol, with sessions.
 MODES: Final = ("auto", "legacy")
 
 
@@ -69,7 +69,7 @@ async def test_an_agent_that_starts_the_command(at: Place) -> None:
         assert await agent.refusal("read_post", postId="x" * 65) == (
             "Invalid arguments of read_post: postId must have at most 64 characters"
         )
-        # Revoked meanwhile: it opens nothing any more.
+        # The key was revoked, and is refused now.
         key = at.installation.command("key", "issue", "--organization", "acme", "--scope", "read")
     async with over_stdio(evolve(at, key=key["key"]), "auto") as agent:
         await agent("list_posts")
@@ -145,10 +145,10 @@ def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: Place)
     assert error_of([0] * 10_001) == refused
     assert error_of({str(n): 1 for n in range(10_001)}) == refused
     assert error_of([""] * 30_000) == refused
-    # Of U+2200, the bytes in UTF-16 have a quotation mark.
+    # The UTF-16 bytes of U+2200 contain a quotation mark.
     for encoding in ("utf-16", "utf-16-le", "utf-32-be"):
         assert error_of(["\u2200", *[0] * 30_000], encoding, "2026-06-30") == "A message must be JSON in UTF-8"
-    # Texts have as many commas and brackets as they like.
+    # Texts may have any number of commas and brackets.
     assert error_of('[{,"' * 10_000)["message"] == "Method not found"
 
 

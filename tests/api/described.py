@@ -1,4 +1,4 @@
-"""The service with one of everything, called by its own OpenAPI document."""
+"""The service with one object of each kind, called by its own OpenAPI document."""
 
 import asyncio
 import importlib
@@ -28,7 +28,7 @@ OF_BODIES: Final = "negative_data_rejection"
 @final
 @frozen(kw_only=True)
 class Subject:
-    """A service that has one of everything, and its document as schemathesis reads it, which has no types."""
+    """A service with one object of each kind, and its document in schemathesis, which has no types."""
 
     world: ApiWorld
     caller: Caller
@@ -39,7 +39,7 @@ class Subject:
 
 @cache
 def subject() -> Subject:
-    # Here and not above: of the processes that run tests one pays for it.
+    # Imported here, so that only one of the test processes pays for it.
     schemathesis: Any = importlib.import_module("schemathesis")
     known: Any = importlib.import_module("schemathesis.checks")
     known.load_all_checks()
@@ -91,7 +91,7 @@ def try_operation(
         _call(case)
         on_call()
         if operation.path in ids:
-            # Once more on a thing that is there: an id that was made up leads no further than to 404.
+            # Repeated with an existing id: a generated id only leads to 404.
             case.path_parameters[operation.path.partition("{")[2].partition("}")[0]] = ids[operation.path]
             _call(case)
             on_call()
@@ -99,13 +99,13 @@ def try_operation(
     try:
         (called if seeded is None else seed(seeded)(called))()
     except Unsatisfiable:
-        # What takes nothing at all cannot be given anything wrong.
+        # An operation without input has no invalid input.
         takes = [*operation.body, *operation.path_parameters, *operation.query]
         assert (mode, takes) == ("negative", []), operation.label
 
 
 def _call(case: Any) -> None:
-    # A minute later: this is not about the limits, whose answers have a test of their own.
+    # A minute later: limits have tests of their own.
     subject().world.clock.advance(timedelta(minutes=1))
     headers = {"Authorization": f"Bearer {subject().caller.key}"}
     names = (*CHECKS, OF_BODIES) if case.operation.body else CHECKS

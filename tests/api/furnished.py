@@ -1,4 +1,4 @@
-"""An organization that has one of everything."""
+"""An organization with one object of each kind."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -23,7 +23,7 @@ _CHANGELOG_PATHS: Final = tuple(
 
 
 async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
-    """Create one of everything for an organization; return the ids, by the path of the operation that takes each."""
+    """Create one object of each kind for an organization; return the ids, by the path of their operation."""
     await caller.push("d-1", "feat: a lamp")
     await caller.release("d-2", "v1.0.0")
     brand = await _brand(world, caller)
@@ -60,7 +60,7 @@ async def furnish(world: ApiWorld, caller: Caller) -> dict[str, str]:
         caller, "/v1/webhook-endpoints", {"url": "https://acme.example/hook", "eventTypes": ["post.published"]}
     )
     changelog = await _created(caller, "/v1/changelogs", {"slug": f"{caller.organization.slug}-lens", "title": "Lens"})
-    # So that nothing that is written from now on is of the same moment.
+    # So that later rows have another time.
     world.clock.advance(timedelta(seconds=1))
     post = (await caller("GET", "/v1/posts?status=draft,published")).json()["posts"][0]
     entry = (await caller("GET", "/v1/webhook-logs")).json()["logs"][0]

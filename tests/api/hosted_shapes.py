@@ -1,6 +1,6 @@
-"""What clients of the hosted product require of answers, written down from the fields that the product documents.
+"""The answers that clients of the hosted product require, from the product's documented fields.
 
-A field without a default is required. Fields beyond these are allowed: clients drop them.
+A field without a default is required. Further fields are allowed: clients ignore them.
 """
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -121,7 +121,7 @@ class StartedJob(Answer):
 class FollowedJob(_Shape):
     job: Job
     events: list[JobEvent]
-    #: The only answer without one.
+    #: The only answer without an organization.
     organization: UnsetType = UNSET
 
 
@@ -193,7 +193,7 @@ class Targets(_Shape):
 class OutputConfig(_Shape):
     brand_voice_id: str | UnsetType = UNSET
     publish_destination: Literal["webflow", "framer", "custom"] | UnsetType = UNSET
-    #: This service's own name of ``brandVoiceId``: a client that changes one of the two and sends both is refused.
+    #: This service's name of ``brandVoiceId``: a client that changes one of the two and sends both is refused.
     brand_identity_id: UnsetType = UNSET
 
 
@@ -274,11 +274,11 @@ class RateLimited(_Shape):
     error: Literal["Rate limit exceeded"]
     limit: _Number
     remaining: Annotated[int, Meta(ge=0, le=0)]
-    #: In milliseconds: later than 2001, also of a clock that is set by hand.
+    #: A time in milliseconds: later than 2001, also with a manual clock.
     reset: Annotated[int, Meta(ge=10**12)]
 
 
-#: By operation, as ``METHOD path``: the status of a success and what its body is. ``GET /v1/status`` is not among them:
+#: The status and the body's type of a success, by ``METHOD path``. ``GET /v1/status`` is missing:
 #: clients expect the product's name there.
 SUCCESSES: Final[dict[str, tuple[int, type[Struct]]]] = {
     "GET /v1/posts": (200, Posts),

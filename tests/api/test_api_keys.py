@@ -8,7 +8,7 @@ from tests.api.world import ApiWorld, Caller
 
 async def test_a_use_is_noted_and_a_refused_one_is_not(world: ApiWorld, acme: Caller) -> None:
     async def used() -> object:
-        # It is noted beside the answer.
+        # The time is stored after the answer.
         await asyncio.gather(*(task for task in asyncio.all_tasks() if task is not asyncio.current_task()))
         key = await world.stores.keys.key(acme.record.prefix)
         assert key is not None

@@ -1,4 +1,4 @@
-"""``/v1/changelogs``: what programs set up of public changelogs."""
+"""``/v1/changelogs``: the settings of public changelogs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""``/v1/context`` over HTTP: searching what happened, and a record whole."""
+"""``/v1/context`` over HTTP: searching records, and reading one."""
 
 from typing import Any
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: each answer to generated requests is in it. Its page loads nothing from elsewhere."""
+"""The OpenAPI document has each answer to generated requests. Its page loads nothing from other hosts."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from contentsvc_core.refusals import validation_fault
 from contentsvc_core.usecases.reconcile import BY_HAND
 from contentsvc_http.field_descriptions import FIELDS
 
-#: A campaign sends many more (``make fuzz``).
+#: The number of requests; a campaign sends many more (``make fuzz``).
 EXAMPLES: Final = 4
 
 
@@ -67,7 +67,7 @@ async def test_the_example_of_each_body_is_accepted(world: ApiWorld) -> None:
     for method, path in sorted(examples, key=lambda each: "integrations" not in each[1]):
         named = re.sub(r"\{\w+\}", ids.get(path, ""), path)
         answer = await caller(method, named, examples[method, path])
-        # Missed deliveries are asked for with a token, which the integration lacks.
+        # Missed deliveries need a token, which the integration lacks.
         accepted = answer.is_success or answer.json() == {"error": BY_HAND.message()}
         assert accepted, f"{method} {path}: {answer.text}"
 

@@ -97,7 +97,7 @@ async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller
         b"",
         b"{",
         b'{"contentType": "changelog", "x": ' + b"[" * 100_000,
-        # Well-formed, and deeper than the decoder of any version of Python goes.
+        # Well-formed, and deeper than the limit of each version of Python's decoder.
         b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
 )

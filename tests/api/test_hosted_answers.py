@@ -1,4 +1,4 @@
-"""Every answer is in the document of the running setting; with ``CONTENTSVC_HOSTED_CLIENT`` clients can read it."""
+"""Each answer is in the document of its setting; with ``CONTENTSVC_HOSTED_CLIENT``, hosted clients can read it."""
 
 import json
 from collections.abc import AsyncGenerator, Generator
@@ -27,7 +27,7 @@ from contentsvc_core.ports import CodeHost, Stores
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
 from contentsvc_http.settings import Settings
 
-#: Statuses that the tour hears of some operation.
+#: Statuses that the tour gets from some operation.
 STATUSES: Final = {200, 201, 202, 400, 401, 403, 404, 409, 412, 413, 415, 429}
 _EVERY_OPERATION: Final = pytest.mark.slow("asks for every operation once more")
 
@@ -117,7 +117,7 @@ async def test_every_success_has_an_example_that_is_as_documented() -> None:
 
     for each in examples:
         _check_documented(document, each)
-    # The schemas of the probes say it all.
+    # The schemas of the probes are sufficient.
     lacking = {operation for operation, _, _ in operations} - {each.operation for each in examples}
     assert lacking == {"GET /health/live", "GET /health/ready"}
 

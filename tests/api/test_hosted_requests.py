@@ -1,4 +1,4 @@
-"""Requests of clients of the hosted product, as they are on the wire, with and without the setting for them."""
+"""Requests of clients of the hosted product, byte for byte, with and without their setting."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import nullcontext
@@ -69,7 +69,7 @@ async def make_brand(acme: Caller) -> BrandIdentity:
 async def make_posts(acme: Caller, *kinds: str) -> list[dict[str, Any]]:
     """Create a draft of each content type; return the posts, oldest first."""
     await acme.push("d-1", "feat: a lamp")
-    # A window ends before the moment in which it is asked for.
+    # A window ends before the time of its request.
     acme.world.clock.advance(timedelta(milliseconds=1))
     for kind in kinds:
         assert (await acme("POST", GENERATE, {"contentType": kind})).status_code == 202
@@ -102,7 +102,7 @@ async def test_requests_of_hosted_clients_are_taken_with_the_setting_and_refused
     post, integration = f"/v1/posts/{posts[0]['id']}", connected["id"]
 
     async def taken(method: str, path: str, body: dict[str, Any], *, field: str) -> Any:
-        """Send a request that is taken with the setting; without, the refusal names the field."""
+        """Send a request that is accepted with the setting; without it, the refusal names the field."""
         answer = await acme(method, path, body)
         assert answer.is_success if hosted else answer.status_code == 400, answer.text
         assert hosted or field in answer.json()["error"], answer.text
@@ -418,7 +418,7 @@ async def test_unsupported_fields_are_refused_by_name(hosted: ApiWorld) -> None:
 
     assert [(await acme("GET", path)).json() for path in current] == before
     assert await hosted.stores.ledger.runs(acme.organization.id) == []
-    # Instructions without text ask for nothing.
+    # Empty instructions have no effect.
     blank = await acme("PATCH", current["/v1/schedules"], {"outputConfig": {"instructions": ""}})
     assert blank.status_code == 200, blank.text
 
@@ -446,12 +446,12 @@ async def test_sending_back_the_read_object_keeps_the_house_style(
     acme = await hosted.caller(f"Kept {kind}")
     body = new(targets={"repositoryIds": [str(acme.repository_id)]})
     created_body = (await acme("POST", path, body | {"outputConfig": {"houseStyle": {"links": False}}})).json()[kind]
-    # The same again without a house style: the two are duplicates once the first one has none.
+    # The same without a house style: both are duplicates when the first one has none.
     assert (await acme("POST", path, body)).status_code == 201
     assert created_body["outputConfig"] is None
     one = f"{path}/{created_body['id']}"
 
     changed = await acme("PATCH", one, body | {"outputConfig": created_body["outputConfig"]})
     assert changed.status_code == 200, changed.text
-    # Taken away by name alone.
+    # Removed only by its name.
     assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).status_code == 409

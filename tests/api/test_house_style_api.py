@@ -71,7 +71,7 @@ async def test_a_trigger_and_a_schedule_may_differ(acme: Caller, path: str, name
     assert kept["outputConfig"] == {"houseStyle": WHOLE}
     less = (await acme("PATCH", one, {"outputConfig": {"houseStyle": {"links": False}}})).json()[name]
     assert less["outputConfig"] == {"houseStyle": {"links": False}}
-    # Without it, the trigger would do what the first one does.
+    # Without it, the trigger would equal the first one.
     assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).status_code == 409
     await acme("DELETE", f"{path}/{plain['id']}")
     assert (await acme("PATCH", one, {"outputConfig": {"houseStyle": None}})).json()[name]["outputConfig"] is None

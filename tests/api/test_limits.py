@@ -1,4 +1,4 @@
-"""The limits of the operations that there are: in force, and in the OpenAPI document."""
+"""The limits of operations: their effect, and their documentation in OpenAPI."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def told(response: httpx.Response) -> dict[str, str]:
 async def test_each_row_of_the_table_is_an_operation_that_is_limited(world: ApiWorld, acme: Caller, rate: Rate) -> None:
     path = rate.template.replace("{postId}", "post_unknown").replace("{endpointId}", "whe_unknown")
 
-    # With a key and without, and however it ends: this body is always wrong. A search has none.
+    # With and without a key, for any result: this body is always invalid. A search has no body.
     for ask, status in ((acme, 2 if rate is SEARCHING else 4), (world.send, 401)):
         response = await ask(rate.method, path, content=b"{")
         assert str(response.status_code).startswith(str(status))

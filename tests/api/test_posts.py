@@ -1,4 +1,4 @@
-"""``/v1/posts`` over HTTP: one post read, changed and deleted, and the list's filters."""
+"""``/v1/posts`` over HTTP: reading, changing and deleting a post, and the list's filters."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ LIST = "/v1/posts"
 
 @pytest.fixture
 async def post(world: ApiWorld, acme: Caller) -> dict[str, Any]:
-    """A post that a push has made."""
+    """Return a post of a push."""
     await acme("POST", "/v1/event-triggers", {"targets": {"repositoryIds": [acme.repository_id]}})
     await acme.push("d-1", "feat: a lamp")
     await world.perform()
@@ -52,12 +52,12 @@ async def test_a_changed_post_is_rendered_again_with_a_new_tag(acme: Caller, pos
     assert "javascript:" not in body["content"].replace("[x](javascript:alert(1))", "")
     kept = ("id", "contentType", "sourceMetadata", "createdAt")
     assert {name: body[name] for name in kept} == {name: post[name] for name in kept}
-    # The clock has not moved: the versions differ all the same.
+    # The clock has not moved, but the versions differ.
     assert body["updatedAt"] > post["updatedAt"]
     assert changed.headers["ETag"] not in {before, ""}
     read = await acme("GET", path)
     assert (read.json(), read.headers["ETag"]) == (changed.json(), changed.headers["ETag"])
-    # One field alone leaves the others.
+    # A single field leaves the others unchanged.
     drafted = (await acme("PATCH", path, {"status": "draft"})).json()["post"]
     assert drafted == {**body, "status": "draft", "updatedAt": drafted["updatedAt"]}
 

@@ -16,7 +16,7 @@ from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_core import Scope
 
 _PARAMETER = re.compile(r"\{[^}]+\}")
-#: A body that each operation with one would take, were the thing there.
+#: A body that each operation would accept for an existing object.
 BODIES: dict[str, Any] = {
     "/v1/integrations/{integrationId}": {"enabled": True},
     "/v1/posts/{postId}": {"title": "Mine now"},
@@ -98,7 +98,7 @@ async def test_objects_of_another_organization_are_not_found_and_stay_unchanged(
     assert len(tried) >= 15
     assert await _rows(database, other.organization.id) == before
 
-    # The same calls with ids of one's own are let through: else the matrix would prove nothing.
+    # The same calls with own ids succeed: otherwise the matrix would prove nothing.
     for method, path, operation in documented:
         if method == "GET" or (method == "PATCH" and "requestBody" in operation):
             answer = await acme(method, _at(path, own[path]), BODIES[path] if method == "PATCH" else None)

@@ -1,4 +1,4 @@
-"""``/v1/webhook-logs`` over HTTP: the list, and processing a delivery once more."""
+"""``/v1/webhook-logs`` over HTTP: the list, and replays of deliveries."""
 
 import asyncio
 from datetime import timedelta
@@ -24,7 +24,7 @@ async def logs(acme: Caller, **parameters: Any) -> list[dict[str, Any]]:
 
 
 async def noted(acme: Caller, number: int, **fields: Any) -> LogEntry:
-    """Write an entry of another kind than deliveries leave."""
+    """Write an entry of another kind than those of deliveries."""
     entry = LogEntry(
         id=f"log_{number}",
         organization_id=acme.organization.id,
@@ -70,7 +70,7 @@ async def test_the_log_is_listed_newest_first_with_the_specified_fields(world: A
     assert await logs(acme, status="failed, pending") == [failed, pending]
     assert await logs(acme, integrationId="int_gone,int_other", status="failed") == [failed]
     assert await logs(acme, integrationId=acme.connection.integration.id) == [processed]
-    # One that is unknown, or another organization's, has no entries here.
+    # An unknown integration, or that of another organization, has no entries here.
     assert await logs(await world.caller("Other"), integrationId=acme.connection.integration.id) == []
     second = (await acme("GET", PATH, params={"limit": "2", "page": "2"})).json()
     assert second["logs"] == [processed]

@@ -16,9 +16,9 @@ from contentsvc_core.ports.brands import NotRead, SitePage
 
 _TEXT: Final = {"Content-Type": "text/plain"}
 _GITHUB_ID: Final = 4242
-#: More than an operation takes.
+#: A body over the limit of an operation.
 _LARGE: Final = b" " * (2 * 1024 * 1024)
-#: More requests in a minute than an operation takes that is asked until it is limited.
+#: More requests than the limit of an operation per minute.
 _MOST: Final = 11
 
 
@@ -66,10 +66,10 @@ class _Tourist:
         return answer.json()
 
     async def refused(self, operation: str, *, taking: object = None, unknown: Mapping[str, str] | None = None) -> None:
-        """Collect the refusals that do not depend on stored data."""
+        """Collect the refusals without stored data."""
         ids = unknown or {}
         caller = self._caller
-        # This is not about the limits.
+        # Without limits.
         self._world.clock.advance(timedelta(minutes=1))
         method, path = operation.split()
         anonymous = await caller.world.send(method, _filled(path, ids), **({} if taking is None else {"json": taking}))
@@ -105,7 +105,7 @@ def _filled(path: str, ids: Mapping[str, str]) -> str:
 
 
 async def tour(world: ApiWorld) -> list[TourAnswer]:
-    """Return an answer of every status that each operation has, of an organization with one of everything.
+    """Return an answer of each status of each operation, for an organization with one object of each kind.
 
     The world needs a code host for GitHub, and a mail server in its settings.
     """
@@ -124,7 +124,7 @@ async def tour(world: ApiWorld) -> list[TourAnswer]:
 
 
 async def _lists(world: ApiWorld, tourist: _Tourist) -> None:
-    """Request every resource whose path names nothing."""
+    """Request each resource with an unknown id."""
     document = (await world.send("GET", "/schema/openapi.json")).json()
     for path, item in document["paths"].items():
         if "{" not in path and item.get("get", {}).get("security"):
@@ -272,7 +272,7 @@ async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: 
     await call(create, 409, new)
     await call(create, 400, {**new, "targets": {"repositoryIds": ["99"]}})
     await tourist.refused(create, taking=new)
-    # Started by every event, and without a brand identity.
+    # For all events, and without a brand identity.
     other = {"sourceType": "github_webhook", "targets": targets, "outputType": "linkedin_post"}
     second = {"triggerId": (await call(create, 201, other))["eventTrigger"]["id"]}
     await call("PATCH /v1/organization", 200, {"timeZone": "Europe/Berlin"})
@@ -318,7 +318,7 @@ async def _brands(world: ApiWorld, tourist: _Tourist, brand: str) -> None:
 
 
 async def _own_operations(tourist: _Tourist, ids: Mapping[str, str]) -> None:
-    """Hear operations that the hosted product does not have."""
+    """Collect answers of operations that the hosted product does not have."""
     call, endpoint = tourist.call, {"endpointId": ids["/v1/webhook-endpoints/{endpointId}"]}
     await call("POST /v1/webhook-endpoints", 201, {"url": "https://acme.example/other"})
     await call("GET /v1/webhook-endpoints/{endpointId}", 200, ids=endpoint)

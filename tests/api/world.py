@@ -1,4 +1,4 @@
-"""The whole of ``/v1``, and the dashboard, in this process, over memory stores, with a clock that is set by hand."""
+"""``/v1`` and the dashboard in this process, over memory stores, with a manual clock."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -30,16 +30,16 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.process import front_of
 
-#: What an operation with a body is called with.
+#: The content types of operations with a body.
 JSON = {"Content-Type": "application/json"}
 SEALER = FernetSealer("a secret of at least 32 characters")
 
 
-#: No id comes twice in a process: what a use case remembers of one world says nothing of the next one.
+#: Ids are unique in a process, so that caches of use cases never mix two worlds.
 _IDS: Final = CountingIds()
 #: The world whose request is being answered.
 _ANSWERING: Final = ContextVar["ApiWorld"]("answering")
-#: The world that was asked last.
+#: The world of the last request.
 _answered: Final[deque["ApiWorld"]] = deque(maxlen=1)
 
 
@@ -192,13 +192,13 @@ class ApiWorld:
 
     async def send(self, method: str, path: str, **request: Any) -> httpx.Response:
         client: tuple[str, int] = request.pop("client", ("127.0.0.1", 123))
-        # The transport would raise what the server answers; the real one does not.
+        # The transport would raise exceptions that a real server answers.
         transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False, client=client)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as browser:
             return await browser.request(method, path, **request)
 
     async def perform(self, sites: SiteReader | None = None) -> None:
-        """Perform every run that is due, a moment later."""
+        """Perform all due runs, a moment later."""
         self.clock.advance(timedelta(milliseconds=1))
         stores = self.stores
         reader = None

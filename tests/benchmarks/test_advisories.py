@@ -1,4 +1,4 @@
-"""What the tool says of advisories is read as it was meant; silence is no good news."""
+"""The output of the audit tool is read correctly; a missing answer is not a good one."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The history that changelog writers are compared over: the same one for the same seed, and as projects have them."""
+"""The generated history for the comparison of changelog writers: deterministic and realistic."""
 
 import subprocess
 from collections import Counter
@@ -40,7 +40,7 @@ def test_both_sides_are_given_the_same_commits() -> None:
     events = brief_of(pushes).chapters[0].events
     assert [commit.message for event in events if isinstance(event, Push) for commit in event.commits] == messages
     assert [event.tag_name for event in events if isinstance(event, Release)] == ["v1.1.0", "v1.2.0"]
-    # As a log tells them: the newest first.
+    # As in a log, newest first.
     assert [commit["message"] for stretch in stretches for commit in stretch] == messages[::-1]
     assert [stretch[0]["tag"] for stretch in stretches] == [None, "v1.2.0", "v1.1.0"]
 
@@ -72,6 +72,6 @@ def test_the_repository_holds_the_history_and_the_command_equals_the_call(tmp_pa
     page = changelog(tmp_path)
     draft = write_changelog(brief_of(pushes))
     assert draft is not None
-    # The commits have other hashes there, and nothing else differs that is counted.
+    # The commits have other hashes there; nothing else differs.
     assert page.count("\n- ") == draft.markdown.count("\n- ") > 30
     assert "## [v1.1.0]" in page

@@ -43,7 +43,7 @@ class _Server:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
                 body = await reader.readexactly(length)
-                # One at a time, as a server with one core has it.
+                # One at a time, as on a server with one core.
                 async with self._free:
                     self.heads.append(head)
                     self.bodies.append(body)

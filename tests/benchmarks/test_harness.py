@@ -1,4 +1,4 @@
-"""The harness in earnest, for a moment: real processes, real deliveries, rows counted."""
+"""The harness in a short real run: processes, deliveries and counted rows."""
 
 import os
 import time
@@ -26,7 +26,7 @@ def test_a_ratio_of_two_sides_comes_with_rows_that_were_counted(tmp_path: Path) 
         plan=Plan(short=True, rounds=1, seconds=0.2, warm_up=0.1),
         seed=3,
         folder=tmp_path,
-        # It starts on first use, which does not come.
+        # It starts on first use, which does not happen.
         postgres=Postgres(),
         cores=choose(os.sched_getaffinity(0)),
         note=notes.append,
@@ -41,7 +41,7 @@ def test_a_ratio_of_two_sides_comes_with_rows_that_were_counted(tmp_path: Path) 
     assert sides["sqlite"]["deliveries"] > 0
     assert sides["floor"]["deliveries"] > 0
     assert any("round 1 of 1" in note for note in notes)
-    # Whatever was started is gone.
+    # All started processes have ended.
     assert _pids_in(tmp_path) == []
 
 

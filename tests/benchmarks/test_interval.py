@@ -1,4 +1,4 @@
-"""The interval against distributions whose truth is known."""
+"""The interval for known distributions."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The check finds whatever a peer leaves out: it is held against a peer in memory, whole and with each part missing."""
+"""The check of peers finds each omitted part of a peer in memory, and accepts a complete one."""
 
 import hashlib
 import hmac

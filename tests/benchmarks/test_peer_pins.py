@@ -1,4 +1,4 @@
-"""What the peers are made of is pinned, what the site is made with too, and no pin names an address."""
+"""The dependencies of peers and of the site are pinned, without addresses."""
 
 import json
 import re

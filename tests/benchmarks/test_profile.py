@@ -1,4 +1,4 @@
-"""What a sampled stack is counted for."""
+"""The parts of sampled stacks."""
 
 import pytest
 from benchmarks.profile.__main__ import Profile, table

@@ -1,4 +1,4 @@
-"""Rows against 200s: a fast loss is no result."""
+"""Rows against 200s: a fast but lossy side has no valid result."""
 
 import sqlite3
 from pathlib import Path
@@ -22,7 +22,7 @@ def _answers(ok: int = 100, *, other: int = 0, failed: int = 0, unanswered: int 
         (_rows(100), _answers(), 0, {}, None),
         *((_rows(100, **{kind: 99}), _answers(), 64, {}, "differ") for kind in KINDS),
         (_rows(99), _answers(), 64, {}, "100 answers of 200"),
-        # Rows may exceed the answers by the requests that were given up.
+        # Rows may exceed the answers by the abandoned requests.
         (_rows(164), _answers(), 64, {}, None),
         (_rows(165), _answers(), 64, {}, "100 answers of 200"),
         (_rows(100), _answers(other=1), 64, {}, "not 200"),

@@ -145,7 +145,7 @@ def test_a_row_replaces_its_own_results_alone(tmp_path: Path) -> None:
         ("http", "2027"),
         ("start", "2026"),
     ]
-    # A row that is no more takes its figures with it.
+    # A removed row has no figures.
     assert all(result.row == "start" for result in again.with_row("start", [], ["start"]).results)
 
 

@@ -1,4 +1,4 @@
-"""What people do in the dashboard, in a real browser, with its scripts."""
+"""Actions in the dashboard, in a real browser with scripts."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_pub
     page.get_by_role("link", name="Edit").click()
     page.get_by_label("Title").fill("The beam follows the moon")
     page.get_by_label("Text, in Markdown").fill("## At night\n\nThe beam **follows** the moon.")
-    # The preview is that of the post that will be.
+    # The preview equals the later post.
     expect(page.locator("strong", has_text="follows")).to_be_visible()
     page.get_by_role("button", name=re.compile("^Save and publish|^Save, and publish")).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The beam follows the moon")
@@ -104,7 +104,7 @@ def test_a_trigger_is_previewed_made_and_deleted_after_a_question(looking: Looki
     page.get_by_label("How often").select_option("daily")
     expect(page.get_by_text("branch main does not match release/*").first).to_be_visible()
     expect(page.get_by_text("one run for each day")).to_be_visible()
-    # A bad pattern is named, and nothing that was typed is lost.
+    # A bad pattern is named, and all typed values stay.
     page.get_by_label("Changed files").fill("/src/**")
     page.get_by_role("button", name="Create the trigger").click()
     expect(page.get_by_label("Changed files")).to_have_attribute("aria-invalid", "true")
@@ -170,7 +170,7 @@ def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looki
     # The only repository is ticked.
     page.locator("[name=repositories]").press("Space")
     page.get_by_role("button", name="Create the trigger").press("Enter")
-    # The first of two fields at fault.
+    # The first of two faulty fields.
     expect(page.locator(".fault")).to_have_count(2)
     expect(page.locator("[name=all_repositories]").first).to_be_focused()
 
@@ -210,7 +210,7 @@ def test_the_focus_in_a_chart_is_drawn_around_its_column(story: Story, browser: 
 
 
 def _questions(page: Page, *, stays: bool) -> list[str]:
-    """Note each question that the page asks when it is left, and answer it."""
+    """Record and answer each question of the page at leaving."""
     questions: list[str] = []
 
     def answer(dialog: Dialog) -> None:
@@ -233,7 +233,7 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         questions = _questions(page, stays=True)
         expect(page).to_have_url(re.compile("/edit$"))
         editor = page.url
-        # Nothing typed: nothing asked.
+        # Without typed text, there is no question.
         page.get_by_role("link", name="Overview").click()
         expect(page).to_have_url(re.compile("/dashboard$"))
         page.goto(editor)

@@ -15,7 +15,7 @@ from contentsvc_cli.start.sample import REPOSITORY
 from contentsvc_core.content.public.links import ROOT
 
 _HOME: Final = "/changelog/acme"
-#: By the name of their picture: where they are, or the link that leads there from the front page.
+#: The pages by the name of their picture: the path, or the link on the front page.
 _PAGES: Final = {
     "home": "",
     "month": r"/changelog/acme/\d{4}-\d\d$",
@@ -29,7 +29,7 @@ _PAGES: Final = {
     "embed": "/embed",
     "missing": "/posts/post_unknown",
 }
-#: The narrowest that phones are.
+#: The narrowest phones, in pixels.
 _SIZES: Final = {"wide": WIDE, "narrow": (360, 780)}
 
 
@@ -123,11 +123,11 @@ def test_it_can_be_printed_and_read_in_a_frame(story: Story, browser: Browser) -
         framed, refused = looking.page.locator("iframe").all()
         expect(framed.content_frame.locator("li.entry")).to_have_count(5)
         expect(refused.content_frame.locator("article")).to_have_count(0)
-        # The browser says why.
+        # The browser logs the reason.
         looking.faults[:] = [fault for fault in looking.faults if "frame-ancestors" not in fault]
 
 
-#: A table of many columns, and a line that does not end.
+#: A table of many columns, and a very long line.
 _WIDE: Final = (
     f"| {' | '.join(['Setting'] * 9)} |\n|{'---|' * 9}\n| {' | '.join(['`beam_rotation_speed_maximum`'] * 9)} |\n\n"
     f"```\n{'x' * 300}\n```\n"

@@ -1,4 +1,4 @@
-"""What editors do in the dashboard, in a real browser: writing by hand, saving by keyboard, versions, several posts."""
+"""Editors' actions in the dashboard, in a real browser: writing, saving by keyboard, versions, several posts."""
 
 import json
 import re
@@ -101,7 +101,7 @@ def test_typed_text_outlives_a_save_without_an_answer(looking: Looking) -> None:
     expect(page.get_by_role("button", name="Save draft")).to_have_count(0)
     page.context.set_offline(False)
     looking.faults.clear()
-    # The browser's own page has taken the place of the form.
+    # The browser's error page has replaced the form.
     page.go_back()
     expect(page.get_by_role("status")).to_have_text("What you typed is kept in this tab, and comes back in its form.")
     page.get_by_role("link", name="New post").click()

@@ -1,4 +1,4 @@
-"""The first minutes in a browser: the link that signs in, and the checklist that follows what happens."""
+"""The first minutes in a browser: the link that signs in, and the live checklist."""
 
 import asyncio
 import threading
@@ -26,7 +26,7 @@ _RELEASE: Final[RecordedDelivery] = next(each for each in sample_history() if ea
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Generator[tuple[ServerProcess, Hook, Settings]]:
-    """A server whose organization has connected a repository, and nothing else."""
+    """A server whose organization has only connected a repository."""
     installation = Installation(tmp_path)
     settings = Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")
     hook = asyncio.run(_connect(settings))
@@ -101,7 +101,7 @@ def test_a_link_signs_in_and_the_checklist_follows_by_itself(
         assert page.url == f"{server.url}/dashboard"
         expect(page.get_by_text("1 of 5 done")).to_be_visible()
         _pictures(browser, context.cookies(), server.url, "checklist-fresh")
-        # Without a reload: the page asks by itself.
+        # Without a reload: the page polls.
         page.evaluate("window.stayed = true")
         for happen, shown in happens:
             happen()

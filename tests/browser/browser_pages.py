@@ -1,4 +1,4 @@
-"""Every page, in light and dark, wide and narrow: a picture, no barrier, nothing cut off, nothing from elsewhere."""
+"""Each page, light and dark, wide and narrow: accessible, not cut off, without requests to other hosts."""
 
 import contextlib
 import itertools
@@ -12,7 +12,7 @@ from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story
 
-#: By the name of their picture: where they are, and on which of a list's links.
+#: The pages by the name of their picture: the path, and the link of a list.
 _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "overview": ("", None),
     "integrations": ("/integrations", None),
@@ -56,7 +56,7 @@ _SIZES: Final = {"wide": WIDE, "narrow": NARROW}
 
 
 class Windows:
-    """Windows that are signed in, one for each way of looking: opened once, since all pages are looked at in each."""
+    """Signed-in windows, one for each size and colour scheme, which all pages share."""
 
     def __init__(self, story: Story, browser: Browser, stack: contextlib.ExitStack) -> None:
         self._story = story
@@ -95,14 +95,14 @@ def test_every_page_is_complete_and_accessible(windows: Windows, name: str, sche
         looking.go(link(looking.page, pattern))
     if name == "edit-post":
         looking.page.get_by_role("link", name="Edit").click()
-        # The preview comes by a script.
+        # A script loads the preview.
         looking.page.locator(".reading li").first.wait_for()
     if name in {"new-trigger", "new-schedule"}:
         looking.page.locator("summary", has_text="House style").click()
     if name == "new-trigger":
         looking.page.locator("summary", has_text="Filters").click()
     if name in {"house-style", "new-trigger", "new-schedule"}:
-        # As there.
+        # As in the service.
         looking.page.locator(".reading li").first.wait_for()
     looking.page.get_by_role("heading", level=1).wait_for()
     looking.shot(f"{name}-{scheme}-{size}")
@@ -132,7 +132,7 @@ def test_the_sign_in_is_accessible(story: Story, browser: Browser, scheme: Schem
 def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser: Browser, scripts: bool) -> None:
     with Looking.at(story, browser, size=NARROW, scripts=scripts) as looking:
         page = looking.page
-        # A short page, which leaves room that the header must not take.
+        # A short page: the header must not fill the remaining room.
         looking.go("/brands")
         header = page.locator("header").bounding_box()
         assert header is not None

@@ -81,7 +81,7 @@ def _site(policy: str, body: str) -> Generator[str]:
 
 @contextmanager
 def _visiting(browser: Browser, *, storage: bool = True) -> Generator[tuple[Page, list[Any]]]:
-    """Open a window that counts what the policy of a site refuses."""
+    """Open a window that counts violations of a site's policy."""
     with browser.new_context() as context:
         page = context.new_page()
         refused: list[Any] = []
@@ -195,7 +195,7 @@ def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(sto
         # The first changelog is the last to load.
         page.route("**/acme/widget.json", _after_the_other)
         page.goto(url)
-        # Each can be clicked: none covers another one.
+        # Each can be clicked, because none covers another one.
         page.get_by_role("button", name=re.compile("^Lamps")).click()
         expect(page.get_by_role("region", name="Lamps for developers")).to_be_visible()
         page.get_by_role("button", name=re.compile("^What's new")).click()
@@ -236,7 +236,7 @@ def test_a_widget_without_posts_says_so(story: Story, browser: Browser) -> None:
 
 
 def test_a_site_that_blocks_the_widget_shows_no_button_and_logs_the_refusal(story: Story, browser: Browser) -> None:
-    # That the tests above would notice a refusal.
+    # Proof that the tests above would fail after a refusal.
     with _site("default-src 'none'", _snippet(story)) as url, _visiting(browser) as (page, refused):
         page.goto(url)
         expect(page.get_by_role("heading", name="Shop")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Finds a Chromium, or installs Debian's: ``python -m tests.browser.chromium`` says where it is."""
+"""Finds a Chromium, or installs Debian's: ``python -m tests.browser.chromium`` prints its path."""
 
 import os
 import shutil
@@ -6,11 +6,11 @@ import subprocess
 import sys
 from typing import Final
 
-#: Names another one than those below.
+#: The variable with another path than those below.
 VARIABLE: Final = "CONTENTSVC_TEST_CHROMIUM"
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _PACKAGE: Final = "chromium"
-#: It makes no requests of its own, needs no screen, and runs as root in a container.
+#: Arguments: no requests of its own, no screen, and usable as root in a container.
 ARGUMENTS: Final = (
     "--no-sandbox",
     "--disable-gpu",

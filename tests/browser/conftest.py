@@ -1,4 +1,4 @@
-"""A real server with a story in its database, and a real Chromium that looks at it."""
+"""A real server with a story in its database, and a real Chromium."""
 
 import re
 from collections.abc import Generator
@@ -11,7 +11,7 @@ from tests.browser.story import Story, told
 from tests.server_process import PATIENCE_S
 
 
-# One for each file: no picture depends on what another file has done before.
+# One for each file, so that no picture depends on another file.
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
     with told(tmp_path_factory.mktemp("story")) as created:
@@ -22,7 +22,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
 @pytest.fixture(scope="module")
 def browser(story: Story) -> Generator[Browser]:
     del story
-    # On a machine that does much else.
+    # For a busy machine.
     expect.set_options(timeout=PATIENCE_S * 1000)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))

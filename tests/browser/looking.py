@@ -1,4 +1,4 @@
-"""A browser that is signed in, and whatever it would complain about."""
+"""A signed-in browser, and the faults of its pages."""
 
 import contextlib
 from collections.abc import Generator
@@ -16,9 +16,9 @@ SCREENS: Final = Path(__file__).parents[2] / "build" / "screens"
 WIDE: Final = (1280, 900)
 NARROW: Final = (390, 844)
 Scheme = Literal["light", "dark"]
-#: How long whatever is waited for may take, in milliseconds.
+#: The longest wait, in milliseconds.
 _PATIENCE_MS: Final = 20_000
-#: A picture is taken at most so often, while Chromium answers with this fault.
+#: The most attempts at a picture, while Chromium answers with this fault.
 _TURNS: Final = 3
 _NO_PICTURE: Final = "Unable to capture screenshot"
 
@@ -26,11 +26,11 @@ _NO_PICTURE: Final = "Unable to capture screenshot"
 @final
 @frozen(kw_only=True)
 class Looking:
-    """A window, signed in; it notes what no page may do."""
+    """A signed-in window that records faults of pages."""
 
     story: Story
     page: Page
-    #: Requests to other hosts, violations of the page's policy, failed scripts.
+    #: Faults: requests to other hosts, violations of the page's policy, failed scripts.
     faults: list[str] = field(factory=list[str])
 
     @classmethod
@@ -45,7 +45,7 @@ class Looking:
         scripts: bool = True,
         signed_in: bool = True,
     ) -> Generator[Self]:
-        """Open a window, and sign in; in the end, nothing may be wrong."""
+        """Open a window, and sign in; at the end, check that there are no faults."""
         width, height = size
         context = browser.new_context(
             base_url=story.url,
@@ -71,7 +71,7 @@ class Looking:
             context.close()
 
     def sign_in(self, key: str) -> None:
-        """Sign in, as people do."""
+        """Sign in by the form."""
         self.page.goto("/dashboard/sign-in")
         self.page.get_by_label("API key").fill(key)
         self.page.get_by_role("button", name="Sign in").click()
@@ -90,7 +90,7 @@ class Looking:
             try:
                 self.page.screenshot(path=SCREENS / f"{name}.png", full_page=whole)
             except Error as exc:
-                # Chromium fails rarely, whatever the page is.
+                # Chromium fails rarely, on any page.
                 if _NO_PICTURE not in exc.message or turn == _TURNS - 1:
                     raise
             else:

@@ -1,4 +1,4 @@
-"""What the pages show: two weeks of a made-up repository, received by a real server whose clock is put forward."""
+"""The data of the pages: two weeks of a fictional repository, received by a real server with a manual clock."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ from contentsvc_http.settings import Settings
 _DAYS: Final = 13
 _DAY_S: Final = 86_400
 _HOUR_S: Final = 3_600
-#: How many deliveries a day brings.
+#: The deliveries of each day.
 _A_DAY: Final = (3, 9)
 _FORGED: Final = 0.09
 _OTHER: Final = 0.25
@@ -54,14 +54,14 @@ _UNSIGNED: Final = f"sha256={'0' * 64}"
 @final
 @frozen(kw_only=True)
 class Story:
-    """A server with a past."""
+    """A server with stored history."""
 
     server: ServerProcess
     installation: Installation
     hook: Hook
-    #: May read and write.
+    #: A key with the scopes read and write.
     key: str
-    #: Of another organization.
+    #: A key of another organization.
     stranger: str
 
     @property
@@ -80,7 +80,7 @@ class Story:
 
 @contextlib.contextmanager
 def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story]:
-    """Set up an organization with one of each, and let two weeks pass, or another number of days."""
+    """Set up an organization with one object of each kind, and simulate two weeks or another number of days."""
     installation = Installation(folder, **settings)
     clock = SteppedClock(folder)
     hook, keys = asyncio.run(_furnish(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
@@ -92,7 +92,7 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
 
 
 async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
-    """Set up what people set up; return the hook and the keys."""
+    """Set up the organizations; return the hook and the keys."""
     async with open_app(settings) as app:
         operator, triggers = app.operator, app.trigger_editor
         acme = accepted(await operator.create_organization("Acme Lighthouses", slug="acme"))
@@ -161,7 +161,7 @@ async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
 
 def _live(story: Story, clock: SteppedClock, days: int) -> None:
     chance = random.Random(7)  # noqa: S311  # reproducible from the seed
-    # Repeated at its end with other delivery ids, as redeliveries by hand have them.
+    # Repeated at the end with other delivery ids, as manual redeliveries have.
     history = itertools.cycle(sample_history())
     others = other_kinds(REPOSITORY, REPOSITORY_ID)
     for day in range(days, -1, -1):
@@ -169,7 +169,7 @@ def _live(story: Story, clock: SteppedClock, days: int) -> None:
         for hour in hours:
             clock.step_to(-day * _DAY_S - (24 - hour) * _HOUR_S)
             _happen(story, chance, history, others)
-        # Their time has come before the next day's have.
+        # They are due before those of the next day.
         story.installation.until_runs_ended()
     clock.step_to(0)
 

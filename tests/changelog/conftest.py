@@ -6,5 +6,5 @@ from tests.changelog.reader import Reader
 
 @pytest.fixture(scope="module")
 def reader() -> Reader:
-    """A reader of Acme's public changelog; shared by all tests of a file, which change nothing."""
+    """A reader of Acme's public changelog, which all tests of a file share, because they change nothing."""
     return asyncio.run(Reader.made())

@@ -1,4 +1,4 @@
-"""Two organizations with posts, Acme's changelog being public, and a reader without a key."""
+"""Two organizations with posts, the public changelog of Acme, and a reader without a key."""
 
 from datetime import datetime
 from typing import Any, Final, Self, final
@@ -18,7 +18,7 @@ from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.settings import Settings
 
 HOME: Final = "/changelog/acme"
-#: Foreign words that would do harm, were they not escaped.
+#: Foreign text that would be harmful without escaping.
 HOSTILE: Final = '<script>alert("1")</script> & </content>]]>'
 
 
@@ -29,7 +29,7 @@ class Reader:
     state: State
     acme: Caller
     other: Caller
-    #: Acme's, newest first.
+    #: Acme's posts, newest first.
     posts: tuple[Post, ...]
     draft: Post
     tweet: Post
@@ -96,7 +96,7 @@ def write(
         status=status,
         release_tag=release_tag,
     )
-    # As a run would leave it.
+    # As a run stores it.
     state.posts[post.id] = post
     state.address(post.id)
     return state.posts[post.id]

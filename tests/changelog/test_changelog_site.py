@@ -1,4 +1,4 @@
-"""Public changelogs as sites: readable addresses, labels, search, identity, and several of an organization."""
+"""Public changelogs as sites: readable addresses, labels, search, identity, and several changelogs."""
 
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -116,7 +116,7 @@ async def test_a_search_finds_only_public_posts() -> None:
         found = Seen(await reader.get(f"?q={words}"))
         assert "No post has all of these words" in found.text
         assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in found.links]
-    # A search is no page of its own.
+    # A search has no page of its own.
     assert (await reader.get("/search/light bends")).status_code == 404
     hostile = await reader.get("?q=%3Cscript%3Ealert(1)")
     assert "<script>" not in hostile.text
@@ -131,7 +131,7 @@ async def test_a_search_does_not_tell_what_the_changelog_omits() -> None:
     for words, before, after in (
         *(("beam", True, True), ("fix* beam", True, True), ("beam -lamp", True, True), ("-beam", False, False)),
         *(("kaya", False, True), ("ine*", False, True), ("abc1234", False, True), ("beam -kaya", True, False)),
-        # Words of tags and addresses are seen in neither.
+        # Words of tags and addresses are visible in neither.
         *(("https", False, False), ("beam -href", True, True)),
     ):
         for details, is_found in ((False, before), (True, after)):
@@ -233,7 +233,7 @@ async def test_each_changelog_shows_its_own_posts_at_its_own_address() -> None:
     page = Seen(await reader.world.send("GET", "/changelog/lens"))
     assert (page.heading, page.links["A lens"]) == ("Lens", f"http://test/changelog/lens/{lens.path}")
     assert "It shines" not in page.text
-    # The other posts are nowhere in it.
+    # It has no other posts.
     for post in reader.posts:
         for where in (f"/posts/{post.id}", f"/{post.path}"):
             assert (await reader.world.send("GET", f"/changelog/lens{where}")).status_code == 404

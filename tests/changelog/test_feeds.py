@@ -1,4 +1,4 @@
-"""Both feeds, as readers and validators of others see them."""
+"""Both feeds in foreign feed readers and validators."""
 
 import importlib
 import json
@@ -18,7 +18,7 @@ from contentsvc_core.content.public.links import permanent_id
 _BASE = "http://test/changelog/acme"
 _ADDRESS = {"type": "string", "pattern": "^https?://"}
 _TIME = {"type": "string", "format": "date-time"}
-#: JSON Feed 1.1, "Top-level" and "Items": what must be there, what may be, and of which kind it is.
+#: JSON Feed 1.1, "Top-level" and "Items": required fields, optional fields, and their types.
 _JSON_FEED = {
     "type": "object",
     "required": ["version", "title", "items"],
@@ -60,7 +60,7 @@ _JSON_FEED = {
 }
 
 
-#: As anything: the package has no types.
+#: Untyped, because the package has no types.
 _XML: Any = importlib.import_module("lxml.etree")
 
 

@@ -1,4 +1,4 @@
-"""Pages of public changelogs are rendered once for each change, away from the event loop, and kept in a bound."""
+"""Pages of public changelogs: rendered once for each change, outside of the event loop, in a bounded cache."""
 
 import asyncio
 import threading
@@ -68,7 +68,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
 
 @pytest.fixture
 def rendered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The threads that have rendered a template, once for each time."""
+    """The threads of all renderings of templates."""
     observed: list[str] = []
     render = Template.render
 
@@ -125,7 +125,7 @@ async def test_a_flood_of_searches_holds_up_no_page_and_no_search_of_another_org
 
     monkeypatch.setattr(SqlSearch, "posts", held)
     flood = [asyncio.create_task(get(world, f"?q=lamp+{number}")) for number in range(HEAVY_WAITING + 2)]
-    # One begins, the others wait, and there is no place for the last one.
+    # One page is rendered, others wait, and the last one finds no place.
     (refused,), _ = await asyncio.wait(flood, return_when=asyncio.FIRST_COMPLETED)
     assert (refused.result().status_code, "Retry-After" in refused.result().headers) == (503, True)
 
@@ -171,7 +171,7 @@ async def test_a_client_that_has_a_page_costs_no_rendering_even_where_none_is_ke
 ) -> None:
     first = await get(world, where)
     rendered.clear()
-    # Another node, or this one after a start.
+    # Another node, or this node after a restart.
     other = ApiWorld(stores=world.stores)
 
     with statements() as read:
@@ -212,7 +212,7 @@ async def test_kept_pages_are_bounded_in_bytes_and_the_least_used_goes_first() -
 
     for key in (b"a", b"b", b"a", b"c", b"a", b"b"):
         assert await pages.page("org_a", key.decode(), reading(key * 10, observed)) == key * 10
-    # The third page took the place of b, which was used longest ago.
+    # The third page replaced b, the least recently used one.
     assert [page[:1] for page in observed] == [b"a", b"b", b"c", b"b"]
     # A page larger than the whole cache is not stored, and evicts nothing.
     for _ in range(2):

@@ -90,7 +90,7 @@ async def test_other_posts_are_nowhere(reader: Reader) -> None:
 async def test_foreign_words_do_nothing(reader: Reader) -> None:
     for pattern in _PATHS:
         if pattern == "/feed.json":
-            # A title is plain text there, unchanged.
+            # There, a title is unchanged plain text.
             continue
         answer = await reader.get(path(reader, pattern))
         assert "<script>alert" not in answer.text
@@ -115,7 +115,7 @@ async def test_a_fragment_is_a_part_of_a_page_with_whole_addresses(reader: Reade
     assert fragment.text.startswith("<section")
     assert fragment.headers["Access-Control-Allow-Origin"] == "*"
     assert all(link.startswith("http://test/") for link in Seen(fragment).links.values())
-    # Without a stylesheet, too, the version is a word of its own.
+    # Also without a stylesheet, the version is a separate word.
     assert '</time></bdi> <bdi class="badge release">' in fragment.text
 
 
@@ -140,7 +140,7 @@ async def test_a_cached_page_is_not_sent_again(reader: Reader, pattern: str) -> 
     for headers in (
         {"If_None_Match": '"x"'},
         {"If_None_Match": "malformed"},
-        # RFC 9110, section 13.1.3: the tag is what counts.
+        # RFC 9110, section 13.1.3: the entity tag has precedence.
         {"If_None_Match": '"x"', "If_Modified_Since": modified},
         {"If_Modified_Since": "Mon, 01 Jan 2035 00:00:00 GMT"},
     ):
@@ -298,7 +298,7 @@ async def test_a_slug_that_was_public_leads_to_the_present_one_while_it_is_on(pa
     await publish(created.acme, is_public=False)
     off, unknown = await created.get(where), await created.world.send("GET", f"/changelog/unknown{where}")
     assert (off.status_code, off.content) == (unknown.status_code, unknown.content) == (404, unknown.content)
-    # Back at its old slug, that one is the present one.
+    # After its return, the old slug is the current one.
     await publish(created.acme, slug="acme", is_public=True)
     assert (await created.get(where)).status_code == 200
 
@@ -367,7 +367,7 @@ async def test_addresses_begin_with_the_one_that_is_set() -> None:
 async def test_without_a_base_url_addresses_use_the_host_of_the_request(reader: Reader) -> None:
     assert 'href="http://acme.example:8000/changelog/acme"' in (await reader.get("", Host="acme.example:8000")).text
     assert "evil" not in (await reader.get("", Host='evil"><x')).text
-    # What one client's Host has made is for that client: no shared cache hands it to others.
+    # A page with a URL from one client's Host is only for that client's cache.
     for where in ("", "/feed.atom", "/feed.json", "/embed", "/embed/fragment", "/releases"):
         assert (await reader.get(where)).headers["Cache-Control"] == "private, max-age=60"
 

@@ -54,7 +54,7 @@ async def test_a_mail_program_removes_an_address_with_one_request_and_its_owner_
 
     offered = Seen(await world.send("GET", link))
     assert (offered.heading, await status(world, owner)) == ("Get no more alerts", "confirmed")
-    # As RFC 8058 says: no cookie, no page before it, and this body.
+    # As in RFC 8058: no cookie, no earlier page, and this body.
     left = Seen(await world.send("POST", link, data={"List-Unsubscribe": "One-Click"}))
     assert (left.status, left.heading, await status(world, owner)) == (200, "Your address is removed", "removed")
     back = left.form(link.replace("leave", "confirm"))

@@ -19,7 +19,7 @@ async def test_the_subscribe_page_names_every_address_as_text(reader: Reader) ->
     assert (page.status, page.heading) == (200, "Subscribe")
     for text in ("/feed.atom", "/feed subscribe http://test/changelog/acme/feed.atom", "/feed.json"):
         assert text in page.text
-    # Without an SMTP server, there is no form that could not be kept.
+    # Without an SMTP server, there is no form.
     assert not [tag for tag, _ in page.elements if tag == "form"]
     assert Seen(await reader.get()).links["Subscribe"] == f"http://test{HOME}/subscribe"
 
@@ -59,7 +59,7 @@ async def test_the_badge_names_the_last_day_where_nothing_was_released_and_nothi
 
     async def label() -> str:
         answer = await reader.world.send("GET", "/changelog/zenith/badge.svg")
-        # Yellow would not carry white text.
+        # White text on yellow would have too little contrast.
         assert "ffee00" not in answer.text
         return _XML.fromstring(answer.content).get("aria-label")
 

@@ -21,7 +21,7 @@ from contentsvc_adapters.sql.dialects.statements import Record, Statements
 REPEATS: Final = "repeats statements that other contracts execute on the same database in the first tier"
 #: The names of the chosen tests of a database, a line each: ``FILE::FUNCTION``.
 LISTS: Final = {name: Path(__file__).with_name(f"on_{name}.txt") for name in ("sqlite", "postgresql")}
-#: Added to the number of a test's statements: what the fixtures of a test cost, in statements.
+#: The cost of a test's fixtures, in statements; it is added to the number of a test's statements.
 _FIXTURES: Final = 5
 #: Parameters, generated names, and lists of parameters, whose length depends on the values.
 _VALUES: Final = ((r"\$\d+(?:::\w+(?:\[\])?)?", "?"), (r"\?(?:, \?)+", "?"), (r"\b(?:param|anon)_\d+", "x"))
@@ -70,7 +70,7 @@ class _Recorder:
             self._add(statement)
             return await fetch(executor, statement, arguments)
 
-        # Lanes execute past SQLAlchemy.
+        # Lanes execute statements without SQLAlchemy.
         setattr(Statements, "fetch", seen)  # noqa: B010
         setattr(sqlite3, "connect", _connecting(self._add))  # noqa: B010
 
@@ -93,7 +93,7 @@ class _Recorder:
 
 
 def _connecting(see: Callable[[str], None]) -> Callable[..., sqlite3.Connection]:
-    """Return a function that opens connections of SQLite whose statements are seen."""
+    """Return a function that opens connections of SQLite whose statements are recorded."""
     connect = sqlite3.connect
 
     class Cursor(sqlite3.Cursor):

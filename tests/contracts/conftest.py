@@ -136,7 +136,7 @@ async def acme(stores: Stores) -> Tenant:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    """An empty SQLite database with the schema, for what only SQLite promises."""
+    """An empty SQLite database with the schema, for guarantees of SQLite alone."""
     created = Database(sqlite.migrated(tmp_path / "store.db"))
     yield created
     await created.dispose()
@@ -159,7 +159,7 @@ def postgres_url() -> Generator[str]:
 
 @pytest.fixture
 async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
-    """The same, opened: for what only PostgreSQL promises."""
+    """The same database, opened, for guarantees of PostgreSQL alone."""
     created = Database(postgres_url)
     yield created
     await created.dispose()
@@ -167,7 +167,7 @@ async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
 
 @pytest.fixture
 async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
-    """The same tenant, as another process with PostgreSQL sees it."""
+    """The same tenant in the stores of another process with PostgreSQL."""
     stores = sql_stores(Database(postgres_url), RotatingSealer())
     yield evolve(acme, stores=stores)
     await stores.close()

@@ -1,4 +1,4 @@
-"""What happens between a lane and PostgreSQL."""
+"""Hooks between a lane and PostgreSQL."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,7 +14,7 @@ Around = Callable[[Callable[[], Awaitable[Any]], str], Awaitable[Any]]
 
 
 def on_lanes(database: Database, around: Around) -> None:
-    """Do something around each statement that lanes execute from now on, on connections that are opened from now on."""
+    """Wrap each statement that lanes execute on connections that are opened from now on."""
     statements: Any = database._settler  # pyright: ignore[reportPrivateUsage]  # the target of the lanes' statements
     assert isinstance(statements, Statements)
     lanes: Any = statements

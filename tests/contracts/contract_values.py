@@ -1,4 +1,4 @@
-"""What the contract suite settles, stores and asks for."""
+"""The values and fixtures of the contract suite."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
@@ -23,7 +23,7 @@ from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
 
-#: How many rows a fixture writes at once: fewer than any store has connections.
+#: The number of rows that a fixture writes concurrently: fewer than the connections of each store.
 _BATCH = 5
 SECRET = "whsec_hush-hush-hush"
 IDS = CountingIds()
@@ -45,7 +45,7 @@ class Stores(ports.Stores, Protocol):
 
 #: Room for all payloads, in bytes.
 ALL_BYTES = 2**30
-#: Who takes runs, where it does not matter who.
+#: The executor of tests in which the executor does not matter.
 EXECUTOR = "exe_1"
 
 
@@ -59,14 +59,14 @@ async def due(stores: Stores, now: datetime, *, limit: int = 99, per_organizatio
 
 
 async def killed(stores: Stores, error: str = "killed") -> int:
-    """Find every executor dead; return how many runs are pending again."""
+    """Recover the runs of all executors; return the number of runs that are pending again."""
     recovered = await stores.executors.recover(error, lost=await stores.executors.heartbeat("nobody"))
     return recovered.pending
 
 
 @final
 class RotatingSealer:
-    """Not secret at all, but reversible, never in clear, and different each time."""
+    """A sealer without secrecy: reversible, never in clear text, and different each time."""
 
     def __init__(self) -> None:
         self._nonces = count(1)
@@ -113,7 +113,7 @@ def release(tag: str = "v1.0.0") -> Release:
 @final
 @frozen(kw_only=True)
 class Tenant:
-    """An organization with an integration, as the stores know it."""
+    """An organization with an integration, and the stores."""
 
     stores: Stores
     organization: Organization
@@ -174,7 +174,7 @@ class Tenant:
 @final
 @frozen(kw_only=True)
 class Left:
-    """What deliveries have left behind at a tenant's; log entries by their titles."""
+    """The rows of a tenant's deliveries; log entries by their titles."""
 
     contexts: tuple[object, ...] = ()
     runs: tuple[object, ...] = ()
@@ -231,7 +231,7 @@ def a_trigger(
     event_types: Sequence[str] = (),
     at: datetime = START,
 ) -> Trigger:
-    """Return a trigger that equals no other one: each has a brand identity of its own."""
+    """Return a unique trigger: each has a brand identity of its own."""
     return Trigger(
         id=IDS.new_id("trg_"),
         organization_id=organization_id,
@@ -250,7 +250,7 @@ def a_post(organization_id: str, at: datetime = START, **changes: object) -> Pos
     return evolve(post, **changes)
 
 
-#: What decisions on deliveries depend on.
+#: The tables on which decisions about deliveries depend.
 CHANGES: Final = ("integration", "trigger", "switch integration", "switch trigger")
 
 
@@ -267,14 +267,14 @@ async def change(acme: Tenant, what: str) -> None:
             assert await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
 
-#: Endings that look at a claim and take none.
+#: Endings that check a claim without taking it.
 CHECKING: tuple[Outcome, ...] = (
     Filtered(event=push(), delivery_id="d", reason="not the default branch"),
     Ignored(kind="issues", delivery_id="d"),
     Pong(delivery_id="d"),
     Rejected(fault=Fault.INVALID_PAYLOAD, error="Invalid payload", kind="push", delivery_id="d", unless_duplicate=True),
 )
-#: An ending that does not look.
+#: An ending without a check of the claim.
 REFUSED = Rejected(fault=Fault.INVALID_SIGNATURE, error="Invalid webhook signature", kind="push", delivery_id="d")
 
 

@@ -1,4 +1,4 @@
-"""Processes with an engine, each on the same stores; and what the death of one looks like to the others."""
+"""Processes with an engine on the same stores; a test can kill one of them."""
 
 import asyncio
 from collections import Counter
@@ -23,14 +23,14 @@ PATIENCE_S: Final = 30.0
 
 @final
 class Cut:
-    """A port of a process that may be killed: from then on, nothing that it still does arrives."""
+    """A port of a process that may be killed: after the kill, none of its calls arrives."""
 
     def __init__(self, port: object) -> None:
         self._port = port
         self.dead = False
-        #: How often each method was called.
+        #: The number of calls of each method.
         self.calls = Counter[str]()
-        #: How many calls came while the process was dead.
+        #: The number of calls after the kill.
         self.refused = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -48,7 +48,7 @@ class Cut:
 
 
 class Names:
-    """Names of processes, none twice."""
+    """Unique names of processes."""
 
     def new_id(self, prefix: str) -> str:
         return f"{prefix}{next(_NAMES)}"
@@ -59,7 +59,7 @@ class Names:
 
 @final
 class Script:
-    """A workflow of named steps, which count how often they were done, and may fail, wait, or be where a kill comes."""
+    """A workflow of named steps with counters; a step may fail, wait, or be interrupted by a kill."""
 
     def __init__(self, ledger: RunLedger, clock: ManualClock, *names: str) -> None:
         self._ledger = ledger
@@ -68,12 +68,12 @@ class Script:
         self.begun = 0
         self.done: list[str] = []
         self.failures: list[str] = []
-        #: How often each step still fails.
+        #: The remaining failures of each step.
         self.fails: dict[str, int] = {}
-        #: What a step waits for, once it has begun.
+        #: The event that a step waits for after its beginning.
         self.gates: dict[str, asyncio.Event] = {}
         self.reached: dict[str, asyncio.Event] = {name: asyncio.Event() for name in names}
-        #: How many runs have begun each step: the results of the steps before are kept.
+        #: The number of runs that have begun each step: the results of earlier steps are kept.
         self.entered = Counter[str]()
 
     async def perform(self, run: WorkflowRun, steps: Steps) -> None:
@@ -145,7 +145,7 @@ class Process:
             port.dead = away
 
     async def looks(self, times: int = 3) -> None:
-        """Wait until the worker has asked for pending runs so often."""
+        """Wait until the worker has read pending runs ``times`` times."""
         ledger = self._ports[0]
         before = ledger.calls["pending"]
 
@@ -155,7 +155,7 @@ class Process:
         await until(looked, f"the worker has asked {times} times for pending runs")
 
     async def is_refused(self, calls: int) -> None:
-        """Wait until so many calls met stores that are away."""
+        """Wait until ``times`` calls have failed because the stores are unavailable."""
 
         async def refused() -> bool:
             return sum(port.refused for port in self._ports) >= calls
@@ -163,7 +163,7 @@ class Process:
         await until(refused, f"{calls} calls were refused")
 
     async def kill(self) -> None:
-        """Die as by `kill -9`: no run is given back, and the executor stays registered."""
+        """End as by `kill -9`: no run is returned, and the executor stays registered."""
         self.cut_off(away=True)
         await self.close()
 

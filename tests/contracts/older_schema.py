@@ -17,11 +17,11 @@ from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_adapters.sql.schema.work import workflow_runs
 
-#: An organization in the words of every version so far.
+#: An organization, as all versions so far write it.
 ORGANIZATION: Final = (
     "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
 )
-#: A post without an id and a status, as far as every version has its columns.
+#: A post without an id and a status, with the columns of all versions.
 POST: Final[dict[str, Any]] = {
     "organization_id": "org_1",
     "created_at": 1_000,
@@ -34,7 +34,7 @@ POST: Final[dict[str, Any]] = {
 
 
 def add_run(connection: Connection, kind: str, **event: Any) -> str:
-    """Add an event of a kind with its completed run, in the words of the versions 0007 to 0011; return the run's id."""
+    """Add an event of a kind with its completed run, as the versions 0007 to 0011 write them; return the run's id."""
     base = {"organization_id": "org_1", "created_at": 1_000}
     event = {"provider": "codehost", "repository_id": 7, "data": "{}", **event}
     connection.execute(insert(events), base | {"id": f"e-{kind}", "type": kind} | event)

@@ -1,4 +1,4 @@
-"""Where a SQLite database lies."""
+"""The path of a SQLite database."""
 
 from pathlib import Path
 

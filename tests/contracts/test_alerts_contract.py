@@ -1,4 +1,4 @@
-"""``Alerts``, and what the outbox and the endpoints do for messages to people."""
+"""``Alerts``, and the messages to chats and mailboxes in the outbox."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ def an_event(acme: Tenant, kind: EventType = EventType.INTEGRATION_FAILING, **by
 
 
 async def told(acme: Tenant) -> list[tuple[str, str]]:
-    """Return the messages that are due, by type and endpoint."""
+    """Return the due messages, by type and endpoint."""
     found = await taken_at(acme.stores, later(days=1))
     return sorted((each.message.type, each.message.endpoint_id) for each in found)
 

@@ -1,4 +1,4 @@
-"""``DeliveryStore.settle``: values that cannot be stored and clients that go away leave all or nothing."""
+"""``DeliveryStore.settle``: all or nothing, for values that cannot be stored and for clients that disconnect."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ async def test_an_unstorable_settlement_leaves_nothing(acme: Tenant, bad: str) -
         await acme.stores.deliveries.settle(broken)
 
     assert await acme.left() == Left()
-    # Neither was the claim left behind.
+    # The claim was not stored either.
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
     assert (await acme.left()).counts == (1, 2, 1)
 
@@ -60,7 +60,7 @@ async def test_a_cancelled_settlement_leaves_all_or_nothing(acme: Tenant, turns:
     await asyncio.gather(waiting, return_exceptions=True)
     await acme.stores.deliveries.settle(await acme.processed("d-2"))
 
-    # The other one may still be under way: not to be looked at half before its commit and half after it.
+    # The other settlement may not be committed yet: both reads must be before or after its commit.
     while (left := await acme.left()) != await acme.left():
         pass
 
@@ -79,7 +79,7 @@ async def test_neither_do_clients_that_go_away_in_a_crowd(acme: Tenant) -> None:
     answers = await asyncio.gather(*crowd, return_exceptions=True)
 
     assert answers[1::2] == [Settled.AS_DECIDED] * 25
-    # Whatever happened to the interrupted calls, repeating them completes them.
+    # A repetition completes the interrupted calls, for any outcome.
     for each in settling:
         assert await acme.stores.deliveries.settle(each) is Settled.AS_DECIDED
     assert (await acme.left()).counts == (50, 100, 50)

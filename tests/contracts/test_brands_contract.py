@@ -1,4 +1,4 @@
-"""``BrandIdentities``: names that are taken once, one default, and what goes with an identity."""
+"""``BrandIdentities``: unique names, one default, and the effects of a removal."""
 
 import asyncio
 from typing import Any
@@ -98,7 +98,7 @@ async def test_adding_again_changes_nothing_also_after_a_change(acme: Tenant) ->
     brand = await added(acme)
     changed = await acme.stores.brands.change(acme.id, brand.id, change(name="Renamed"))
 
-    # As a run that is performed again does.
+    # As a repeated run does.
     assert await acme.stores.brands.add(evolve(brand, created_at=later(days=1))) == changed
 
     zenith = await tenant(acme.stores, "zenith")
@@ -159,10 +159,10 @@ async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Te
     assert removed == Removed(disabled_events=named, disabled_schedules=[scheduled])
     assert await brands.identities(acme.id) == [default]
     assert [each.enabled for each in await triggers.all_of(acme.id)] == [True, True, False, False, False]
-    # They go on naming it: so no two become the same.
+    # They keep the identity, so that no two of them become equal.
     assert {each.brand_identity_id for each in await triggers.all_of(acme.id)} >= {brand.id}
     assert await schedules.all_of(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
-    # A delivery that was decided before would still start them.
+    # A delivery that was decided earlier would still start them.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
@@ -192,7 +192,7 @@ async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Te
     assert await triggers.all_of(acme.id) == list(acme.triggers)
     assert await schedules.all_of(acme.id) == [schedule]
     assert (await acme.endpoint()).version == version
-    # One that is there, or none at all, is welcome.
+    # An existing identity, or none, is accepted.
     for known in (default.id, None):
         new = evolve(a_trigger(acme.id, 2), brand_identity_id=known)
         assert await triggers.add(new, checks_brand=True) == new
@@ -222,7 +222,7 @@ async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_ident
 
         (removed,) = [answer for answer in answers if isinstance(answer, Removed)]
         named = [each for each in await triggers.all_of(acme.id) if each.brand_identity_id == brand.id]
-        # The ones added first were disabled; the ones added last were refused.
+        # Triggers that were added first are disabled, and later ones were refused.
         assert [each.enabled for each in named] == [False] * len(named)
         assert {each.id for each in named} == {each.id for each in removed.disabled_events}
         current = await schedules.find(acme.id, schedule.id)
@@ -241,7 +241,7 @@ async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant)
     brand = await brands.complete(first, a_brand(acme.id))
     assert isinstance(brand, BrandIdentity)
     assert await brands.identities(acme.id) == [brand]
-    # It has ended: no process changes it any more, including the one that took it.
+    # The run has ended: no process changes it, including the one that took it.
     assert await brands.complete(first, a_brand(acme.id, "Other")) is None
     assert await brands.complete(second, a_brand(acme.id, brand.name)) is BRAND_NAME_TAKEN
     assert await ledger.owns(second)

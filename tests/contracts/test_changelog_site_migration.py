@@ -1,4 +1,4 @@
-"""Revision 0014: the changelog of an organization is its first one, and nodes of the version before go on."""
+"""Revision 0014: the changelog of an organization becomes its first one, and nodes of the previous version continue."""
 
 import asyncio
 from pathlib import Path
@@ -16,7 +16,7 @@ from contentsvc_core.timestamps import from_ms
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
-# In the words of the version before, which knows one changelog of an organization and no paths.
+# Statements of the previous version, which has one changelog for each organization and no paths.
 _CHANGELOG = (
     "INSERT INTO public_changelogs (organization_id, slug, title, description, content_types, is_public, created_at,"
     " updated_at) VALUES (:owner, :slug, 't', '', '[\"changelog\"]', true, 0, 0) ON CONFLICT (organization_id) DO"
@@ -28,7 +28,7 @@ _POST = (
     " published_at, occurred_at) VALUES (:id, 'org_1', 'A lamp', '<h2>Fixed</h2>', 'm', 'changelog', 'published', 0,"
     " 0, 0, 0)"
 )
-#: Rounds of each node before, and after, the migration.
+#: The rounds of each node before the migration, and after it.
 _AT_LEAST = 5
 _RENAME = "UPDATE posts SET title = 'A door', content = '<h2>Added</h2>', updated_at = 1 WHERE id = 'p-1'"
 
@@ -58,7 +58,7 @@ async def test_the_changelog_keeps_its_addresses_and_posts_get_theirs(older: Dat
     assert (first.content_types, first.created_at) == ((ContentType.CHANGELOG,), from_ms(0))
     assert await changelogs.all_of("org_1") == [first]
     assert await changelogs.named("lamps") == await changelogs.named("before") == first
-    # Shown at once, and found by its path and its label soon after.
+    # The post is shown at once, and soon found by its path and its label.
     (post,) = await changelogs.posts(first, limit=9)
     assert post.path is None
     assert await changelogs.posts(first, limit=9, label=Label.FIXED) == []
@@ -129,7 +129,7 @@ async def test_unreadable_posts_do_not_keep_others_from_their_paths(older: Datab
     assert first is not None
     paths = [await changelogs.at_path(first, path) for path in ("1970/01/a-lamp", "1970/01/a-lamp-2")]
     assert {post and post.id for post in paths} == {"p-1", "p-2"}
-    # Each is reported once, not at each turn of the loop.
+    # Each fault is reported once, not at each turn of the loop.
     assert sorted(str(fault)[:13] for fault in faults) == [f"the post {id_}" for id_ in torn]
 
 
@@ -138,7 +138,7 @@ async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Datab
     await older.write(_fill)
     await upgrade(older)
     if older.dialect.upgrades_itself:
-        # No other node serves a SQLite file meanwhile.
+        # A SQLite file has no other node during the migration.
         return
     changelogs = sql_stores(older, RotatingSealer()).changelogs
     first = await changelogs.of("org_1")

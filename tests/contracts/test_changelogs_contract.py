@@ -59,11 +59,11 @@ async def test_a_slug_belongs_to_one_organization(stores: Stores) -> None:
     holder, other = tenants[saved.index(None)], tenants[saved.index(SLUG_TAKEN)]
     assert await stores.changelogs.named("lamps") == of(holder, slug="lamps")
     assert await stores.changelogs.of(other.id) is None
-    # Nor can it be taken by who has another one.
+    # An organization with another slug cannot take it either.
     assert await stores.changelogs.save(of(other)) is None
     assert await stores.changelogs.save(of(other, slug="lamps", title="Lamps")) == SLUG_TAKEN
     assert await stores.changelogs.of(other.id) == of(other)
-    # A slug that was never public is free when it is given up.
+    # A slug that was never public becomes free when its changelog gets another one.
     assert await stores.changelogs.save(of(holder)) is None
     assert await stores.changelogs.named("lamps") is None
     assert await stores.changelogs.save(of(other, slug="lamps")) is None
@@ -74,13 +74,13 @@ async def test_a_slug_that_was_public_belongs_to_its_organization_for_good(acme:
     zenith = await tenant(acme.stores, "zenith")
     foreign = of(zenith, slug="sky")
     assert await changelogs.save(foreign) is None
-    # Public, then off, then under another slug.
+    # Public, then hidden, then with another slug.
     for changes in ({"slug": "secret-launch", "is_public": True}, {"slug": "secret-launch"}, {"slug": "lamps"}):
         assert await changelogs.save(of(acme, **changes)) is None
 
     assert await changelogs.save(evolve(foreign, slug="secret-launch")) == SLUG_TAKEN
     assert await changelogs.of(zenith.id) == foreign
-    # The old slug leads to the changelog, and can be its slug again.
+    # The old slug redirects to the changelog, and can become its slug again.
     assert await changelogs.named("secret-launch") == of(acme, slug="lamps")
     assert await changelogs.save(of(acme, slug="secret-launch")) is None
 
@@ -88,11 +88,11 @@ async def test_a_slug_that_was_public_belongs_to_its_organization_for_good(acme:
 async def test_another_organizations_own_slug_is_never_free(acme: Tenant) -> None:
     changelogs = acme.stores.changelogs
     zenith = await tenant(acme.stores, "zenith")
-    # Whether Acme has a changelog makes no difference.
+    # The result is the same with and without a changelog of Acme.
     for _ in range(2):
         assert await changelogs.save(of(zenith, slug="acme")) == SLUG_TAKEN
         assert await changelogs.save(of(acme, is_public=True)) is None
-    # An organization that comes later takes nothing away, on or off, whatever its name.
+    # A later organization takes no slug away, with a public or a hidden changelog.
     assert await changelogs.save(of(zenith, slug="sky", is_public=True)) is None
     sky = await tenant(acme.stores, "sky")
     for slug in ("sky", "night", "sky"):
@@ -104,7 +104,7 @@ async def test_an_organization_holds_a_bounded_number_of_slugs(acme: Tenant) -> 
     changelogs = acme.stores.changelogs
     for slug in ("one", "two", "one"):
         assert await changelogs.save(of(acme, slug=slug, is_public=True), at_most=2) is None
-    # A slug that was never public is not held.
+    # A slug that was never public is not reserved.
     assert await changelogs.save(of(acme, slug="three"), at_most=2) is None
     assert await changelogs.save(of(acme, slug="three", is_public=True), at_most=2) == too_many_slugs(2)
     assert "at most 2" in too_many_slugs(2).reason
@@ -124,7 +124,7 @@ async def test_every_change_of_public_content_raises_the_revision_at_any_clock(a
     assert await changelogs.save(own) is None
     assert await changelogs.save(of(zenith)) is None
     counts = [await counted()]
-    # All at one moment, and some at an earlier one.
+    # Some posts have an earlier time; all others have the same time.
     draft = await written(acme, status=PostStatus.DRAFT)
     await written(zenith)
     assert await counted() == counts[-1]
@@ -194,7 +194,7 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
         assert await changelogs.post(own, post.id) is None
     assert await changelogs.post(own, "post_unknown") is None
     assert await changelogs.posts(of(zenith), limit=9) == [foreign]
-    # Another choice of types shows others.
+    # Other content types show other posts.
     both = of(acme, content_types=(ContentType.TWITTER_POST, ContentType.CHANGELOG))
     assert {post.id for post in await changelogs.posts(both, limit=9)} == {shown.id, tweet.id}
     # A withdrawn post is not shown, and keeps its place when it is published again.
@@ -205,7 +205,7 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     assert await acme.stores.posts.change(again, unchanged_since=back.updated_at)
     assert await changelogs.posts(own, limit=9) == [again]
     assert again.published_at == START
-    # A draft that is published counts from then on.
+    # A published draft counts from its publication on.
     published = evolve(draft, status=PostStatus.PUBLISHED, updated_at=later(hours=3))
     assert await acme.stores.posts.change(published, unchanged_since=draft.updated_at)
     assert await changelogs.posts(own, limit=9) == [published, again]
@@ -213,7 +213,7 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
 
 
 async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(acme: Tenant) -> None:
-    # What happened first was written last. Two at each moment, of two types: the ids decide.
+    # Earlier events have later posts. Two posts of different types have the same time: the ids decide.
     posts = [
         await written(
             acme,
@@ -268,7 +268,7 @@ async def test_every_kind_of_public_change_sets_the_last_change(acme: Tenant) ->
     own = of(acme)
     assert await changelogs.save(own) is None
     assert await changelogs.last_change(own) == START
-    # Never published: no reader has seen it.
+    # Never published, so no reader knows it.
     await written(acme, later(days=1), status=PostStatus.DRAFT)
     zenith = await tenant(acme.stores, "zenith")
     await written(zenith, later(days=2))
@@ -341,7 +341,7 @@ async def test_an_organization_has_several_changelogs_each_with_its_slug(acme: T
     assert await changelogs.of(acme.id) == first
     assert await changelogs.all_of(acme.id) == [first, lens]
     assert await changelogs.named("lens") == lens
-    # Neither takes the other one's address, the present or an earlier one.
+    # No changelog takes a current or earlier address of the other one.
     assert await changelogs.save(evolve(lens, slug="acme")) == SLUG_USED
     assert await changelogs.save(evolve(first, slug="lighthouse")) is None
     assert await changelogs.save(evolve(lens, slug="acme")) == SLUG_USED
@@ -349,7 +349,7 @@ async def test_an_organization_has_several_changelogs_each_with_its_slug(acme: T
     moved = evolve(lens, slug="glass")
     assert await changelogs.save(moved) is None
     assert await changelogs.named("lens") == moved
-    # A deleted changelog's slug leads nowhere; the organization keeps it, for any of its changelogs.
+    # The slug of a deleted changelog redirects nowhere; the organization keeps it for its other changelogs.
     await changelogs.remove(moved)
     assert await changelogs.all_of(acme.id) == [evolve(first, slug="lighthouse")]
     assert await changelogs.named("lens") is None
@@ -375,7 +375,7 @@ async def test_a_picture_is_kept_beside_its_changelog_and_counts_as_a_change(acm
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=64, height=32, digest="0" * 16)
     logo = Image(mark=mark, content=b"\x89PNG\0")
     icon = evolve(logo, mark=evolve(mark, kind=ImageKind.ICON))
-    # Of a changelog that is not set up.
+    # A changelog that is not set up.
     await changelogs.put_image(created, ImageKind.LOGO, logo, START)
     assert await changelogs.of(acme.id) is None
     assert await changelogs.save(created) is None
@@ -385,7 +385,7 @@ async def test_a_picture_is_kept_beside_its_changelog_and_counts_as_a_change(acm
     found = await changelogs.of(acme.id)
     assert found is not None
     assert (found.images, found.revision, found.updated_at) == ((icon.mark, mark), 3, later(hours=1))
-    # A change of something else leaves them.
+    # Other changes do not affect them.
     assert await changelogs.save(of(acme, title="Lamps")) is None
     found = await changelogs.of(acme.id)
     assert found is not None
@@ -427,7 +427,7 @@ async def test_a_changelog_of_some_repositories_or_scopes_shows_their_posts_alon
     assert await changelogs.beside(of(acme), both) == (PostLine.of(lens), PostLine.of(door))
     exposed = {"Acme/lens": 1, "acme/door": 1}
     assert await changelogs.exposure(chosen) == Exposure(posts=2, repositories=exposed)
-    # An edit changes what a post is found by.
+    # An edit changes the words that find a post.
     edited = evolve(lens, content="<h2>Added</h2><ul><li>y</li></ul>", updated_at=later(days=90))
     assert await acme.stores.posts.change(edited, unchanged_since=lens.updated_at)
     assert await shown(scopes=("beam",)) == [both]
@@ -468,7 +468,7 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
     renamed = evolve(lamp, title="A door", updated_at=later(hours=2))
     assert await posts.change(renamed, unchanged_since=lamp.updated_at)
     assert await path(lamp) == f"{month}/a-door"
-    # The old one leads there, and is not given to another post; it can be its own again.
+    # The old path redirects to the post, and no other post gets it; it can become the post's path again.
     for each in (f"{month}/a-door", f"{month}/a-lamp"):
         found = await changelogs.at_path(all_, each)
         assert found is not None

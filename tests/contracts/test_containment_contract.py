@@ -50,7 +50,7 @@ def changelog(acme: Tenant) -> PublicChangelog:
 
 
 async def listed(acme: Tenant) -> list[str]:
-    """Return the ids of the posts that are listed; nothing else may list or show others."""
+    """Return the ids of the listed posts; check that no other query shows other posts."""
     own, changelogs = changelog(acme), acme.stores.changelogs
     posts = await changelogs.posts(own, limit=99)
     assert all(own.lists(post) for post in posts)
@@ -87,7 +87,7 @@ async def test_a_release_contains_the_posts_of_its_pushes_which_stay_reachable(a
     assert await changelogs.contained(own, final.id, limit=9) == [PostLine.of(second), PostLine.of(first)]
     assert await changelogs.contained(own, final.id, limit=1) == [PostLine.of(second)]
     assert await changelogs.contained(own, after.id, limit=9) == []
-    # All of them are public.
+    # All posts are public.
     assert (await changelogs.exposure(own)) == Exposure(posts=4, repositories={"acme/lighthouse": 4})
 
 
@@ -131,7 +131,7 @@ async def test_a_release_that_is_withdrawn_or_deleted_brings_its_pushes_back(acm
     assert await acme.stores.posts.remove(acme.id, final.id, at=later(days=1))
     assert await listed(acme) == [post.id]
     assert await acme.stores.posts.post(acme.id, post.id) == post
-    # A push whose post is deleted is contained in nothing.
+    # A push with a deleted post is contained in no post.
     again = await released(acme, [key], 1)
     assert await acme.stores.posts.remove(acme.id, post.id)
     assert await acme.stores.changelogs.contained(changelog(acme), again.id, limit=9) == []

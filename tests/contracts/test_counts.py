@@ -1,4 +1,4 @@
-"""The counts behind lists, which each write maintains."""
+"""The counts of lists, which each write maintains."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -117,11 +117,11 @@ async def _number(database: Database, table: Table) -> int:
 async def test_whatever_writes_the_counts_agree(counted: Counted) -> None:
     acme, stores, database = counted.acme, counted.stores, counted.database
     settling = [await acme.processed(f"d-{number % 9}", at=later(minutes=number * 7)) for number in range(18)]
-    # Half of them are duplicates; where several may write at once, they do.
+    # Half of them are duplicates; stores with several writers write them concurrently.
     await asyncio.gather(*map(stores.deliveries.settle, settling))
     entries = [_entry(acme.id, hours) for hours in (0, 0, 1, 25, 99)]
     await asyncio.gather(*map(stores.journal.append, entries))
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     await stores.journal.append(entries[0])
     assert await _agree(database)
     assert await _number(database, log_entries) == 18 + 5
@@ -133,7 +133,7 @@ async def test_whatever_writes_the_counts_agree(counted: Counted) -> None:
     written = [a_post(acme.id, later(days=number * 20)) for number in range(4)]
     for run, post in zip(runs, written, strict=True):
         await stores.ledger.complete(run, post, once="told")
-    # Only one tells it.
+    # Only one delivery reports the count.
     assert await _number(database, posts) == 1
     changed = evolve(written[0], status=PostStatus.PUBLISHED, updated_at=later(days=1))
     assert await stores.posts.change(changed, unchanged_since=written[0].updated_at)
@@ -173,7 +173,7 @@ async def test_a_batch_is_counted_once(counted: Counted) -> None:
 
 
 async def test_changes_that_know_nothing_of_counts_are_counted_too(counted: Counted) -> None:
-    """A node of the version before, and an operator. On SQLite, they add no entries."""
+    """A node of the previous version, and an operator. On SQLite, they add no entries."""
     entries = [_entry(counted.acme.id, hours) for hours in (0, 0, 30)]
 
     def write(connection: Connection) -> None:
@@ -203,7 +203,7 @@ async def test_a_sweep_leaves_no_counts_of_what_is_no_more(counted: Counted) -> 
     assert await journal.sweep(acme.id, before=later(hours=50), limit=2) == 0
 
     assert await _agree(counted.database)
-    # A day and an hour of each organization.
+    # One day and one hour of each organization.
     query = select(LOG.counts.c.starts_at).where(LOG.counts.c.number != 0)
     found = await counted.database.read(lambda connection: connection.scalars(query).all())
     assert len(found) == 4

@@ -25,7 +25,7 @@ async def test_of_64_copies_one_is_processed_again_and_again(acme: Tenant) -> No
 
 
 async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant) -> None:
-    """One copy takes the claim; copies that check it find it free before, and held after; others do not check."""
+    """One copy takes the claim; checking copies find it free before and held after; the others do not check."""
     outcomes = [*CHECKING, REFUSED]
     for number in range(_ROUNDS):
         mixed = [
@@ -51,7 +51,7 @@ async def test_good_malformed_filtered_and_refused_copies_of_one_id(acme: Tenant
 
 async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tenant) -> None:
     """The delivery id is the event's: each hook claims it for itself, and the record has id and time of the first."""
-    # After a crowd, a queue makes one batch of the next one.
+    # After one crowd, the queue settles the next one as one batch.
     await asyncio.gather(*[acme.stores.deliveries.settle(await acme.processed(f"d-{number}")) for number in range(8)])
     settling = [await acme.processed("d", push(f"feat: {n} lamps"), at=later(seconds=n)) for n in range(12)]
     hooks = [
@@ -90,7 +90,7 @@ async def test_deliveries_that_are_nearly_alike_keep_the_values_in_which_they_di
         if number % 8 == 3:
             return evolve(made, started=made.started[1:], context_at=later(seconds=-number))
         if number % 8 == 6:
-            # The value allows it, though no decision makes one.
+            # The value allows this, although no decision creates it.
             return evolve(made, claim=Claim.NONE, key=None)
         return evolve(made, started=made.started[::-1]) if number % 8 == 4 else made
 

@@ -56,7 +56,7 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
     assert {id_: endpoint and endpoint.repository for id_, endpoint in known.items()} == {
         1: Belonging.OURS,
         2: Belonging.ANOTHERS,
-        # Connected at another provider, or by another organization: that is no business of this one.
+        # A repository at another provider, or of another organization, does not conflict with this one.
         3: Belonging.UNKNOWN,
         4: Belonging.UNKNOWN,
         2**63 - 1: Belonging.UNKNOWN,
@@ -123,7 +123,7 @@ async def test_a_slug_is_taken_once(stores: Stores) -> None:
     winner = rivals[answers.index(True)]
     assert await stores.directory.organization("acme") == winner
     assert await stores.directory.organizations() == [winner]
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     assert await stores.directory.add_organization(winner)
 
 
@@ -152,7 +152,7 @@ async def test_organizations_are_listed_by_slug(stores: Stores) -> None:
 async def test_a_repository_is_connected_once(
     acme: Tenant, repository: tuple[int, str], provider: str, *, added: bool
 ) -> None:
-    # A free repository is included: the whole integration is refused.
+    # Also with a free repository, the whole integration is refused.
     integration = an_integration(acme.id, (8, "acme/free"), repository, provider=provider, at=later(seconds=1))
 
     assert await acme.stores.directory.add_integration(integration, "other") is added
@@ -170,7 +170,7 @@ async def test_of_concurrent_connections_of_one_repository_one_is_made(acme: Ten
     assert answers.count(True) == 1
     winner = rivals[answers.index(True)]
     assert await acme.stores.directory.integrations(acme.id) == [acme.integration, winner]
-    # Once more, after an unknown outcome: neither refused nor doubled.
+    # Repeated after an unknown outcome: neither refused nor doubled.
     assert await acme.stores.directory.add_integration(winner, "secret")
     assert await acme.stores.directory.secrets(acme.id, winner.id, START) == ("secret",)
 
@@ -206,7 +206,7 @@ async def test_a_trigger_reads_back_as_it_was(acme: Tenant) -> None:
         a_trigger(acme.id, 2**63 - 1, 1, name="öffnen ⚓", event_types=("release", "push")), auto_publish=True
     )
     await acme.stores.triggers.add(trigger)
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     await acme.stores.triggers.add(trigger)
 
     assert await acme.stores.triggers.find(acme.id, trigger.id) == trigger

@@ -1,4 +1,4 @@
-"""What every engine promises: a run goes on where it was, ends once, and never takes the others down with it."""
+"""Guarantees of each engine: a run resumes after its last step, ends once, and does not affect other runs."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunSta
 
 
 class Forgetful(Protocol):
-    """Gives an engine anew; what its steps have kept before is gone."""
+    """Creates an engine without the results of earlier steps."""
 
     def __call__(self, ledger: RunLedger, memory: RunStateStore) -> Execution: ...
 
@@ -42,7 +42,7 @@ class Engine:
     stores: Stores
     #: The engine of another process on the same database.
     next: Callable[[RunLedger, RunStateStore], Execution]
-    #: The same, after the engine has lost whatever it knew.
+    #: The same, after the engine has lost its data.
     amnesiac: Callable[[RunLedger, RunStateStore], Execution]
 
 
@@ -90,7 +90,7 @@ async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
             return _dbos(of.replace("postgresql+asyncpg", "postgresql"), migrates=False)
 
         def amnesiac(ledger: RunLedger, memory: RunStateStore) -> Execution:
-            # Few ask for it, and a database takes its time.
+            # Created on demand: few tests use it, and a database is slow.
             return makers(forgotten.enter_context(postgres.database(also=migrate_engine)))(ledger, memory)
 
         stores = sql_stores(Database(url), RotatingSealer())
@@ -99,7 +99,7 @@ async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
 
 
 _SLOW = pytest.mark.slow("launches an engine with threads and a database of its own for each test")
-#: The engine knows its stores by the ports alone, and the contracts of these ports run in the first tier.
+#: The engine uses its stores only through the ports, whose contracts run in the first tier.
 _AGAIN = pytest.mark.slow("launches the same engine on one more database")
 _ENGINES = (
     *(pytest.param(f"inline on {family}", marks=() if family == "memory" else _AGAIN) for family in FAMILIES),
@@ -245,7 +245,7 @@ async def test_a_step_that_fails_is_done_again_later_and_the_finished_ones_are_n
         run = await until_status(acme, id_, RunStatus.PENDING)
         await until(lambda failures=failures: _is(len(script.failures) == failures), "it has failed")
         run = await until_status(acme, id_, RunStatus.PENDING)
-        # Not before it is due.
+        # Not before the run is due.
         assert (run.attempts, run.error, run.due_at) == (failures, "two failed", clock.now() + timedelta(seconds=5))
         clock.advance(timedelta(seconds=5))
 
@@ -259,7 +259,7 @@ async def _is(what: bool) -> bool:
 
 
 class Caught:
-    """A workflow that does something else when a step fails."""
+    """A workflow with an alternative for a failed step."""
 
     def __init__(self, ledger: RunLedger) -> None:
         self._ledger = ledger
@@ -355,7 +355,7 @@ async def test_a_stop_waits_for_the_current_step(acme: Tenant, script: Script, l
 
 
 class PaidWriter:
-    """A writer that is paid by the draft, and asks for a draft in a step."""
+    """A writer that requests each draft in a step, and counts the requests."""
 
     name = "paid"
     costly = True
@@ -372,7 +372,7 @@ class PaidWriter:
 
 
 class StoppedRenderer:
-    """A renderer that a kill comes in."""
+    """A renderer in which the process is killed."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
@@ -397,7 +397,7 @@ def _performer(
 async def test_a_draft_is_paid_once_and_a_post_written_once(
     acme: Tenant, engine: Engine, launch: Launch, clock: ManualClock, memory: str, paid: int
 ) -> None:
-    """Only an engine that has lost its tables, as after the restoring of a backup, pays for a draft again."""
+    """Only an engine without its tables, as after a restored backup, requests a draft again."""
     (id_,) = await started(acme)
     writer, renderer = PaidWriter(), StoppedRenderer()
     process = await launch(_performer(engine.stores, clock, writer, renderer))
@@ -439,7 +439,7 @@ async def test_a_node_that_dies_during_the_repair_of_an_answer_leaves_the_answer
 async def test_a_run_that_the_engine_has_ended_and_the_ledger_has_not_is_done_again(
     acme: Tenant, script: Script, engine: Engine, launch: Launch, clock: ManualClock
 ) -> None:
-    """As after the restoring of a backup: what the ledger says counts."""
+    """As after a restored backup: the state of the ledger decides."""
     (id_,) = await started(acme)
     unkept = Script(cast("RunLedger", _Unending(engine.stores.ledger)), clock, "one")
     process = await launch(unkept)
@@ -455,7 +455,7 @@ async def test_a_run_that_the_engine_has_ended_and_the_ledger_has_not_is_done_ag
 
 
 class _Unending:
-    """A ledger that says that it has ended a run, and has not."""
+    """A ledger that reports the end of a run without storing it."""
 
     def __init__(self, ledger: RunLedger) -> None:
         self._ledger = ledger
@@ -514,7 +514,7 @@ async def test_a_process_that_was_given_up_lets_go_and_comes_back_under_another_
 
 
 class _LostAnswer:
-    """A ledger of which the first answer to a ``take`` is lost on its way."""
+    """A ledger whose first answer to ``take`` is lost."""
 
     def __init__(self, ledger: RunLedger) -> None:
         self._ledger = ledger
@@ -604,7 +604,7 @@ async def test_a_run_that_takes_too_long_has_failed_this_time(
     async def skipped() -> bool:
         status = (await run_of(acme, id_)).status
         if status is RunStatus.PENDING:
-            # On a busy machine, the next attempt may take too long as well.
+            # On a busy machine, the next attempt may also be too slow.
             clock.advance(timedelta(seconds=5))
         return status is RunStatus.SKIPPED
 
@@ -653,7 +653,7 @@ async def test_a_store_that_is_away_for_a_while_costs_no_run_anything(
     process.cut_off(away=False)
 
     async def ended() -> bool:
-        # Runs that were cut off wait for their next attempt.
+        # Interrupted runs wait for their next attempt.
         clock.advance(timedelta(seconds=5))
         await process.looks(1)
         return all([(await run_of(acme, id_)).status is RunStatus.SKIPPED for id_ in ids])

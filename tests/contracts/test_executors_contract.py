@@ -1,4 +1,4 @@
-"""``Executors``, ``RunStateStore``, and that only a run's owner changes it."""
+"""``Executors``, ``RunStateStore``, and the owner of a run, which alone can change it."""
 
 import asyncio
 
@@ -257,7 +257,7 @@ async def test_many_runs_of_one_organization_do_not_delay_other_organizations(st
     ]
     assert [each.id for each in await pending(now, limit=9, per_organization=2, without=[other.id])] == foreign[:2]
     assert list(await pending(now, limit=9, per_organization=9, without=[busy.id, other.id])) == []
-    # Runs that are not due yet take no places.
+    # Runs that are not due do not count.
     assert [each.id for each in await pending(later(seconds=1), limit=9, per_organization=9)] == foreign[:2]
 
 

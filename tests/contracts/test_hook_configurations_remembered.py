@@ -1,4 +1,4 @@
-"""A cached endpoint never decides: every change counts from the next delivery on."""
+"""A cached configuration never decides: every change applies from the next delivery on."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -34,7 +34,7 @@ A_MOMENT = timedelta(milliseconds=1)
 
 @frozen(kw_only=True)
 class Nodes:
-    """Two nodes with one database: one receives, the other one changes things behind its back."""
+    """Two nodes with one database: one receives, and the other one changes the configuration."""
 
     acme: Tenant
     theirs: SqlStores
@@ -68,7 +68,7 @@ async def nodes(url: str) -> AsyncGenerator[Nodes]:
     yield Nodes(
         acme=await tenant(own_value),
         theirs=theirs,
-        # None of its refusals leaves a row: so no settlement confirms them.
+        # None of its refusals stores a row, so no settlement confirms them.
         receiver=Receiver(own_value.deliveries, own_value.journal, clock, IDS, failed_rows_per_minute=0),
         clock=clock,
     )
@@ -94,7 +94,7 @@ async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: 
     assert isinstance(await nodes.deliver("d-0"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 2
 
-    # A trigger more, and one less.
+    # An additional trigger, and a removed one.
     assert isinstance(await triggers.add(a_trigger(acme.id, 1, name="third")), Trigger)
     assert isinstance(await nodes.deliver("d-1"), Processed)
     assert len(await theirs.ledger.runs(acme.id)) == 5
@@ -149,7 +149,7 @@ async def test_a_missing_configuration_is_never_cached(nodes: Nodes) -> None:
     at = evolve(acme.address, integration_id=created.id, repository_id=2)
     deliveries = acme.stores.deliveries
     assert await deliveries.configuration(at, START, allow_cached=True) is None
-    # Nor is an unknown repository cached: senders may invent ids.
+    # An unknown repository is not cached either: senders may invent ids.
     assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
 
     assert await nodes.theirs.directory.add_integration(created, SECRET)
@@ -162,7 +162,7 @@ async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nod
     end = later(seconds=60)
     await nodes.theirs.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=end)
     assert (await acme.endpoint()).secrets == ("new", SECRET)
-    # From here on, nothing can be read.
+    # From here on, reads fail.
     await nodes.acme.stores.close()
 
     before, at, after = [await nodes.recalled(now) for now in (end - A_MOMENT, end, end + A_MOMENT)]
@@ -172,7 +172,7 @@ async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nod
     assert at is not None
     assert at == evolve(before, secrets=("new",), former_secrets=(SECRET,))
     assert after is at
-    # By a clock that was stepped back it verifies again, which only a read can tell.
+    # With a clock that was set back, the secret verifies again, which only a read can show.
     with pytest.raises(StoreUnavailable):
         await nodes.recalled(end - A_MOMENT)
 
@@ -278,7 +278,7 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
     assert all(one is same for one, same in zip(first.triggers, again.triggers, strict=True))
     added = a_trigger(acme.id, 2, name="new")
     await stores.triggers.add(added)
-    # Another version: all of them are read anew.
+    # Another version: all entries are read again.
     newer = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
     assert newer is not None
     assert newer.triggers == (added,)

@@ -1,4 +1,4 @@
-"""``Hooks``, the removal of integrations, and what the log keeps of our own calls."""
+"""``Hooks``, the removal of integrations, and the log entries of calls to code hosts."""
 
 import asyncio
 from datetime import timedelta
@@ -30,7 +30,7 @@ async def rotate(acme: Tenant, secret: str, *, at: int = 0, until: int = 60) -> 
 
 
 async def secrets(acme: Tenant, at: int) -> tuple[str, ...]:
-    """Return the secrets that verify at a second; endpoint and directory must agree."""
+    """Return the valid secrets at a second; check that delivery store and directory agree."""
     now = later(seconds=at)
     found = await acme.stores.directory.secrets(acme.id, acme.integration.id, now)
     assert (await acme.endpoint(now)).secrets == found
@@ -46,7 +46,7 @@ async def test_a_replaced_secret_explains_refusals_after_its_end_until_it_is_swe
     assert recalled is not None
     assert (recalled.secrets, recalled.former_secrets) == (("second",), (SECRET,))
 
-    # Only the replaced one is kept, even if it ends at once.
+    # Only the replaced secret is kept, even if it ends at once.
     assert await rotate(acme, "third", at=70, until=70)
     assert (await acme.endpoint(later(seconds=70))).former_secrets == ("second",)
     assert await acme.stores.hooks.sweep_secrets(later(seconds=70)) == 1
@@ -63,7 +63,7 @@ async def test_after_a_rotation_both_secrets_verify_until_exactly_the_old_ones_e
     last = await acme.stores.directory.secrets(acme.id, acme.integration.id, later(seconds=60) - A_MOMENT)
     assert last == ("new", SECRET)
     assert await secrets(acme, 60) == ("new",)
-    # It counts from the next delivery on, also for one that was being decided.
+    # It applies from the next delivery on, also to a delivery that is being decided.
     assert (await acme.endpoint()).version > version
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
@@ -74,7 +74,7 @@ async def test_a_rotation_prolongs_no_secret_and_may_end_all_of_them(acme: Tenan
 
     assert await secrets(acme, 59) == ("third", "second", SECRET)
     assert await secrets(acme, 60) == ("third", "second")
-    # The same once more, after an unknown outcome, whatever the time is by then.
+    # Repeated after an unknown outcome, at any later time.
     assert await rotate(acme, "third", at=20, until=200)
     assert await secrets(acme, 100) == ("third",)
 
@@ -92,7 +92,7 @@ async def test_expired_secrets_are_swept_and_the_others_stay(acme: Tenant) -> No
     assert await acme.stores.hooks.sweep_secrets(later(seconds=60)) == 1
     assert await acme.stores.hooks.sweep_secrets(later(seconds=60)) == 0
 
-    # Nothing is left of it, even for a clock that goes back.
+    # No data of it is left, even for a clock that is set back.
     assert await secrets(acme, 0) == ("new",)
     assert await secrets(zenith, 0) == ("other", SECRET)
     assert (await acme.endpoint()).version == version
@@ -110,7 +110,7 @@ async def test_how_a_hook_is_reached_is_kept_with_its_integration(acme: Tenant) 
     hooks = acme.stores.hooks
     created = an_integration(acme.id, (2, "acme/buoy"))
     assert await acme.stores.directory.add_integration(created, "secret", token="ghp_token")
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     assert await acme.stores.directory.add_integration(created, "secret", token="ghp_token")
 
     assert await hooks.access(acme.id, created.id) == HookAccess(hook_id=None, token="ghp_token")
@@ -160,7 +160,7 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
         await acme.stores.triggers.add(trigger)
     await acme.stores.deliveries.settle(await acme.processed("d-1"))
     left = await acme.left()
-    # Repository 1 is connected at the other provider still.
+    # Repository 1 is still connected at the other provider.
     reported = a_schedule(acme, 1, hour=1)
     assert await schedules.add(reported)
     settling = await acme.processed("d-2")
@@ -213,7 +213,7 @@ async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None
     found = await acme.stores.deliveries.configuration(evolve(acme.address, integration_id=again.id), START)
     assert found is not None
     assert (found.secrets, found.repository) == (("new",), Belonging.OURS)
-    # Runs that were waiting are performed, or skipped, as their trigger says.
+    # Pending runs are performed or skipped, as their trigger demands.
     assert [trigger.enabled for trigger in await triggers.all_of(acme.id)] == [False, False]
 
 
@@ -239,9 +239,9 @@ async def test_a_pending_entry_is_finished_in_its_place(acme: Tenant) -> None:
     ended = evolve(entry, status=LogStatus.FAILED, status_code=403, error_message="forbidden", reason="of that")
 
     await journal.finish(ended)
-    # Once more, after an unknown outcome; and nothing but how it ended is changed.
+    # Repeated after an unknown outcome; only the result of the call changes.
     await journal.finish(evolve(ended, title="another", detail=None))
-    # One that is gone stays gone.
+    # A deleted entry stays deleted.
     await journal.finish(a_call(acme, status=LogStatus.SUCCESS))
     with pytest.raises(Unstorable):
         await journal.finish(evolve(ended, error_message="\ud800"))

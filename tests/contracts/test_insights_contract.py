@@ -1,4 +1,4 @@
-"""``ReadModel`` and ``RunLists``: parts of the log, counts, runs, and what belongs together, of one organization."""
+"""``ReadModel`` and ``RunLists``: parts of the log, counts, runs and their relations, of one organization."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ _TITLES = (
     "Webhook ping received",
     "pushed by hand",
     "50% of_a\\b",
-    # Small letters of other alphabets' capitals are each database's own affair; the Kelvin sign has one of ASCII's.
+    # Each database lowers capitals outside of ASCII in its own way; the Kelvin sign becomes an ASCII letter.
     "ÄRGER ärger İi \N{KELVIN SIGN} \N{LATIN SMALL LETTER LONG S}s ẞ",
     "Ignored push_release event",
 )
@@ -45,7 +45,7 @@ _TITLES = (
 
 def _entry(organization_id: str, number: int) -> LogEntry:
     return an_entry(
-        # Several of one moment; over some days, and with some without any.
+        # Several entries of the same time, over some days, of which some have no entries.
         later(hours=7 * (number // 3), days=3 * (number // 24)),
         id=IDS.new_id("log_"),
         organization_id=organization_id,
@@ -72,7 +72,7 @@ async def log(acme: Tenant) -> list[LogEntry]:
 
 
 def _plainly(search: LogSearch, entry: LogEntry) -> bool:
-    """Check whether an entry matches, by other means than the core."""
+    """Check whether an entry matches, independently of the core."""
     texts = [entry.title, entry.reference_id or "", entry.error_message or "", entry.reason or ""]
     text = re.compile(re.escape(search.text), re.IGNORECASE | re.ASCII)
     return (
@@ -131,7 +131,7 @@ async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntr
     while part := await acme.stores.read_model.log(acme.id, search, limit=5, before=place):
         read += part
         place = Cursor.of(part[-1])
-        # Entries that arrive meanwhile do not move the pages.
+        # Entries that arrive between two pages do not move them.
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)
 
@@ -148,7 +148,7 @@ async def test_the_newest_entry_of_each_integration_is_found(acme: Tenant, log: 
     assert dict(await read_model.newest_entries(acme.id)) == expected
     assert await read_model.newest_entries("org_unknown") == {}
 
-    # One that was long silent, and one whose only entries are swept.
+    # An integration without recent entries, and one whose only entries are swept.
     silent = evolve(_entry(acme.id, 0), integration_id="int_silent", created_at=later(days=-20))
     await acme.stores.journal.append(silent)
     assert dict(await read_model.newest_entries(acme.id)) == {**expected, "int_silent": listed_entry(silent)}
@@ -175,7 +175,7 @@ async def test_entries_are_counted_by_stretches(acme: Tenant, log: list[LogEntry
 
     for hours in (-99, 0, 30, 48, 49, 9999):
         assert await counts(hours) == expected(log, hours)
-    # An entry with another status is counted there; a swept entry is not counted.
+    # An entry counts for its current status; a swept entry does not count.
     last = next(entry for entry in log if entry.status is LogStatus.PENDING)
     finished = evolve(last, status=LogStatus.FAILED)
     await acme.stores.journal.finish(finished)
@@ -260,7 +260,7 @@ async def _replayed(acme: Tenant, original: Settlement, hours: int) -> Settlemen
 async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith", repository_id=acme.repository.id)
     run_lists = acme.stores.run_lists
-    # Of one moment, with the same event, and one of them another organization's with the same delivery id.
+    # Of the same time, with the same event; another organization has the same delivery id.
     first, second = await acme.processed("d-1", push()), await acme.processed("d-2", push())
     foreign, other = await zenith.processed("d-1", push()), await acme.processed("d-3", release())
     for settling in (first, second, foreign, other):
@@ -280,7 +280,7 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
         for run in settling.runs:
             assert await run_lists.log_of(owner.id, run) == settling.log.id
             assert await run_lists.log_of(stranger.id, run) is None
-    # A duplicate has started nothing, and neither have others that were not processed.
+    # Duplicates and other deliveries that were not processed have started no runs.
     assert list(await run_lists.runs_of(acme.id, copy.log.id)) == []
     for outcome in CHECKING:
         settling = await acme.decided(outcome)
@@ -295,7 +295,7 @@ async def test_a_run_is_found_by_its_log_entry_in_its_current_state(acme: Tenant
     assert log_id is not None
 
     assert listed_run(run) in await acme.stores.run_lists.runs_of(acme.id, log_id)
-    # Tried once more, days later: it is still the run of that delivery.
+    # After a retry, days later, it is still the run of that delivery.
     await acme.stores.ledger.end(run, RunStatus.FAILED, "the writer was away")
     assert await acme.stores.ledger.restart(acme.id, run.id, due_at=later(days=3))
     stored = await acme.stores.run_lists.run(acme.id, run.id)
@@ -312,7 +312,7 @@ async def test_an_entry_that_was_swept_leads_nowhere(acme: Tenant) -> None:
 
     assert list(await acme.stores.run_lists.runs_of(acme.id, settling.log.id)) == []
     assert await acme.stores.run_lists.log_of(acme.id, settling.runs[0]) is None
-    # The run is there.
+    # The run exists.
     assert await acme.stores.run_lists.run(acme.id, settling.runs[0].id) == listed_run(settling.runs[0])
 
 

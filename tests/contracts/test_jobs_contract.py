@@ -1,4 +1,4 @@
-"""What every store promises of jobs, and of runs that no delivery has started."""
+"""Guarantees of each store about jobs, and about runs without a delivery."""
 
 import asyncio
 from datetime import timedelta
@@ -127,7 +127,7 @@ async def test_a_run_that_has_ended_without_a_post_can_be_started_once_more(acme
     assert await due(acme.stores, later(minutes=59)) == []
     (again,) = await take(acme.stores, [run.id])
     assert again == evolve(run, attempts=1, takes=2, due_at=later(hours=1))
-    # Who took it in its first life has no say in its second.
+    # The first taker cannot change the run after its retry.
     await ledger.end(run, RunStatus.FAILED, "too late")
     assert await ledger.owns(again)
 
@@ -159,7 +159,7 @@ async def test_a_window_holds_what_arrived_from_its_beginning_until_before_its_e
 
     assert await found() == (["d-2", "d-1"], 0)
     assert await found(limit=1) == (["d-2"], 1)
-    # One is given whatever its size.
+    # One job is returned, regardless of its size.
     assert await found(max_bytes=1) == (["d-2"], 1)
     assert await found(repository_id=2) == ([], 0)
     assert await found(provider="github") == ([], 0)

@@ -1,4 +1,4 @@
-"""``KeyedRequests``: one update of a request at a time, for a new key, too; seeds and answers are sealed."""
+"""``KeyedRequests``: one update of a request at a time, also for a new key; seeds and answers are sealed."""
 
 import asyncio
 from datetime import datetime

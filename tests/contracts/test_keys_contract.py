@@ -73,7 +73,7 @@ async def test_the_use_of_a_key_is_noted(acme: Tenant) -> None:
     await acme.stores.keys.touch(key.prefix, later(hours=2))
     await acme.stores.keys.touch("csk_unknown", later(hours=2))
     assert await acme.stores.keys.key(key.prefix) == evolve(key, last_used_at=later(hours=2))
-    # A clock that was set right: the time does not stick in the future.
+    # After a clock was set back, the time of use does not stay in the future.
     await acme.stores.keys.touch(key.prefix, later(hours=1))
     assert await acme.stores.keys.key(key.prefix) == evolve(key, last_used_at=later(hours=1))
 
@@ -98,7 +98,7 @@ async def test_an_organization_has_a_bounded_number_of_active_keys(acme: Tenant)
     await keys.add(expired)
     await keys.add(_key(zenith.id))
 
-    # Added at once, no more than the number are.
+    # Concurrent additions do not exceed the number.
     new = [_key(acme.id, hours=1) for _ in range(5)]
     answers = await asyncio.gather(*(keys.add(key, at_most=2) for key in new))
     refused = too_many("active API keys", 2)
@@ -107,7 +107,7 @@ async def test_an_organization_has_a_bounded_number_of_active_keys(acme: Tenant)
     added = [key for key, answer in zip(new, answers, strict=True) if answer is None]
     assert len(added) == 2
     assert {key.prefix for key in await keys.keys(acme.id)} == {each.prefix for each in (revoked, expired, *added)}
-    # The same key again is no new one, and one that ends makes room.
+    # A repeated key does not count twice, and a key that ends makes room.
     assert await keys.add(added[0], at_most=2) is None
     assert await keys.revoke(added[0].prefix, later(hours=1))
     assert await keys.add(_key(acme.id, hours=1), at_most=2) is None

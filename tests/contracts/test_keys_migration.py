@@ -1,4 +1,4 @@
-"""Revision 0011: issuing keys still works, slugs are held, and writes of older nodes are counted."""
+"""Revision 0011: issuing keys still works, slugs are reserved, and writes of older nodes are counted."""
 
 import pytest
 from attrs import evolve
@@ -12,7 +12,7 @@ from contentsvc_core.content.public.changelogs import SLUG_TAKEN, PublicChangelo
 
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 _KEYS = {"both": '["read","write"]', "other": '["write","read"]', "reader": '["read"]', "writer": '["write"]'}
-# In the words of the version before, which names no new column.
+# Statements of the previous version, without the new columns.
 _KEY = (
     "INSERT INTO api_keys (prefix, organization_id, name, digest, scopes, created_at)"
     " VALUES (:prefix, 'org_1', '', 'd', :scopes, 0)"
@@ -32,7 +32,7 @@ def _fill(connection: Connection) -> None:
         connection.execute(text(ORGANIZATION), {"id": id_, "slug": slug})
     for prefix, scopes in _KEYS.items():
         connection.execute(text(_KEY), {"prefix": f"csk_{prefix}", "scopes": scopes})
-    # The one has the other's own slug.
+    # The first changelog has the slug of the second one.
     connection.execute(text(_CHANGELOG), {"owner": "org_1", "slug": "zenith", "is_public": True})
     connection.execute(text(_CHANGELOG), {"owner": "org_2", "slug": "sky", "is_public": False})
 
@@ -56,7 +56,7 @@ async def test_keys_that_could_issue_keys_still_can_and_slugs_in_use_are_held(ol
     for slug in ("zenith", "sky"):
         taking = PublicChangelog.first(third, first.created_at)
         assert await stores.changelogs.save(evolve(taking, slug=slug)) == SLUG_TAKEN
-    # An existing conflict stays: one changelog keeps the slug, and the other one cannot have it.
+    # An existing conflict stays: one changelog keeps the slug, and the other one cannot get it.
     assert await stores.changelogs.save(evolve(first, title="Lamps")) is None
     assert await stores.changelogs.save(evolve(second, slug="zenith")) == SLUG_TAKEN
     assert await stores.changelogs.save(evolve(second, slug="night")) is None
@@ -89,7 +89,7 @@ async def test_nodes_of_the_version_before_read_and_write_beside_it(older: Datab
     added = await stores.keys.key("csk_new")
     assert added is not None
     assert added.scopes == (Scope.READ,)
-    # They would not understand a scope that they do not know.
+    # Older nodes cannot read an unknown scope.
     admin = await stores.keys.key("csk_both")
     assert admin is not None
     row = await older.read(

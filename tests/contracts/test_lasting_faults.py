@@ -74,7 +74,7 @@ async def test_a_missing_table_is_a_fault_of_the_service_and_after_the_repair_th
 
     await rename(stores, "renamed_away", table)
     assert await statuses(stores, acme) == logged * 2
-    # The id is not used up, and the connections are sound.
+    # The id is not claimed, and the connections still work.
     assert isinstance(await receiver.receive(push(acme)), Processed)
     assert isinstance(await receiver.receive(push(acme)), Duplicate)
     assert (await acme.left()).counts[:2] == (1, 2)
@@ -82,7 +82,7 @@ async def test_a_missing_table_is_a_fault_of_the_service_and_after_the_repair_th
 
 @contextlib.contextmanager
 def locked(stores: SqlStores, url: str) -> Generator[None]:
-    """Hold what a settlement writes, as another process does."""
+    """Lock the rows that a settlement writes, as another process does."""
     if url.startswith("sqlite"):
         with contextlib.closing(sqlite3.connect(file_of(stores.database), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")

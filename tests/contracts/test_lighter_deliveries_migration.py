@@ -23,7 +23,7 @@ from contentsvc_core.timestamps import to_ms
 pytestmark = pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
 
 _TABLES: Final = ("events", "context_records", "log_entries", "workflow_runs")
-# In the words of the version before.
+# Statements of the previous version.
 _EVENT: Final = (
     "INSERT INTO events (id, organization_id, provider, repository_id, repository, delivery_id, type, data, created_at)"
     " VALUES (:id, :owner, 'codehost', 1, 'acme/lighthouse', :id, 'push', :data, :at)"

@@ -1,4 +1,4 @@
-"""``RateLimitStore``: one update of a bucket at a time, and no writing where nothing changes."""
+"""``RateLimitStore``: one update of a bucket at a time, and no write without a change."""
 
 import asyncio
 import contextlib
@@ -95,9 +95,9 @@ async def test_expired_windows_are_swept_in_batches_and_others_stay(stores: Stor
     buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(5)]
     for number, bucket in enumerate(buckets):
         await stores.rate_limits.update(bucket, at(later(seconds=number)))
-    # Its first request has expired with the others, its last one has not.
+    # Its first request has expired like the others, and its last one has not.
     await stores.rate_limits.update(buckets[0], at(later(seconds=30)))
-    # The window of the fourth one ends at this very moment.
+    # The window of the fourth bucket ends exactly now.
     before = later(seconds=3) + timedelta(seconds=60)
 
     assert [await stores.rate_limits.sweep(before=before, limit=2) for _ in range(3)] == [2, 1, 0]
@@ -113,7 +113,7 @@ async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_u
 
     verdicts: list[Verdict] = []
     for _ in range(5):
-        # As many at once as the two pools have connections: none has to wait for one.
+        # As many requests as connections of the two pools, so none waits for a connection.
         updates = (nodes[number % 2].rate_limits.update(bucket, at(START, rate)) for number in range(20))
         verdicts += await asyncio.gather(*updates)
     for node in nodes:
@@ -128,7 +128,7 @@ async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
     store = sql_stores(postgresql, RotatingSealer()).rate_limits
     for _ in range(RATE.limit):
         await store.update(BUCKET, at(START))
-    # A row's lock would be written into it, as xmax.
+    # A lock would be stored in the row, as xmax.
     written = "SELECT ctid::text, xmin::text, xmax::text, hits FROM rate_windows"
     before = postgres.rows(postgres_url, written)
 

@@ -1,4 +1,4 @@
-"""``PostLibrary``, ``ContextLibrary``, ``Journal``: orders, pages, sweeps, and whose is what."""
+"""``PostLibrary``, ``ContextLibrary``, ``Journal``: orders, pages, sweeps, and tenancy."""
 
 from itertools import product
 
@@ -86,7 +86,7 @@ async def test_records_before_a_record_are_listed_newest_first(acme: Tenant) -> 
 
     assert await before(five, limit=9, max_bytes=10**9) == [four, three, two, one]
     assert await before(five, limit=2, max_bytes=10**9) == [four, three]
-    # Of one instant, but in an order.
+    # Of the same time, but in a fixed order.
     assert await before(three, limit=9, max_bytes=10**9) == [two, one]
     assert await before(one, limit=9, max_bytes=10**9) == []
 
@@ -142,7 +142,7 @@ async def test_an_entry_reads_back_as_it_was(acme: Tenant, detail: object) -> No
         status=LogStatus.PENDING,
     )
     await acme.stores.journal.append(entry)
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     await acme.stores.journal.append(entry)
 
     assert await acme.stores.journal.entries(acme.id) == [entry]
@@ -163,7 +163,7 @@ async def test_a_sweep_deletes_the_oldest_of_one_organization_in_bounds(acme: Te
         await acme.stores.journal.append(entry)
     sweep = acme.stores.journal.sweep
 
-    # Older than, not as old as.
+    # Entries of exactly this age stay.
     assert await sweep(acme.id, before=later(hours=0), limit=9) == 0
     assert await sweep(acme.id, before=later(hours=3), limit=2) == 2
     assert await acme.stores.journal.entries(acme.id) == [entries[4], entries[3], entries[2]]
@@ -196,7 +196,7 @@ async def test_a_sweep_deletes_the_expired_claims(acme: Tenant) -> None:
     assert await sweep(before=later(milliseconds=1), limit=2) == 1
     assert await sweep(before=later(milliseconds=1), limit=2) == 0
 
-    # The claim of the third still holds, to the millisecond.
+    # The claim of the third delivery still holds, to the millisecond.
     almost = START + DEDUPE_WINDOW
     assert await settle(await acme.processed("d-2", at=almost)) is Settled.ALREADY_CLAIMED
     assert await settle(await acme.processed("d-1", at=START)) is Settled.AS_DECIDED

@@ -13,7 +13,7 @@ from contentsvc_core.refusals import Refusal
 
 def _entry(organization_id: str, number: int) -> LogEntry:
     return an_entry(
-        # Several of one moment.
+        # Several entries of the same time.
         later(hours=number // 3),
         id=IDS.new_id("log_"),
         organization_id=organization_id,
@@ -75,7 +75,7 @@ async def test_an_entry_is_found_where_it_belongs(acme: Tenant, log: list[LogEnt
         assert await entry(acme.id, each.id) == each
         assert await entry(zenith.id, each.id) is None
     assert await entry(acme.id, "log_unknown") is None
-    # Its event stays, and is no entry.
+    # Its event stays, but is no log entry.
     assert await acme.stores.journal.sweep(acme.id, before=later(days=9), limit=99) == len(log) + 2
     assert await entry(acme.id, processed.log.id) is None
     assert await entry(acme.id, filtered.log.id) is None

@@ -1,4 +1,4 @@
-"""``Subscribers`` and ``Mailbox``: opt-in, batches of announced posts, and mails that are taken under a lease."""
+"""``Subscribers`` and ``Mailbox``: opt-in, batches of announced posts, and leases of mails."""
 
 import asyncio
 import sqlite3
@@ -75,7 +75,7 @@ async def confirmed(acme: Tenant, address: str, *, changelog_id: str | None = No
         _digest(token), at=later(minutes=1), new_digest=_digest(new), new_token=new
     )
     assert made is not None
-    # Its confirmation is out.
+    # Its confirmation mail was sent.
     taken = await take(acme)
     for mail in taken:
         await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=later(minutes=1)))
@@ -133,7 +133,7 @@ async def test_an_address_is_stored_once_and_gets_another_mail_only_after_a_paus
     [second] = await take(acme, at=START + RESEND_AFTER)
     assert (second.token, second.subscriber.id) == (again, mail.subscriber.id)
     assert second.id != mail.id
-    # The first mail is gone: its taker writes nothing.
+    # The first mail was deleted: the owner of its lease writes nothing.
     await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=START))
     assert len(await acme.stores.subscribers.subscribers(acme.id)) == 1
 
@@ -202,7 +202,7 @@ async def test_a_post_is_announced_once_and_only_to_changelogs_with_subscribers(
     assert [(each.post_id, each.at) for each in waiting.posts] == [(post.id, post.updated_at)]
     assert await stores.mailbox.waiting(START - timedelta(milliseconds=1), limit=9, posts=9) == []
     await stores.mailbox.batch(waiting, "bat_1", changelog_ids=[], at=START)
-    # Taken back, and published again.
+    # Unpublished, and published again.
     draft = evolve(post, status=PostStatus.DRAFT, updated_at=later(hours=1))
     again = evolve(post, status=PostStatus.PUBLISHED, updated_at=later(hours=2))
     assert await stores.posts.change(draft, unchanged_since=post.updated_at)
@@ -266,7 +266,7 @@ async def test_a_mail_is_taken_by_one_and_again_when_its_lease_has_ended(acme: T
     assert await take(acme, at=at + _LEASE - timedelta(milliseconds=1)) == []
     [again] = await take(acme, at=at + _LEASE)
     assert (again.id, again.attempts, again.takes) == (taken[0].id, 1, 2)
-    # The first taker is late: the mail is not its own any more.
+    # The first lease has ended: its owner no longer owns the mail.
     await mailbox.record(taken[0], MailOutcome(status=MessageStatus.DELIVERED, due_at=at))
     await mailbox.give_back(again, due_at=at + _LEASE)
     [third] = await take(acme, at=at + _LEASE)
@@ -337,7 +337,7 @@ async def test_taking_mails_reads_no_more_however_many_wait(database: Database) 
 
 
 def _steps(database: Database, statement: str, parameters: Any) -> int:
-    """Return how many hundreds of steps SQLite takes for a query."""
+    """Return the hundreds of steps that SQLite takes for a query."""
     number = 0
 
     def count() -> int:

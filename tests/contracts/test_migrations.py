@@ -1,6 +1,6 @@
-"""Migrations: rows of the version before, and nodes of that version beside the new ones.
+"""Migrations: rows of the previous version, and nodes of that version beside the new ones.
 
-Statements are in the words of the version before.
+The statements are those of the previous version.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 pytestmark = pytest.mark.slow("upgrades databases of older versions, by scripts that are never changed")
 
 
-# Revision 0008: published posts have a time and a tag afterwards, and so have posts of older nodes.
+# Revision 0008: published posts get a time and a tag, also those of older nodes.
 def _publish(connection: Connection) -> None:
     connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
     add_run(connection, "push")
@@ -58,7 +58,7 @@ async def test_published_posts_have_their_time_and_tag(older: Database) -> None:
 
     assert await _publications(older) == {"p": (1_000, None), "r": (None, "v1.2.0"), "o": (1_000, None)}
     if older.dialect.upgrades_itself:
-        # Only one process serves a SQLite file meanwhile.
+        # Only one process serves a SQLite file during the migration.
         return
 
     def as_nodes_of_the_version_before(connection: Connection) -> None:
@@ -76,7 +76,7 @@ async def test_published_posts_have_their_time_and_tag(older: Database) -> None:
     }
 
 
-# Revision 0012: posts that are there have a date and their push, and so have the posts that older nodes write.
+# Revision 0012: existing posts, and later ones of older nodes, get a date and their push.
 def _let_happen(connection: Connection) -> None:
     connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
     for kind, delivery in (("push", "d-1"), ("release", "d-2"), ("generation", None)):
@@ -104,14 +104,14 @@ async def test_posts_stay_where_they_stood_and_the_next_release_finds_their_push
     }
     assert await _occurrences(older) == kept
     if older.dialect.upgrades_itself:
-        # No other node serves a SQLite file meanwhile.
+        # A SQLite file has no other node during the migration.
         return
     as_older_nodes_do = insert(posts).values(POST | {"id": "new", "status": "draft"})
     await older.write(lambda connection: connection.execute(as_older_nodes_do))
     assert await _occurrences(older) == kept | {"new": (1_000, None, None)}
 
 
-# Revision 0015: subscribers of a changelog that was there before, and nodes of the version before at work.
+# Revision 0015: subscribers of an existing changelog, while nodes of the previous version work.
 _CHANGELOG = (
     "INSERT INTO public_changelogs (id, owner_id, organization_id, slug, title, description, content_types, is_public,"
     " created_at, updated_at) VALUES (:id, 'org_1', 'org_1', 'acme', 't', '', '[\"changelog\"]', :is_public, 0, 0)"
@@ -140,12 +140,12 @@ async def test_a_changelog_of_the_version_before_gets_subscribers(older: Databas
 
     assert made is not None
     assert made.status is SubscriberStatus.CONFIRMED
-    # A node of the version before changes the changelog meanwhile.
+    # A node of the previous version changes the changelog.
     await older.write(lambda connection: connection.execute(text("UPDATE public_changelogs SET title = 'new'")))
     assert await stores.subscribers.subscribers("org_1") == [made]
 
 
-# Revision 0016: posts that are there, and those of nodes of the version before, are edited and filtered.
+# Revision 0016: existing posts, and those of older nodes, can be edited and filtered.
 _DRAFT = (
     "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
     " occurred_at) VALUES (:id, 'org_1', 't', '<h2>Fixed</h2>', 'm', 'changelog', 'draft', 1000, 1000, 1000)"
@@ -180,7 +180,7 @@ async def test_drafts_of_the_version_before_are_edited_scheduled_and_filtered(ol
         (1, before.text, None),
     ]
     assert await stores.posts.due(START, limit=9) == [("org_1", "p-1")]
-    # A node of the version before publishes the draft, and deletes the other one.
+    # A node of the previous version publishes the draft, and deletes the other post.
     await older.write(lambda connection: connection.execute(text(_PUBLICATION)))
     assert await stores.posts.due(START, limit=9) == []
     published = await stores.posts.post("org_1", "p-1")
@@ -189,7 +189,7 @@ async def test_drafts_of_the_version_before_are_edited_scheduled_and_filtered(ol
     await older.write(lambda connection: connection.execute(text("DELETE FROM posts")))
 
 
-# Revision 0017: log entries of the version before have no facts, and nodes of that version write on.
+# Revision 0017: log entries of the previous version have no facts, and its nodes continue to write.
 _ENTRY = (
     "INSERT INTO log_entries (organization_id, created_at, id, integration_id, repository_id, title, integration_type,"
     " direction, status, status_code) VALUES ('org_1', :at, :id, 'int_1', 1, 'Invalid webhook signature', 'codehost',"
@@ -216,7 +216,7 @@ async def test_entries_from_before_and_of_nodes_of_the_version_before_have_no_fa
     assert [(entry.id, entry.received) for entry in found] == [("log_2", None), ("log_1", None)]
 
 
-# Revision 0018: endpoints of the previous version keep their format, also while its nodes go on to write.
+# Revision 0018: endpoints of the previous version keep their format, also while its nodes write.
 _ENDPOINT = (
     "INSERT INTO webhook_endpoints (id, organization_id, url, description, event_types, enabled, sealed_secret,"
     " failures, created_at) VALUES (:id, 'org_1', 'https://a.example/', '', '[]', :enabled, 'x', 0, 0)"
@@ -245,7 +245,7 @@ async def test_endpoints_of_the_previous_version_have_the_standard_format(older:
     assert await stores.alerts.watched() == ["org_1"]
 
 
-# Revision 0019: triggers of the version before, and nodes of that version beside the new ones.
+# Revision 0019: triggers of the previous version, and nodes of that version beside the new ones.
 _TRIGGER = (
     "INSERT INTO triggers (id, organization_id, name, source_type, enabled, repository_ids, event_types, output_type, "
     "auto_publish, created_at) VALUES (:id, 'org_1', '', 'codehost_webhook', true, '[1]', '[]', 'changelog', false, 0)"
@@ -271,7 +271,7 @@ async def test_a_trigger_of_before_has_no_options_and_older_nodes_write_beside(o
     found = await triggers.find("org_1", "trg_1")
     assert isinstance(found, Trigger)
     assert (found.options, found.due_at, found.since) == (NO_OPTIONS, None, None)
-    # A node of the version before adds a trigger, and renames one with options: the options stay.
+    # A node of the previous version adds a trigger, and renames one with options: the options stay.
     await _run(older, _TRIGGER, id="trg_2")
     changed = collecting(evolve(found, options=TriggerOptions(paths=("a/**",), batch=Batch.DAILY)), START, DEFAULT_ZONE)
     assert await triggers.change("org_1", "trg_1", lambda _: changed) == changed
@@ -281,7 +281,7 @@ async def test_a_trigger_of_before_has_no_options_and_older_nodes_write_beside(o
     assert other == evolve(found, id="trg_2")
 
 
-# Revision 0022: addresses of endpoints of the version before stay confirmed, and can leave from their next mail on.
+# Revision 0022: addresses of existing endpoints stay confirmed, and can leave from their next mail on.
 _MAIL_ENDPOINT = (
     "INSERT INTO webhook_endpoints (id, organization_id, url, description, format, event_types, enabled, sealed_secret,"
     " failures, created_at) VALUES (:id, :owner, :url, '', :format, '[]', :enabled, :sealed, 0, 7000)"

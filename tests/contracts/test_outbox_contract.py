@@ -1,4 +1,4 @@
-"""``Outbox``: written with the event, leased by one process at a time, fair, and consistent with the log."""
+"""``Outbox``: messages are written with the event, leased by one process at a time, fair, and logged."""
 
 import asyncio
 from collections.abc import Mapping
@@ -157,7 +157,7 @@ async def test_each_publication_of_a_draft_has_one_message(acme: Tenant) -> None
             standing, status=status, title=title, updated_at=standing.updated_at + (later(hours=1) - START)
         )
         assert await change(changed, unchanged_since=standing.updated_at)
-        # The same version once more is too late.
+        # A second change of the same version is too late.
         assert not await change(changed, unchanged_since=standing.updated_at)
         return changed
 
@@ -180,7 +180,7 @@ async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) 
     run = await acme.taken()
 
     await acme.stores.ledger.end(run, status, "so it is")
-    # Not his any more.
+    # The lease belongs to another process now.
     await acme.stores.ledger.end(run, RunStatus.FAILED, "late")
 
     found = await taken_at(acme.stores, later(hours=1))
@@ -190,7 +190,7 @@ async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) 
     (taken,) = found
     assert payload(taken.message) == {
         "type": "run.failed",
-        # When it was first taken to be sent: who ends a run has no clock.
+        # The time of the first lease: the process that ends a run has no clock.
         "timestamp": "2026-01-01T01:00:00.000Z",
         "data": {
             "id": run.id,
@@ -201,7 +201,7 @@ async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) 
             "createdAt": "2026-01-01T00:00:00.000Z",
         },
     }
-    # The time stays, whenever it is sent again.
+    # The time stays when the message is sent again.
     await acme.stores.outbox.give_back(taken, due_at=START)
     (again,) = await taken_at(acme.stores, later(hours=2))
     assert payload(again.message) == payload(taken.message)
@@ -253,7 +253,7 @@ async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
 
     assert not await stores.outbox.take([message.id], now=later(seconds=59), until=later(minutes=9))
     (taken,) = await taken_at(stores, later(minutes=1))
-    # The lost attempt has no outcome, and does not count.
+    # The lost attempt has no outcome, so it does not count.
     assert (taken.message.attempts, taken.message.takes) == (1, 2)
     # A process whose lease has ended changes nothing.
     await stores.outbox.record(ended(lost))
@@ -310,7 +310,7 @@ async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> No
         created_at=START,
     )
     assert (await stores.read_model.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
-    # It has ended: it is not leased again, and has no second end.
+    # The message has ended: it is not leased again, and its end does not change.
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))
     assert await stores.journal.entries(acme.id) == [entry]
@@ -358,13 +358,13 @@ async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_other
     events = [("post.created", post.id), ("post.published", post.id)]
     assert await due(acme.stores, later(days=1), limit=1) != []
     assert await told(acme) == events
-    # It is not listed, so that the others are, and can be deleted only.
+    # The unreadable endpoint is not listed, so that the others are, and can only be deleted.
     endpoints = acme.stores.endpoints
     assert [each.id for each in await endpoints.endpoints(acme.id)] == [known.id]
     assert await endpoints.endpoint(acme.id, newer.id) is None
     assert await endpoints.change(acme.id, newer.id, lambda each: evolve(each, enabled=False)) is None
     assert await endpoints.rotate(acme.id, newer.id, "whsec_new", overlap_until=START) is None
-    # With the newer version again, also the event that people do not receive without a choice is missing.
+    # After the return of the newer version, the event that needs a choice is still missing.
     await database.change(format_.values(format=EndpointFormat.SLACK.value))
     found = await taken_at(acme.stores, later(days=1))
     assert sorted(each.message.type for each in found) == ["endpoint.test", "post.published"]

@@ -1,4 +1,4 @@
-"""``RunLedger``: runs of several releases that one post tells."""
+"""``RunLedger``: runs of several releases with one post."""
 
 import asyncio
 from datetime import timedelta
@@ -54,7 +54,7 @@ async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme
     assert await acme.stores.posts.post(acme.id, post.id) is None
     assert (await _run(acme, run)).status is RunStatus.RUNNING
     assert not await ledger.reported(acme.id, ["a", "c"])
-    # As the next attempt does.
+    # As in the next attempt.
     assert await ledger.complete(run, post, once="a", also=["c"]) is Completion.COMPLETED
 
 

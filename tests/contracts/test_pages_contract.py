@@ -1,4 +1,4 @@
-"""Pages of long lists, on every store: the same as cutting the whole list, wherever it was changed and swept."""
+"""Pages of long lists, on every store: the same as parts of the whole list, after any changes and sweeps."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_s
 _PAGES = st.builds(
     PageRequest,
     limit=st.sampled_from([1, 2, 7, 10, 50, 100]),
-    # Often near the beginning; the test makes of it a page of the list, or the one behind its last.
+    # Often near the beginning; the test turns it into a page of the list, or the page after the last one.
     page=st.integers(1, _NUMBER),
 )
 
@@ -46,7 +46,7 @@ def _times(chance: random.Random) -> list[datetime]:
         START + timedelta(hours=chance.choice(hours), milliseconds=chance.choice([0, 1, 3_599_999, 10, 10]))
         for _ in range(_NUMBER - 1)
     ]
-    # Alone, far from all others.
+    # A single time, far from all others.
     return [*times, START + timedelta(days=400)]
 
 
@@ -64,7 +64,7 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
             at,
             id=IDS.new_id("log_"),
             organization_id=acme.id,
-            # Few of the third.
+            # Few values of the third kind.
             integration_id=chance.choices(_INTEGRATIONS, [20, 10, 1])[0],
             status=chance.choices(list(LogStatus), [20, 4, 4])[0],
         )
@@ -110,13 +110,13 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
 
 @pytest.fixture
 async def log(acme: Tenant) -> Sequence[LogEntry]:
-    """Entries that were written and are still there, the newest first."""
+    """The written entries that are not swept, newest first."""
     return await _log(acme, random.Random(5))  # noqa: S311  # no secret
 
 
 @pytest.fixture
 async def posts(acme: Tenant) -> Sequence[Post]:
-    """Posts that were written and are still there, the newest first."""
+    """The written posts that are not removed, newest first."""
     return await _posts(acme, random.Random(5))  # noqa: S311  # no secret
 
 
@@ -128,7 +128,7 @@ def _cut(expected: Sequence[Any], request: PageRequest) -> tuple[Sequence[Any], 
 
 
 def _within(request: PageRequest, expected: Sequence[Any]) -> PageRequest:
-    """Fold the number into those of the list, and the one behind the last."""
+    """Map a number to a page of the list, or to the page after the last one."""
     return evolve(request, page=1 + (request.page - 1) % (2 + len(expected) // request.limit))
 
 

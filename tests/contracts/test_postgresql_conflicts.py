@@ -1,4 +1,4 @@
-"""PostgreSQL: transactions that are in each other's way."""
+"""PostgreSQL: transactions that wait for each other."""
 
 import asyncio
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def _settled_slowly(
     settlement: Settlement, database: Database, reached: asyncio.Event, go_on: asyncio.Event, connection: Connection
 ) -> Settled:
     """Settle, and stop before the commit."""
-    # The statement belongs to the transaction, once that has begun.
+    # After its beginning, the statement belongs to the transaction.
     connection.execute(text("SELECT 1"))
     driver: Any = connection.connection.driver_connection
 
@@ -89,7 +89,7 @@ async def test_a_settlement_sent_twice_keeps_its_first_answer(
     reached, go_on = asyncio.Event(), asyncio.Event()
     first = asyncio.create_task(postgresql.write(partial(_settled_slowly, checking, postgresql, reached, go_on)))
     await reached.wait()
-    # Between the two, the id is claimed: alone, the second would be a duplicate.
+    # The id is claimed between the two settlements: the second one alone would be a duplicate.
     assert await beside.stores.deliveries.settle(await beside.processed("d")) is Settled.AS_DECIDED
     second = asyncio.create_task(beside.stores.deliveries.settle(checking))
     await until_they_wait([second], postgres_url)
@@ -224,7 +224,7 @@ async def test_changes_at_once_each_raise_the_version_and_are_in_nobodys_way(
 async def test_changes_wait_for_each_other_at_the_version_before_they_hold_anything(
     acme: Tenant, postgresql: Database, what: str
 ) -> None:
-    """Two that had a key each and waited for the other's would be a deadlock."""
+    """Two transactions with a key each that wait for the other's key would be a deadlock."""
     statements: list[str] = []
     writer = postgresql._writer.sync_engine  # pyright: ignore[reportPrivateUsage]
     event.listen(writer, "before_cursor_execute", lambda *details: statements.append(details[2]))

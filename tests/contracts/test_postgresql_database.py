@@ -1,4 +1,4 @@
-"""What PostgreSQL alone promises: snapshots, limits, sentences that tell no secret, and nothing left open."""
+"""Guarantees of PostgreSQL alone: snapshots, limits, messages without secrets, and closed connections."""
 
 import asyncio
 import time
@@ -74,7 +74,7 @@ async def test_every_connection_is_durable_and_limited_at_any_setting_of_the_dat
 
 
 def _hold(held: asyncio.Event, done: asyncio.Event, connection: Connection) -> None:
-    """Keep the transaction open until the test is done with it."""
+    """Keep the transaction open until the test releases it."""
     connection.execute(text("SELECT 1"))
     asyncio.get_running_loop().call_soon(held.set)
     while not done.is_set():
@@ -116,7 +116,7 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
 async def test_a_client_that_stalls_after_a_prepare_loses_its_locks(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other limits do not count then: the server has something to do, and waits for what."""
+    """The other limits do not apply: the server is idle in a transaction."""
     monkeypatch.setattr(postgresql_session, "_TRANSACTION", "SET transaction_timeout = 700")
     _add_beside(postgres_url, "one")
     beside, database = Database(postgres_url), Database(postgres_url)
@@ -126,7 +126,7 @@ async def test_a_client_that_stalls_after_a_prepare_loses_its_locks(
         connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 300"))
         connection.execute(text("SET LOCAL statement_timeout = 300"))
         connection.execute(text("UPDATE organizations SET name = 'held'"))
-        # As the driver does it before each statement that is new to a connection; and then nothing comes any more.
+        # As the driver begins each statement that is new to a connection, but without its end.
         await_only(connection.connection.driver_connection.prepare("SELECT 1"))  # pyright: ignore[reportOptionalMemberAccess]
         held.set()
         await_only(ended.wait())
@@ -140,7 +140,7 @@ async def test_a_client_that_stalls_after_a_prepare_loses_its_locks(
     finally:
         ended.set()
 
-    # It has lost its connection before its end, and begins again on another one.
+    # The transaction lost its connection before its end, and begins again on another one.
     await holding
     assert postgres.rows(postgres_url, "SELECT name FROM organizations") == [("held",)]
     await beside.dispose()

@@ -158,7 +158,7 @@ async def test_waiting_for_an_upgrade_has_no_time_limit(
     working = asyncio.create_task(first.write_alone(slowly))
     await held.wait()
     upgrading = asyncio.create_task(upgrade(empty))
-    # Longer than a statement, or the wait for a lock, may take otherwise.
+    # Longer than the usual limits of statements and locks.
     while not postgres.rows(empty_url, _WAITING_FOR_LONG):
         assert not upgrading.done()
         await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""PostgreSQL: transactions that begin again, connections that are lost, and a server that goes away."""
+"""PostgreSQL: transactions that begin again, lost connections, and an unavailable server."""
 
 import asyncio
 import time
@@ -149,7 +149,7 @@ async def test_a_table_that_is_changed_while_it_is_used_is_read_anew_on_a_new_co
 
     known = await acme.stores.directory.organizations()
     before = await postgresql.read(connection_id)
-    # What this connection has prepared does not fit any more.
+    # The prepared statements of this connection are invalid now.
     postgres.rows(postgres_url, "ALTER TABLE organizations ALTER COLUMN retention_days TYPE bigint")
 
     assert await acme.stores.directory.organizations() == known
@@ -166,7 +166,7 @@ def _cut_after_the_next_commit(connections: Transactions, url: str) -> "count[in
         commit(dbapi_connection)
         if next(cuts) == 0:
             postgres.rows(url, _CUT)
-            # What a client sees whose connection breaks while it waits for the answer.
+            # The exception of a connection that breaks while the client waits for the answer.
             raise ConnectionResetError
 
     dialect.do_commit = cut_after
@@ -182,7 +182,7 @@ async def test_a_deletion_whose_commit_was_not_answered_still_returns_its_effect
     removed = await directory.remove_integration(acme.id, acme.integration.id)
 
     assert removed == Removed(disabled_events=acme.triggers, disabled_schedules=[])
-    # The second turn changed nothing.
+    # The second attempt changed nothing.
     assert next(cuts) == 2
     assert await directory.integrations(acme.id) == []
     assert await directory.remove_integration(acme.id, acme.integration.id) is None
@@ -248,7 +248,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     assert isinstance(created, BrandIdentity)
     assert not await stores.ledger.owns(run)
     assert await stores.ledger.cancel(acme.id, other.id, CANCELLED)
-    # With the commit of a read before it.
+    # Including the commit of a read before it.
     assert lost == 10
     assert await stores.ledger.restart(acme.id, other.id, due_at=later())
     assert lost == 12
@@ -259,7 +259,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     completed = await stores.ledger.complete(told, a_post(acme.id), once="v1", also=["v2"])
     assert completed is Completion.ALREADY_REPORTED
     assert lost == 18
-    # A missing value stays missing: nothing is made up.
+    # A missing value stays missing.
     assert await stores.brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
     assert not await stores.schedules.remove(acme.id, schedules[1].id)
     assert await stores.brands.complete(run, a_brand(acme.id, "again")) is None
@@ -281,7 +281,7 @@ async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bo
         while not any(each.done() for each in crowd):
             await asyncio.sleep(0)
         await asyncio.to_thread(server.stop)
-        # A slow stop may have answered all of those.
+        # A slow stop may have answered all of these deliveries.
         crowd += [asyncio.create_task(settle(each)) for each in settling[100:]]
         began = time.monotonic()
         answers = await asyncio.gather(*crowd, return_exceptions=True)
@@ -325,7 +325,7 @@ async def test_of_several_servers_the_primary_is_used_whichever_it_is() -> None:
         postgres.PrivateServer(durable=False, settings=("synchronous_standby_names=*",)) as first,
         postgres.PrivateServer(durable=False, standby_of=first) as second,
     ):
-        # The standby is asked first.
+        # The client tries the standby first.
         several = f"?host=127.0.0.1,127.0.0.1&port={second.port},{first.port}"
         database = Database(f"postgresql+asyncpg://postgres@/postgres{several}")
         await upgrade(database)
@@ -358,7 +358,7 @@ async def test_a_server_that_does_not_answer_leaves_time_for_the_next_one() -> N
 
 async def test_a_proxy_without_a_server_behind_it_is_said_in_plain_words() -> None:
     async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Unread bytes would make the end a reset.
+        # Unread bytes would turn the end into a reset.
         await reader.read(1024)
         writer.close()
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: deliveries that are written several at once, by several lanes and processes."""
+"""PostgreSQL: batches of deliveries, by several lanes and processes."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ from contentsvc_core.testing import switched
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
 
-#: The tables, with what a settlement leaves in them.
+#: The tables, with the rows of a settlement.
 _TABLES = ("claims", "events", "context_records", "workflow_runs", "log_entries")
 _CUT = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -42,7 +42,7 @@ def _stored(url: str) -> dict[str, int]:
 
 
 def _left_by(processed: int, triggers: int, *, log: int) -> dict[str, int]:
-    """Return the rows that this many processed deliveries leave."""
+    """Return the rows of a number of processed deliveries."""
     return dict(zip(_TABLES, (processed, processed, processed, triggers * processed, log), strict=True))
 
 
@@ -106,7 +106,7 @@ async def test_values_shared_by_a_batch_are_sent_once(acme: Tenant, postgresql: 
 async def test_an_entry_that_was_a_duplicate_is_known_when_its_claim_is_swept(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
-    """The claim tells nothing of the copy then: its log entry shows itself at the key, and is looked for."""
+    """The claim does not show the copy: the log entry conflicts at its key, and is looked up."""
     lane = PostgresqlBatchWriter(postgresql)
     copies = [await acme.processed("d") for _ in range(2)]
     assert await lane.write(_items(copies[:1])) == [Settled.AS_DECIDED]
@@ -218,7 +218,7 @@ async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_le
 async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
-    """Each lane writes the same deliveries, in an order of its own, while the configuration changes."""
+    """Each lane writes the same deliveries in its own order, while the configuration changes."""
     databases = (postgresql, Database(postgres_url))
     lanes = [PostgresqlBatchWriter(each) for each in databases for _ in range(2)]
     processed = 0
@@ -237,7 +237,7 @@ async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
         for batch, each in zip(batches, answers, strict=True):
             for settlement, answer in zip(batch, each, strict=True):
                 told[settlement.key][answer] += 1
-        # Who finds that the configuration has changed writes nothing; of the others, one does.
+        # A lane that finds a changed configuration writes nothing; one of the other lanes writes.
         assert all(each[Settled.AS_DECIDED] == (each[Settled.STALE] < len(lanes)) for each in told.values())
         processed += sum(each[Settled.AS_DECIDED] for each in told.values())
     assert processed == _stored(postgres_url)["claims"] == _stored(postgres_url)["context_records"]
@@ -251,7 +251,7 @@ async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
     forth = [await acme.processed(f"d-{number}") for number in range(3)]
     back = [await acme.processed(f"d-{number}") for number in reversed(range(3))]
     with closing(_connected(postgres_url)) as other:
-        # Both have begun, and neither has come further than to this one.
+        # Both have begun, and both wait here.
         other.execute("INSERT INTO claims VALUES (%s, 0, '')", [_key(forth[1])])
         writing = [asyncio.create_task(PostgresqlBatchWriter(postgresql).write(_items(each))) for each in (forth, back)]
         await until_they_wait(writing, postgres_url)
@@ -265,7 +265,7 @@ async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
 
 
 async def _expect_no_deadlock(database: Database, url: str) -> None:
-    # A connection tells the server's statistics of one when it ends, at the latest.
+    # A connection reports its statistics to the server when it ends, at the latest.
     await database.dispose()
     query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
     assert postgres.rows(url, query) == [(0,)]
@@ -294,7 +294,7 @@ async def test_a_batch_that_loses_a_claim_while_it_is_written_looks_again(
 async def test_a_settlement_answered_during_its_second_write_keeps_its_answer(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
-    """Told to be a duplicate by who wrote it first; meanwhile the claim was swept, and could be taken."""
+    """The first writer answers duplicate; the claim is swept meanwhile, and could be taken."""
     settling = await acme.processed("d")
     duplicate = settling.duplicate_log
     with closing(_connected(postgres_url)) as other:
@@ -332,19 +332,19 @@ async def test_connections_that_are_ended_while_batches_are_written_cost_nothing
         nonlocal cuts
         while not done.is_set():
             await asyncio.sleep(chance.uniform(0, 0.05))
-            # The connections at work: before their commit, in it, or after it.
+            # The busy connections: before, during or after their commit.
             cuts += len(await asyncio.to_thread(postgres.rows, postgres_url, f"{_CUT} AND state = 'active'"))
 
     cutting = asyncio.create_task(cut())
     told = await asyncio.gather(*map(deliver, settling))
     copies = [copy for each in settling for copy in each]
     while not cuts:
-        # A fast machine writes all of them between two looks.
+        # A fast machine writes all of them between two checks.
         await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
     done.set()
     await cutting
 
-    # Sending them again completes them, whatever the answers were.
+    # A repetition completes them, for any answers.
     again = iter(await asyncio.gather(*map(acme.stores.deliveries.settle, copies)))
     for answers in told:
         finally_told = [next(again) for _ in answers]
@@ -397,7 +397,7 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
             "INSERT INTO log_entries SELECT (made.row).* FROM (SELECT jsonb_populate_record(log_entries, "
             "jsonb_build_object('id', 'log_' || n)) AS row FROM log_entries, generate_series(1, 5000) AS n) AS made"
         ),
-        # The scans of these statements are counted now, and not some time after the connection is closed.
+        # The server counts the scans of these statements now, not some time after the end of the connection.
         "SELECT pg_stat_force_next_flush()",
     )
     with _connected(postgres_url) as connection:
@@ -406,7 +406,7 @@ async def test_a_plan_made_for_empty_tables_uses_the_indexes_when_they_are_full(
             connection.execute(statement.encode())
     before = await _scans(postgresql)
 
-    # New ones, and their copies: of those, the log entries are looked for.
+    # New deliveries and copies: the log entries of the copies are looked up.
     for _ in range(2):
         await lane.write(_items([await acme.processed(f"d-{number}") for number in range(32)]))
 

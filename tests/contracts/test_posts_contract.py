@@ -1,4 +1,4 @@
-"""``PostLibrary``: one post found, changed and removed."""
+"""``PostLibrary``: finding, changing and removing one post."""
 
 import asyncio
 from datetime import timedelta
@@ -49,14 +49,14 @@ async def test_a_change_writes_exactly_the_changeable_fields(acme: Tenant) -> No
     assert not await change(evolve(changed, organization_id=zenith.id), unchanged_since=post.updated_at)
     assert not await change(evolve(changed, id="post_unknown"), unchanged_since=post.updated_at)
     assert not await change(changed, unchanged_since=later(seconds=1))
-    # Two versions never carry one time.
+    # Two versions never have the same time.
     assert not await change(evolve(changed, updated_at=post.updated_at), unchanged_since=post.updated_at)
     assert await acme.stores.posts.post(acme.id, post.id) == post
     elsewhere = evolve(changed, content_type=ContentType.BLOG_POST, source_metadata=None, created_at=later(days=9))
     assert await change(elsewhere, unchanged_since=post.updated_at)
     assert await acme.stores.posts.post(acme.id, post.id) == changed
     assert await acme.stores.posts.post(acme.id, other.id) == other
-    # It was seen before its last change.
+    # The change is based on an older version.
     assert not await change(evolve(changed, title="late", updated_at=later(hours=2)), unchanged_since=post.updated_at)
     with pytest.raises(Unstorable):
         await change(evolve(changed, title="\ud800", updated_at=later(hours=2)), unchanged_since=changed.updated_at)
@@ -65,7 +65,7 @@ async def test_a_change_writes_exactly_the_changeable_fields(acme: Tenant) -> No
 
 async def test_of_changes_of_one_version_one_is_written(acme: Tenant) -> None:
     post = await written(acme)
-    # One half has the same title at the same time: it belongs to another organization all the same.
+    # Half of the posts have the same title and time, but belong to another organization.
     rivals = [
         evolve(post, title=f"by {number % 5}", updated_at=post.updated_at + timedelta(milliseconds=1))
         for number in range(10)
@@ -93,7 +93,7 @@ async def test_a_post_is_removed_once_and_only_as_it_was_seen(acme: Tenant) -> N
     assert await remove(acme.id, other.id)
     assert await acme.stores.posts.posts(acme.id) == []
     assert not await acme.stores.posts.change(evolve(post, updated_at=later(hours=2)), unchanged_since=post.updated_at)
-    # The runs stay as they ended.
+    # The ends of the runs stay.
     ended = {(run.status, run.post_id) for run in await acme.stores.ledger.runs(acme.id) if run.post_id}
     assert ended == {(RunStatus.COMPLETED, post.id), (RunStatus.COMPLETED, other.id)}
 
@@ -221,7 +221,7 @@ async def test_the_release_of_a_removed_post_stays_reported(stores: Stores) -> N
     assert await complete(first, post, once="v1") is Completion.COMPLETED
     assert await stores.posts.remove(acme.id, post.id)
 
-    # Its own run has ended; another one finds that it was reported.
+    # Its own run has ended; another run finds the release reported.
     assert await complete(first, post, once="v1") is Completion.GONE
     assert await complete(second, a_post(acme.id), once="v1") is Completion.ALREADY_REPORTED
     assert await stores.posts.posts(acme.id) == []
@@ -250,7 +250,7 @@ async def test_a_removal_and_a_report_at_once_leave_no_post(acme: Tenant) -> Non
 
 
 async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
-    # What happened first was written last; of two at a moment, the ids decide.
+    # Earlier events have later posts; for two posts of the same time, the ids decide.
     posts = [
         await written(
             acme,
@@ -272,7 +272,7 @@ async def test_posts_are_paged_by_when_they_happened(acme: Tenant) -> None:
     assert [post for page in (1, 2, 3) for post in await found(page, ascending=True)] == earliest_first
     blogs = [post for post in earliest_first if post.content_type is ContentType.BLOG_POST]
     assert await found(ascending=True, content_types=[ContentType.BLOG_POST]) == blogs
-    # A post without events moves when it is published.
+    # A post without events gets another position when it is published.
     changed = evolve(posts[0], title="Other", updated_at=later(days=9), occurred_at=later(days=8))
     assert await acme.stores.posts.change(changed, unchanged_since=posts[0].updated_at)
     assert (await found())[0] == changed

@@ -1,6 +1,6 @@
-"""What the databases make of the statements that are sent: none walks through a table that grows.
+"""Query plans of the sent statements: no statement reads all of a table that grows.
 
-The statements are those of the calls themselves, taken from the engines on their way. Nothing is timed.
+The statements are recorded at the engines during the calls. Nothing is timed.
 """
 
 import re
@@ -56,14 +56,14 @@ _GROWING: Final = (
     "claims|context_records|events|keyed_requests|log_counts|log_entries|post_counts|posts|rate_windows|run_drafts|run_steps"
     "|released_pushes|search_documents|sessions|told_once|workflow_runs"
 )
-#: In the words of SQLite, and of PostgreSQL: of the rows, or of an index from its one end to the other.
+#: Scans of all rows, or of a whole index, in plans of SQLite and of PostgreSQL.
 _SCAN: Final = re.compile(
     rf"\b(?:SCAN|Seq Scan on) (?:{_GROWING})\b|Seq Scan on search_words\b"
-    # The partial indexes of pending and of running runs hold nothing else.
+    # The partial indexes of pending and of running runs stay small.
     rf"|Index (?:Only )?Scan (?:Backward )?using (?!ix_workflow_runs_(?:pending|running)\b)\w+ on "
     rf"(?:{_GROWING})\b.*(?!\n *Index Cond)(?:\n|$)"
 )
-#: A plan of a lane that reads all rows of a table which grows, or all of an index.
+#: A plan of a lane that reads all rows of a growing table, or a whole index.
 _WHOLE: Final = re.compile(
     r"\bScan (?:using (?!ix_workflow_runs_(?:pending|running)\b)\w+ )?on "
     rf"(?:{_GROWING}|organizations|webhook_messages)\b.*\n(?! *Index Cond)"
@@ -73,7 +73,7 @@ _QUESTION: Final = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 
 @frozen
 class Shelf:
-    """A database with rows of everything, and its tenant."""
+    """A database with rows of each kind, and its tenant."""
 
     database: Database
     stores: SqlStores
@@ -125,13 +125,13 @@ async def _filled(database: Database) -> Shelf:
         for table, row in created.items():
             tables.setdefault(table, []).append(row)
 
-    # In parts: on a slow machine, all of it takes longer than a transaction may.
+    # In parts: on a slow machine, the whole takes longer than the limit of a transaction.
     for table, created in tables.items():
         for first in range(0, _NUMBER, _TOGETHER):
             some = created[first : first + _TOGETHER]
             await database.write(lambda connection, table=table, some=some: connection.execute(insert(table), some))
     if database.dialect.is_sqlite:
-        # There, no trigger counts and notes inserted rows.
+        # On that database, no trigger counts inserted rows and notes them for search.
         noted = settlement_rows.noted(tables[context_records])
         await database.write(lambda connection: connection.execute(insert(search_batches), {"documents": noted}))
         counts = added_counts(tables[log_entries])
@@ -182,7 +182,7 @@ async def _timed(shelf: Shelf) -> None:
     await shelf.stores.journal.append(entry)
     with statements() as executed:
         assert await shelf.stores.journal.entry(shelf.acme.id, log_id) == entry
-    # Found where its id says, and not looked for anywhere else.
+    # Found by its id, without another query.
     assert sum("FROM log_entries" in statement for statement, _ in executed) == 1
 
 
@@ -279,7 +279,7 @@ async def _finding(shelf: Shelf) -> None:
     assert await changelogs.save(shown) is None
     some = evolve(shown, id="chl_some", slug="some", repositories=("acme/lens", "acme/door"), scopes=("beam", "api"))
     assert await changelogs.save(some) is None
-    # In small parts: on a busy machine, seven statements for each of fifty posts take longer than a transaction may.
+    # In small parts: on a busy machine, seven statements for each of fifty posts exceed the limit of a transaction.
     while await changelogs.address(limit=9):
         pass
     (newest, *_) = await changelogs.posts(shown, limit=2)
@@ -374,7 +374,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "counts of the log": lambda shelf: shelf.stores.read_model.log_counts(
         shelf.acme.id, since=later(days=18), span=timedelta(hours=1)
     ),
-    # Of so few rows in all, 50 are read faster by walking through them.
+    # With so few rows, reading all of them is faster for 50 results.
     "newest runs": lambda shelf: shelf.stores.run_lists.runs(shelf.acme.id, limit=9),
     "older runs by status": lambda shelf: shelf.stores.run_lists.runs(
         shelf.acme.id,
@@ -406,10 +406,10 @@ async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> N
 @pytest.mark.slow("fills tables and reads the planner's choices")
 async def test_postgresql_walks_through_no_table_that_grows(postgresql: Database, postgres_url: str) -> None:
     shelf = await _filled(postgresql)
-    # So few rows are walked through although there is an index; with many, there has to be one.
+    # The planner reads a small table as a whole in spite of an index; a large one must have an index.
     url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}options=-cenable_seqscan%3Doff"
 
-    # Never prepared: the driver would ask for the parameters of a statement that comes often.
+    # Never prepared: the driver would query the parameter types of a frequent statement.
     with psycopg.connect(url.replace("+asyncpg", "", 1), autocommit=True, prepare_threshold=None) as connection:
 
         def explain(statement: str, _parameters: Any) -> str:
@@ -434,7 +434,7 @@ async def _in_lanes(stores: SqlStores, acme: Tenant) -> None:
 async def test_postgresql_lanes_walk_through_no_table_that_was_small(
     postgresql: Database, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lane keeps its plan. If it is made when tables are small, it must be good when they have grown."""
+    """A lane keeps its plan. A plan for small tables must still be good when the tables have grown."""
     stores = sql_stores(postgresql, RotatingSealer())
     executed: list[str] = []
     fetch = Statements.fetch

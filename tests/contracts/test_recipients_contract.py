@@ -1,4 +1,4 @@
-"""``Recipients``: addresses that are asked, confirm, and leave; and how they come with a message."""
+"""``Recipients``: addresses that are asked, confirm and leave; and the addressees of a message."""
 
 from datetime import datetime
 
@@ -74,7 +74,7 @@ async def test_an_address_is_stored_with_the_message_that_asks_it(acme: Tenant) 
     )
     assert await acme.stores.outbox.message(acme.id, message.id) == message
     assert await acme.stores.outbox.message(acme.id, newer.id) == newer
-    # The newer mail has the only link that works.
+    # Only the link of the newer mail works.
     new, digest = mint(IDS)
     confirm = acme.stores.recipients.confirm
     assert await confirm(digest_of(first), at=later(hours=1), new_digest=digest, new_token=new) is None
@@ -125,7 +125,7 @@ async def test_a_removed_address_stays_removed_until_its_owner_returns(acme: Ten
     new, digest = mint(IDS)
     back = await recipients.confirm(digest_of(token), at=later(days=9), new_digest=digest, new_token=new)
     assert back is not None
-    # Links in earlier mails go on to work.
+    # Links in earlier mails still work.
     assert (back.status, back.digest) == (RecipientStatus.CONFIRMED, digest_of(token))
     assert await recipients.leave(digest_of(token)) is not None
 

@@ -1,4 +1,4 @@
-"""A sweep by plan, on every store: in batches, beside deliveries, cut short, and in spite of faults."""
+"""Sweeps by plan, on every store: in batches, beside deliveries, interrupted, and with faults."""
 
 import asyncio
 from datetime import timedelta
@@ -22,7 +22,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 
 
 class Interrupted(Exception):
-    """What a stop does, for instance."""
+    """An example is a stop of the process."""
 
 
 def sweeper(stores: Stores, **how: Any) -> Sweeper:
@@ -114,7 +114,7 @@ async def test_a_fault_of_one_log_keeps_no_other_from_being_swept(
     assert faults == [fault]
     assert swept.log_entries == 1
     assert swept.claims >= 1
-    # A store that is away is away for all: the sweep ends, and the next one goes on.
+    # An unavailable store ends the sweep, and the next sweep continues.
     fault = StoreUnavailable("away")
     with pytest.raises(StoreUnavailable):
         await sweeper(acme.stores, on_fault=faults.append).sweep()

@@ -1,4 +1,4 @@
-"""``RunLedger``: who works on what, and how it ends."""
+"""``RunLedger``: owners of runs, and ends of runs."""
 
 import asyncio
 
@@ -89,7 +89,7 @@ async def test_a_run_has_one_post(acme: Tenant) -> None:
 async def test_runs_that_end_at_the_same_time_end_each_for_itself(acme: Tenant) -> None:
     runs = [await acme.taken() for _ in range(4)]
     gone = evolve(runs[1], takes=9)
-    # No database can hold half of a character; memory can.
+    # No database can store a lone surrogate; memory can.
     posts = [a_post(acme.id, title="half: \ud800" if number == 2 else "whole") for number in range(4)]
 
     answers = await asyncio.gather(
@@ -172,7 +172,7 @@ async def test_a_run_that_is_not_running_is_left_unchanged(acme: Tenant, state: 
 
     assert await acme.left() == before
     assert not await acme.stores.posts.posts(acme.id)
-    # Nor was the release marked as reported.
+    # The release is not marked as reported either.
     assert await ledger.complete(await acme.taken(), a_post(acme.id), once="v1") is Completion.COMPLETED
 
 
@@ -211,7 +211,7 @@ async def test_recovery_sets_running_runs_pending_until_they_have_seen_too_many_
         assert await killed(single.stores, "the process ended") == 1
         assert await due(single.stores, START, limit=9) == [run.id]
         stored = await _run(single, run)
-        # The attempt was not lived through: it does not count.
+        # The process was killed during the attempt, so it does not count.
         assert (stored.attempts, stored.kills) == (0, kills)
         await take(single.stores, [run.id])
 
@@ -227,7 +227,7 @@ async def test_runs_with_the_fewest_kills_come_first_and_suspects_run_alone(sing
     ids = list(await _pending(single, 0, 0, 0, 0))
     first, second, third, fourth = ids
     for _ in range(2):
-        # Not a suspect yet: both are taken at once.
+        # Neither is a suspect yet, so both are taken at once.
         assert len(await take(single.stores, [first, second])) == 2
         await killed(single.stores, "killed")
 

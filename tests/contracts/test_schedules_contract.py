@@ -1,4 +1,4 @@
-"""``Schedules``: who may add one, and that each slot fires once."""
+"""``Schedules``: additions, and slots that fire once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -87,7 +87,7 @@ async def test_a_schedule_reads_back_as_it_was(acme: Tenant) -> None:
     assert await schedules.find(acme.id, rich.id) == rich
     assert await schedules.all_of(acme.id) == [asleep, rich]
     assert await acme.stores.directory.owner_of(rich.id) == acme.id
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     assert await schedules.add(rich)
     assert await schedules.all_of(acme.id) == [asleep, rich]
 
@@ -131,7 +131,7 @@ async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> N
     assert await schedules.due(_SLOT, limit=9) == [first]
     assert await schedules.due(_SLOT + timedelta(hours=2), limit=9) == [first, second]
     assert await schedules.due(_SLOT + timedelta(hours=2), limit=1) == [first]
-    # Behind one, also when it is not there any more.
+    # After a given schedule, also a deleted one.
     assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=first) == [second]
     assert await schedules.due(_SLOT + timedelta(hours=2), limit=9, after=second) == []
     assert await schedules.remove(acme.id, late.id)
@@ -155,7 +155,7 @@ async def test_of_firings_of_one_slot_one_starts_a_run(acme: Tenant) -> None:
     assert await acme.stores.schedules.find(acme.id, schedule.id) == evolve(
         schedule, due_at=_SLOT + timedelta(days=1), last_slot=_SLOT
     )
-    # Each once more, after an unknown outcome: the answers stay, and nothing is doubled.
+    # Each is repeated after an unknown outcome: the answers stay, and nothing is doubled.
     assert [await acme.stores.schedules.fire(rival) for rival in rivals] == answers
     assert await acme.stores.ledger.runs(acme.id) == [winner.run]
 
@@ -173,7 +173,7 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
     assert [await schedules.fire(each) for each in created] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
-    # Nor is any delivery decided anew for all this.
+    # No delivery is decided again because of these changes.
     assert (await acme.endpoint()).version == version
 
 
@@ -270,7 +270,7 @@ async def test_slots_and_windows_of_another_time_zone_are_not_stored(
 
     assert await automations.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
     assert await automations.change(acme.id, id_, _published, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    # Its due time is the same, but the one after it is not.
+    # Its due time is the same, but the next one differs.
     assert not await automations.fire(before)
     assert await acme.stores.ledger.runs(acme.id) == []
     assert await automations.all_of(acme.id) == stored

@@ -1,4 +1,4 @@
-"""SQLite: deliveries note their records for search once a batch, and the indexer replaces these notes by its own."""
+"""SQLite: a batch of deliveries notes its records for search in one row, which the indexer replaces."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""``Search``: the same words find the same in every store; nothing of another organization, and nothing too late."""
+"""``Search``: the same results in every store, without data of other organizations, and up to date."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -264,7 +264,7 @@ async def test_indexed_records_are_not_indexed_again(acme: Tenant, records: Sequ
     while looked := await acme.stores.search.catch_up(limit=3):
         assert looked <= 3
         looked_at += looked
-    # Both organizations' records, in the stores that have an index.
+    # The records of both organizations, in stores with an index.
     assert looked_at in {0, 2 * len(records)}
     assert await _ids(acme, "colour") == ["D-1"]
     assert await acme.stores.search.catch_up(limit=3) == 0

@@ -1,4 +1,4 @@
-"""A document that ends the indexing process, or cannot be read: it is abandoned after three attempts."""
+"""A document that is unreadable, or ends the indexing process, is abandoned after three attempts."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -42,7 +42,7 @@ async def sql(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator
 
 @pytest.fixture
 async def acme(sql: SqlStores) -> Tenant:
-    """An organization with three records of which the second one cannot be read."""
+    """An organization with three records, of which the second one is unreadable."""
     of = await tenant(sql)
     for number in range(3):
         settlement = await of.processed(f"D-{number}", push("feat: light the lamp"), at=later(hours=number))
@@ -56,7 +56,7 @@ async def _execute(sql: SqlStores, statement: str) -> None:
 
 
 async def _expire(sql: SqlStores) -> None:
-    """Backdate the begin of all attempts."""
+    """Backdate the beginning of all attempts."""
     await _execute(sql, "UPDATE search_pending SET begun_at = 0 WHERE begun_at > 0")
 
 
@@ -80,14 +80,14 @@ async def test_a_document_that_was_begun_three_times_without_an_end_is_given_up(
         await sql.search.catch_up(limit=99)
         assert given_up == []
         assert [type(fault) for fault in faults] == [UnreadableRow] * (number + 1)
-        # From the first attempt on, the others are found.
+        # From the first attempt on, the other records are found.
         assert await _pending(sql) == [(key, number + 1)]
         await _expire(sql)
     await sql.search.catch_up(limit=99)
 
     assert given_up == [AbandonedDocument(organization_id=acme.id, kind="context", document_id=key)]
     assert await _pending(sql) == [(key, TRIES + 1)]
-    # The others are found, and nothing is said to be missing for now.
+    # The other records are found, and the search is complete.
     assert await _found(acme, sql) == (["D-2", "D-0"], 0)
     await _expire(sql)
     assert await sql.search.catch_up(limit=99) == 0

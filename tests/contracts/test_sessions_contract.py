@@ -1,4 +1,4 @@
-"""``Sessions``: found by digest, removed, swept when they have expired."""
+"""``Sessions``: finding by digest, removal, and sweeps of expired sessions."""
 
 import asyncio
 from datetime import datetime
@@ -62,7 +62,7 @@ async def test_expired_sessions_are_swept_oldest_first(stores: Stores) -> None:
     async def left() -> list[Session]:
         return [each for each in sessions if await stores.sessions.session(each.digest) is not None]
 
-    # It is invalid exactly at its end; a millisecond before, it is valid.
+    # A session is invalid at its end, and valid a millisecond before.
     before = sessions[0].expires_at
     assert await stores.sessions.sweep(before=before, limit=2) == 2
     assert await left() == [sessions[0], sessions[3], sessions[4]]

@@ -1,4 +1,4 @@
-"""Shares over real databases: heavy work of one organization takes neither the places nor the last connection."""
+"""Shares over real databases: heavy work of one organization leaves places and connections for others."""
 
 import asyncio
 import threading
@@ -35,7 +35,7 @@ class Held:
     release: Callable[[], None]
 
     async def hold(self, share: Share, organization_id: str, *, times: int) -> list[asyncio.Task[None]]:
-        """Hold places, each with a connection, and wait until all of them do."""
+        """Occupy places, each with a connection, and wait until all are occupied."""
         pool = self._pool
         before = pool.checkedout()
         calls = [asyncio.create_task(share(organization_id, self.read)) for _ in range(times)]
@@ -72,7 +72,7 @@ async def _postgresql(_folder: Path) -> AsyncGenerator[Held]:
         database = Database(url)
 
         def wait(connection: Connection) -> None:
-            # The test may take longer than the service itself waits for a lock.
+            # The test may take longer than the service's lock timeout.
             for limit in ("lock_timeout", "statement_timeout"):
                 connection.execute(text(f"SELECT set_config('{limit}', '0', true)"))
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
@@ -116,7 +116,7 @@ async def test_while_one_organization_holds_all_its_places_the_other_ones_reques
         for _ in range(6)
     ]
 
-    # Each of these would wait for the test to end, did it share a place or a connection with Acme's.
+    # With a place or a connection of Acme, each of these would wait until the test ends.
     assert (await other("GET", "/v1/webhook-logs?limit=1")).json()["pagination"]["totalItems"] == 1
     assert len((await other("GET", "/v1/context?query=lamp")).json()["context"]) == 1
     for path in ("/v1/posts", "/v1/schedules", "/v1/integrations"):

@@ -1,4 +1,4 @@
-"""What SQLite alone promises: durable connections, events stored once, sealed secrets, indexes that serve."""
+"""Guarantees of SQLite alone: durable connections, events stored once, sealed secrets, useful indexes."""
 
 import asyncio
 import sqlite3
@@ -39,7 +39,7 @@ async def test_every_connection_is_durable_and_checks_references(database: Datab
     common = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 5000}
 
     assert await database.write(_pragmas) == {**common, "query_only": 0}
-    # All of the readers, held open at once.
+    # All readers, open at the same time.
     engine = AsyncEngine(database._reader.sync_engine)  # pyright: ignore[reportPrivateUsage]
     readers = [await engine.connect() for _ in range(4)]
     for reader in readers:
@@ -107,7 +107,7 @@ async def test_nothing_is_settled_in_a_file_that_was_removed_or_replaced(
 
 async def test_a_file_that_was_only_read_is_not_created_again(database: Database) -> None:
     file = file_of(database)
-    # As a server before its first heartbeat: it has read, and the first write opens another connection.
+    # As a server before its first heartbeat: it has only read, and the first write opens another connection.
     reading = Database(f"sqlite+aiosqlite:///{file}")
     assert await revision(reading) == HEAD
     away = file.rename(file.with_name("away"))
@@ -132,7 +132,7 @@ async def test_an_event_is_stored_once(database: Database, acme: Tenant) -> None
 
     assert len(needle) == 1
     dumped = await database.read(partial(_dump, "feat: lamp"))
-    # The summary has the first line, cut, for lists.
+    # The summary has the beginning of the first line, for lists.
     assert dumped == ["events.data", "events.summary"]
 
 
@@ -147,7 +147,7 @@ def _dump(needle: str, connection: Connection) -> list[str]:
 
 
 async def test_a_secret_is_nowhere_in_clear(database: Database, acme: Tenant) -> None:
-    # Before the database is closed, too: the write-ahead log is a file of its own.
+    # Also before the database is closed: the write-ahead log is a separate file.
     folder = file_of(database).parent
     raw = b"".join(path.read_bytes() for path in folder.iterdir())
     assert acme.integration.id.encode() in raw
@@ -309,7 +309,7 @@ def _plan(executed: list[tuple[str, Any]], connection: Connection) -> str:
 
 @pytest.mark.parametrize("question", _PLANS)
 async def test_an_index_serves(database: Database, acme: Tenant, question: str) -> None:
-    """No list is sorted, and no table is read whole, however long it gets."""
+    """No list is sorted, and no table is read as a whole, at any length."""
     statements: list[tuple[str, Any]] = []
     for engine in (database._reader, database._writer):  # pyright: ignore[reportPrivateUsage]
         event.listen(
@@ -343,10 +343,10 @@ async def test_an_index_serves(database: Database, acme: Tenant, question: str) 
     plan = await database.read(partial(_plan, executed))
 
     assert _PLANS[question] in plan
-    # What a sweep has emptied is added up, and nothing else of it.
+    # Only the freed pages of a sweep are summed up.
     sorts = [line for line in plan.splitlines() if "TEMP B-TREE" in line]
     added_up = sum("FOR GROUP BY" in line for line in sorts) if question == "sweep" else 0
-    # Of each organization that waits, the first few runs are put into one order. The keys of records, which one command
+    # The first few runs of each waiting organization are sorted. The keys of records, which one command
     # lists, are sorted.
     assert question in {"pending", "records"} or len(sorts) == added_up
     # Tables in memory have names of their own, and a bounded size.

@@ -1,4 +1,4 @@
-"""SQLite: a failure or a kill at any point leaves whole transactions."""
+"""SQLite: a failure or a kill at any point leaves complete transactions."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow("fails after each statement in turn")
 
 @final
 class _Faults:
-    """Fails one statement: the n-th that writes, after the database has executed it; or the commit."""
+    """Fails one statement: the n-th write, after its execution, or the commit."""
 
     def __init__(self) -> None:
         self._left: int | None = None
@@ -64,7 +64,7 @@ def _is_writer() -> bool:
 
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> _Faults:
-    """Faults of the writer of each database that is opened from now on; lanes speak to the driver itself."""
+    """Faults of the writer of each database that is opened from now on; lanes use the driver directly."""
     created = _Faults()
 
     class Cursor(sqlite3.Cursor):
@@ -141,7 +141,7 @@ async def test_a_failure_after_any_statement_leaves_nothing(
             assert not faults.struck
             break
 
-    # Every write was tried, and the settlement that failed so often is settled in the end, once.
+    # Each write has failed once, and finally the settlement is stored once.
     assert nth == writes + 1
     assert answer is (Settled.ALREADY_CLAIMED if copies else Settled.AS_DECIDED)
     faults.disarm()
@@ -195,7 +195,7 @@ async def _claims(database: Database) -> int:
 async def test_a_process_that_is_killed_while_it_writes_leaves_whole_settlements(
     database: Database, acme: Tenant
 ) -> None:
-    """Each delivery has either all of its rows or none; the next process goes on with the same file."""
+    """Each delivery has all of its rows or none; the next process continues with the same file."""
     script = f"""
 import asyncio, os, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})

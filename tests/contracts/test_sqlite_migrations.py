@@ -1,4 +1,4 @@
-"""The schema: from nothing, at once from several processes, cut short, and never downwards."""
+"""Migrations of SQLite: from an empty file, by concurrent processes, interrupted, and never downwards."""
 
 import asyncio
 import sqlite3
@@ -87,7 +87,7 @@ async def test_scripts_and_tables_agree(database: Database, empty: Database) -> 
 
 
 async def test_the_schema_is_at_head_without_alembic(database: Database) -> None:
-    """Importing it takes longer than a start may."""
+    """The import takes longer than a start may take."""
     script = f"""
 import asyncio, sys
 from contentsvc_adapters.sql import Database, upgrade

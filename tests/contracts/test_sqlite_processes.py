@@ -27,7 +27,7 @@ async def acme(database: Database) -> Tenant:
 
 @pytest.fixture
 async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
-    """The same file, opened a second time, as an operator's command does; it waits for no lock."""
+    """The same file, opened again, as by an operator's command; it does not wait for locks."""
     stores = sql_stores(Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=0), RotatingSealer())
     yield stores
     await stores.close()
@@ -84,11 +84,11 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
         locking.execute("BEGIN IMMEDIATE")
 
         answers = await asyncio.gather(*map(beside.deliveries.settle, settling), return_exceptions=True)
-        # Readers do not care.
+        # Readers are not affected.
         assert await there.left() == Left()
 
     assert all(type(answer) is StoreUnavailable and "locked" in str(answer) for answer in answers)
-    # The first waited for all of them: a timeout for each, one after the other, would be a hang.
+    # One timeout for all: a timeout for each, one after the other, would be a hang.
     assert statements == ["BEGIN IMMEDIATE"]
     assert [await beside.deliveries.settle(each) for each in settling] == [Settled.AS_DECIDED] * 16
 
@@ -124,7 +124,7 @@ async def test_a_writer_waits_for_a_locked_file(acme: Tenant, database: Database
     with closing(sqlite3.connect(file_of(database), isolation_level=None, check_same_thread=False)) as locking:
         locking.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(acme.stores.deliveries.settle(await acme.processed("d-1")))
-        # A reader's answer, while the writer waits: the event loop is not blocked.
+        # A reader gets its answer while the writer waits: the event loop is not blocked.
         assert await acme.left() == Left()
         assert not waiting.done()
         locking.execute("COMMIT")

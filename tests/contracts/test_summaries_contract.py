@@ -22,7 +22,7 @@ from contentsvc_core.webhooks.settlement import Settlement
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
 
-#: More than an event may have that is read with each row of many.
+#: More bytes than an event that lists read with each row.
 _LARGE = 70_000
 
 
@@ -33,7 +33,7 @@ async def _settled(acme: Tenant, event: Event, hours: int = 0) -> Settlement:
 
 
 async def _lists(acme: Tenant, settling: Settlement) -> tuple[list[ListedEntry | None], list[ListedRun | None]]:
-    """Return an entry and a run by every way that a list has."""
+    """Return an entry and a run from each kind of list."""
     read_model, run_lists = acme.stores.read_model, acme.stores.run_lists
     newest = await read_model.newest_entries(acme.id)
     entries = [
@@ -52,7 +52,7 @@ async def _lists(acme: Tenant, settling: Settlement) -> tuple[list[ListedEntry |
 
 
 def _of(settling: Settlement, summary: EventSummary | None = None) -> tuple[ListedEntry, list[ListedRun]]:
-    """Return a settlement's entry and runs as lists show them."""
+    """Return the entry and the runs of a settlement as lists show them."""
     entry, runs = listed_entry(settling.log), [listed_run(run) for run in settling.runs]
     if summary is None:
         return entry, runs
@@ -64,7 +64,7 @@ def _database(acme: Tenant) -> Database | None:
 
 
 async def _changed(acme: Tenant, **columns: str | None) -> None:
-    """Change all stored events past the stores, where they are in a database."""
+    """Change all stored events directly in the database."""
     if (database := _database(acme)) is not None:
         await database.write(lambda connection: connection.execute(update(events).values(columns)))
 
@@ -72,7 +72,7 @@ async def _changed(acme: Tenant, **columns: str | None) -> None:
 @pytest.mark.parametrize("event", [push("feat: lamp"), push("feat: " + "x" * _LARGE), release()])
 async def test_lists_read_no_event(acme: Tenant, event: Event) -> None:
     settling = await _settled(acme, event)
-    # Whatever reads it fails.
+    # Reading the event fails.
     await _changed(acme, data="no event")
     if _database(acme) is not None:
         with pytest.raises(UnreadableRow):
@@ -99,7 +99,7 @@ async def test_a_small_event_of_an_older_version_is_read_for_its_summary(acme: T
 
 async def test_a_large_event_of_an_older_version_is_listed_by_its_type_alone(acme: Tenant) -> None:
     settling = await _settled(acme, push("feat: " + "x" * _LARGE))
-    # As large, and no event: whatever reads it fails.
+    # Of the same size, but no event: reading it fails.
     await _changed(acme, summary=None, data="no event" * _LARGE)
 
     entries, runs = await _lists(acme, settling)
@@ -137,7 +137,7 @@ async def test_the_payloads_of_a_page_are_bounded_the_smallest_come_first(acme: 
     assert [bool(entry.left_out) for entry in read] == [False, True, False, False]
     assert 90_000 < read[1].left_out < 91_000
     assert evolve(read[1], detail=logs[1].detail, left_out=0) == logs[1]
-    # A page of one has its payload, whatever its size.
+    # A page of one entry has its payload, regardless of its size.
     assert await _page(acme, PageRequest(limit=1, page=2), 1) == [logs[1]]
     assert [bool(entry.left_out) for entry in await _page(acme, PageRequest(limit=10), 1)] == [True, True, True, False]
 
@@ -170,7 +170,7 @@ async def test_runs_of_one_event_share_it(stores: SqlStores, size: int) -> None:
     other = (await _settled(acme, event, hours=1)).runs[0]
 
     taken = await take(stores, [first, second, other.id])
-    # As long as one of them runs, later ones share the event, too.
+    # As long as one of them runs, later runs share the event, too.
     (later_taken,) = await stores.ledger.take([third], EXECUTOR)
 
     assert [_event(run) for run in taken] == [event] * 3
@@ -200,7 +200,7 @@ async def test_the_memory_of_a_page_and_of_taking_runs_does_not_grow_with_their_
     ids = [run.id for run in (await _settled(acme, push("x" * size))).runs]
     await stores.executors.join(EXECUTOR)
 
-    # The first query also imports and compiles, which is no part of a page.
+    # The first query also imports and compiles, which does not belong to a page.
     await stores.run_lists.runs(acme.id, limit=1)
 
     async def highest(number: int) -> int:

@@ -1,4 +1,4 @@
-"""``Triggers``: added, changed and removed, and which there may be beside each other."""
+"""``Triggers``: additions, changes, removals and duplicates."""
 
 import asyncio
 from collections.abc import Callable
@@ -47,7 +47,7 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
     assert answers.count(DUPLICATE_TRIGGER) == 7
     assert await triggers.all_of(acme.id) == [*acme.triggers, winner]
     version = (await acme.endpoint()).version
-    # Once more, after an unknown outcome.
+    # Repeated after an unknown outcome.
     assert await triggers.add(winner)
     assert (await acme.endpoint()).version == version
     zenith = await tenant(acme.stores, "zenith")
@@ -75,7 +75,7 @@ async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
     assert await triggers.change(acme.id, one.id, change) == change(one)
     assert await triggers.find(acme.id, one.id) == change(one)
     assert await triggers.all_of(acme.id) == [change(one), two]
-    # It counts from the very next delivery.
+    # It applies from the next delivery on.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
     assert (await acme.endpoint()).triggers == (two,)
     assert await triggers.change(acme.id, "trg_unknown", change) is UNKNOWN_TRIGGER
@@ -131,7 +131,7 @@ async def test_a_trigger_is_removed_once(acme: Tenant) -> None:
     assert [each.id for each in (await acme.processed("d-2")).runs] != []
     # Its runs stay.
     assert run in await acme.stores.ledger.runs(acme.id)
-    # Another trigger may do its work now.
+    # Another trigger may have its work now.
     assert await triggers.add(evolve(one, id="trg_again"))
 
 
@@ -160,7 +160,7 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     assert answers.count(too_many("event triggers", most)) == 3
     assert (await acme.endpoint()).version == before + 2
     assert len(await triggers.all_of(acme.id)) == most
-    # A repetition is not counted, and others have places of their own.
+    # A repetition does not count, and other organizations have limits of their own.
     winner = next(each for each in answers if isinstance(each, Trigger))
     assert await triggers.add(winner, at_most=most) == winner
     foreign = evolve(pattern, id="trg_t", organization_id=zenith.id)
@@ -192,7 +192,7 @@ async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None
     assert await triggers.add(rich) == rich
 
     assert await triggers.find(acme.id, rich.id) == rich
-    # It is for every repository of the organization.
+    # It applies to each repository of the organization.
     assert (await acme.endpoint()).triggers == (*acme.triggers, rich)
     plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
     assert await triggers.change(acme.id, rich.id, lambda _: plain) == plain
@@ -228,7 +228,7 @@ async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     assert winner.run.cause.window == LookbackWindow(since=START, until=daily.due_at)
     current = await triggers.find(acme.id, daily.id)
     assert current == evolve(daily, since=daily.due_at, due_at=daily.due_at + timedelta(days=1))
-    # The same firing again, after an unknown outcome.
+    # The same firing, repeated after an unknown outcome.
     assert await triggers.fire(winner)
     assert len(await acme.stores.ledger.runs(acme.id)) == 1
     # No decision on a delivery depends on it.

@@ -1,4 +1,4 @@
-"""Whatever the core lets through is stored and read back as it was."""
+"""All values that the core accepts are stored and read back unchanged."""
 
 from datetime import datetime
 
@@ -86,7 +86,7 @@ async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(event=events(), delivery_id=delivery_ids(), at=instants())
 async def test_any_event_reads_back_as_it_was(acme: Tenant, event: Event, delivery_id: str, at: datetime) -> None:
-    # The store is one for all examples; the first characters keep their delivery ids apart.
+    # All examples share a store; the first characters make their delivery ids different.
     settling = await acme.processed(f"{IDS.token(12)}{delivery_id}"[:255], event, at)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED

@@ -1,4 +1,4 @@
-"""``WebhookEndpoints``: kept by organization, their secrets sealed, and gone with all that was to be sent there."""
+"""``WebhookEndpoints``: by organization, with sealed secrets, and removed together with their messages."""
 
 import asyncio
 
@@ -118,9 +118,9 @@ async def test_both_secrets_sign_during_the_overlap_and_the_newest_comes_first(a
         return again.secrets
 
     assert await secrets(milliseconds=3_599_999) == (second, SECRET)
-    # Exactly then no more.
+    # Not at this time any more.
     assert await secrets(hours=1) == (second,)
-    # The one before the one before ends with the next rotation.
+    # The secret before the previous one ends with the next rotation.
     await rotate(acme.id, endpoint.id, third, overlap_until=later(hours=3))
     assert await secrets(hours=2) == (third, second)
 
@@ -143,7 +143,7 @@ async def test_previous_secrets_are_swept_when_they_sign_nothing_any_more(acme: 
 
 async def test_a_secret_that_cannot_be_opened_keeps_no_message_from_being_taken(acme: Tenant, stores: Stores) -> None:
     endpoint = await added(acme)
-    # A secret that was never sealed cannot be opened.
+    # A value that was never sealed cannot be opened.
     await stores.endpoints.rotate(acme.id, endpoint.id, "", overlap_until=later(hours=1))
 
     assert (await sent(acme, endpoint)).secrets == ("", SECRET)

@@ -1,4 +1,4 @@
-"""What may be changed of a brand identity, and what clients see of one."""
+"""Changes of brand identities, and their wire form."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -28,7 +28,7 @@ from contentsvc_core.testing import START
 
 LATER: Final = START + timedelta(days=1)
 BRAND: Final = a_brand(id="bi_1", name="Acme")
-#: A text that may be taken away, as clients call it, and the most characters that it may have.
+#: The removable texts by their wire names, and their most characters.
 OPTIONAL: Final = (
     ("company_name", "companyName"),
     ("company_description", "companyDescription"),

@@ -44,7 +44,7 @@ def written(markdown: str, **changes: Any) -> Post:
         (f"{'word ' * 16}and more", "-".join(["word"] * 16)),
         ("x" * 99, "x" * 80),
         (f"{'x' * 50}-{'y' * 29}", f"{'x' * 50}-{'y' * 29}"),
-        # A long title is cut between words, if the first ones have half of the room.
+        # A long title is cut between words, if the first words fill half of the room.
         (f"a-{'x' * 60}-{'y' * 30}", f"a-{'x' * 60}"),
         (f"{'x' * 30}-{'y' * 60}", f"{'x' * 30}-{'y' * 49}"),
     ],
@@ -102,7 +102,7 @@ def test_labels_follow_from_the_sections() -> None:
     notes = written("- **New:** a lens\n- **Changed:** angles\n- **Security:** tokens\n- **beam:** brighter")
     assert labels_of(notes) == (Label.SECURITY, Label.NEW, Label.IMPROVED)
     assert scopes_of(notes) == ("beam",)
-    # As people write them.
+    # Usual spellings.
     assert labels_of(written("## Bug fixes\n\n- x\n\n### New features\n\n- y")) == (Label.NEW, Label.FIXED)
     for book in PHRASEBOOKS.values():
         assert labels_of(written(f"## {book.headings[Section.FIXED]}\n\n- x")) == (Label.FIXED,)
@@ -310,7 +310,7 @@ def test_nothing_takes_the_place_of_trimmed_parts() -> None:
         ("# Notes\n\n## Contributors\n\na\n\n### More\n\nb\n\n# Next\n\nc", "# Notes\n\n# Next\n\nc"),
         # The first line with a date and counts alone.
         ("**3 May 2030** · 1 fix\n\n**4 May 2030** · news", "**4 May 2030** · news"),
-        # Nothing else is left.
+        # A post that would become empty is not trimmed.
         ("Also 1 internal change.\n\n## Contributors\n\na", "Also 1 internal change.\n\n## Contributors\n\na"),
     ],
 )

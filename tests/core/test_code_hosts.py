@@ -1,4 +1,4 @@
-"""Attempts of a code host, and the addresses that it delivers to."""
+"""Delivery attempts of a code host, and addresses of its hooks."""
 
 from datetime import timedelta
 

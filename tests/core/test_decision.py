@@ -1,4 +1,4 @@
-"""The order of specification 4.1, and the boundaries of each of its steps."""
+"""The order of specification 4.1, and the limits of each step."""
 
 import hmac
 import json
@@ -129,7 +129,7 @@ class TestSteps2To5:
 
     @pytest.mark.parametrize(
         ("announced", "refused"),
-        # Of 20 digits a number is looked at, of one more it is not.
+        # A number of 20 digits is read, and one of 21 is not.
         [
             *((b"0" * 19 + b"1", False), (b"0" * 20 + b"1", True)),
             *(
@@ -207,7 +207,7 @@ def test_headers_are_found_by_their_names_in_lower_case() -> None:
 
 
 def test_white_space_around_the_value_of_a_header_does_not_belong_to_it() -> None:
-    # RFC 9110, section 5.5: parsers remove it, but not all of them on both sides.
+    # RFC 9110, section 5.5: parsers remove whitespace, but not all of them on both sides.
     spaced = evolve(PUSH, headers=Headers.of((name, b"\t %b \t" % value) for name, value in PUSH.headers))
     forged = evolve(spaced, body=PUSH.body + b" ")
 
@@ -462,7 +462,7 @@ RELEASED = Release(
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.slug)
 @pytest.mark.parametrize("name", ["", "lamp", "/lamp", "acme/", " / "])
 def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> None:
-    # The metadata of the context record has it in the form owner/name (specification 2.5).
+    # The metadata of the context record has the form owner/name (specification 2.5).
     at = address(provider.slug)
     commit = Commit(id="a" * 40, message="x", author=Author(name="Ada", email=""), timestamp="", url="")
     push = Push(ref="refs/heads/main", branch="main", commits=(commit,), head_commit=None)

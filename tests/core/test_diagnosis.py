@@ -64,7 +64,7 @@ def with_signature(body: bytes, signed_body: bytes, secret: str = SECRET) -> Del
 
 
 def entry(delivery: Delivery, known: HookConfiguration, fault: Fault | None = None) -> LogEntry:
-    """Return the log entry of a delivery, as the receiver makes it."""
+    """Return the log entry of a delivery, as the receiver creates it."""
     admission = rejected(delivery, fault, "no") if fault else admit(delivery, known)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     settling = settlement(outcome, known, at=START, new_id=CountingIds().new_id)

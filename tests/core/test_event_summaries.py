@@ -1,4 +1,4 @@
-"""What lists show of an event is small, and says in a line what the event brings."""
+"""Summaries of events in lists: small, with the content of the event in one line."""
 
 import pytest
 from attrs import evolve

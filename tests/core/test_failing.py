@@ -1,4 +1,4 @@
-"""When the deliveries of an integration fail, and when they have recovered."""
+"""Failure periods of integrations: their beginnings and ends."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Both feeds of a public changelog, whole: readers have kept these entries, and know them by their ids."""
+"""Both feeds of a public changelog as whole documents: feed readers identify entries by their ids."""
 
 import json
 from datetime import timedelta
@@ -120,7 +120,7 @@ def test_a_feed_has_the_posts_of_its_changelog() -> None:
                 summary="",
                 content="<h2>Nothing but a heading</h2>",
                 occurred_at=START,
-                # It was a draft when it was last written: readers have something new since it was published.
+                # It was last changed as a draft: for readers, it is new since its publication.
                 updated_at=START + timedelta(hours=1),
                 tags=["changelog"],
             ),

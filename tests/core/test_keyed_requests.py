@@ -83,7 +83,7 @@ def test_a_request_without_a_known_outcome_may_be_repeated_at_once_with_its_seed
 
     assert isinstance(again, KeyedRequest)
     assert (again.seed, again.at, again.execution) == (FIRST.seed, FIRST.at, _sent(MS).execution)
-    # The first execution may have had its effect: the key is not free, though this one was refused.
+    # The first execution may have had an effect, so the key stays in use after this refusal.
     refused = ended(again, again.execution, None, refused=True)
     assert refused is not None
     assert (refused.seed, refused.answer) == (FIRST.seed, None)

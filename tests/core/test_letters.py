@@ -1,4 +1,4 @@
-"""Letters: every word of each kind of mail, in both of its parts."""
+"""Letters: the whole text of each kind of mail, in both parts."""
 
 import json
 from datetime import timedelta
@@ -127,7 +127,7 @@ def test_each_letter_reads_as_before() -> None:
         "notice": _shown(_notice()),
     }
 
-    # After a change of words: look at the difference, and write the file anew.
+    # After a change of the text, read the difference, and write the file again.
     assert json.loads(_GOLDEN.read_text(encoding="utf-8")) == shown
 
 

@@ -1,4 +1,4 @@
-"""How native bodies are looked at before they are read."""
+"""The checks of native bodies before they are parsed."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ _BITS: Final = st.sampled_from(
 
 
 def whole(body: bytes) -> int | None:
-    """Find the first byte that is no UTF-8 in one look."""
+    """Find the first byte that is not UTF-8 by decoding at once."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError as exc:
@@ -42,7 +42,7 @@ def whole(body: bytes) -> int | None:
 @example(b"\x80" * 20, 4)
 @example("🗼".encode() * 9, 1)
 def test_decoding_in_pieces_finds_the_same_invalid_byte(body: bytes, piece: int) -> None:
-    # Smaller pieces than there ever are, so that each of them ends somewhere in a character.
+    # Pieces that are smaller than real ones, so that each ends within a character.
     with patch.object(decoding, "_PIECE", piece + 3), pytest.raises(Malformed) as raised:
         read_object(body)
     match = re.search(r"not UTF-8 \(byte (\d+)\)", str(raised.value))

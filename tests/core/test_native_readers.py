@@ -96,7 +96,7 @@ def test_the_paths_of_a_commit_are_stored_and_are_not_in_the_wire_form() -> None
     assert event_from_json("push", event_to_json(event)) == event
     plain = read_push(json.dumps(_PUSHED | {"commits": [_COMMIT]}).encode()).event
     assert event_body(event) == event_body(plain)
-    # An event that was stored before lists were kept has none.
+    # An event that was stored by an earlier version has no lists.
     assert event_from_json("push", event_to_json(plain)) == plain
     assert "added" not in event_to_json(plain)
 

@@ -1,4 +1,4 @@
-"""Messages for people: the words of each event in each format, and text that may come from strangers."""
+"""Messages for chats and mailboxes: the text of each event in each format, and foreign text in it."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_each_event_in_each_format_reads_as_before() -> None:
     }
 
     assert set(_DATA) >= {kind.value for kind in EventType}
-    # After a change of words: look at the difference, and write the file anew.
+    # After a change of the text, read the difference, and write the file again.
     assert json.loads(_GOLDEN.read_text(encoding="utf-8")) == rendered
 
 

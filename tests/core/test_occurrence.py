@@ -1,4 +1,4 @@
-"""When the events of a run happened, as the code host dates them."""
+"""The time of a run's events, by the dates of the code host."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -41,7 +41,7 @@ def push(*timestamps: str) -> Push:
         ("2025-06-01T12:00:00", datetime(2025, 6, 1, 12, tzinfo=UTC)),
         ("2026-01-01T00:00:00Z", START),
         ("1990-01-01T00:00:00Z", datetime(1990, 1, 1, tzinfo=UTC)),
-        # In the future, from a clock that was never set, no date at all.
+        # Dates in the future, dates of a clock that was never set, and missing dates.
         ("2026-01-01T00:00:00.001Z", START),
         ("1989-12-31T23:59:59Z", START),
         ("1970-01-01T00:00:00Z", START),

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used: each name has one home, in the table and for types."""
+"""Packages that import names at their first use: the table and the imports for types agree."""
 
 import ast
 import importlib
@@ -60,7 +60,7 @@ def test_a_module_without_a_package_is_imported_at_its_first_use(monkeypatch: py
 
     assert sys.modules[name] is not placeholder
     assert found is importlib.import_module(name).hsv_to_rgb
-    # Found without another import from now on.
+    # Later uses need no import.
     assert vars(placeholder)["hsv_to_rgb"] is found
 
 
@@ -76,7 +76,7 @@ def test_a_module_on_demand_is_imported_at_its_first_use(monkeypatch: pytest.Mon
     loaded = sys.modules[name]
     assert loaded is importlib.import_module("xml.etree").ElementInclude is not placeholder
     assert found is loaded.default_loader is placeholder.default_loader
-    # A module that is imported already stays.
+    # An imported module stays.
     module_on_demand(name)
     assert sys.modules[name] is loaded
 
@@ -105,6 +105,6 @@ def test_a_package_on_demand_is_executed_at_its_first_use_and_its_modules_are_no
     assert placeholder.LENGTH == 1
     with pytest.raises(AttributeError, match="flame"):
         _ = placeholder.flame
-    # A package that is imported already stays.
+    # An imported package stays.
     package_on_demand("lantern")
     assert sys.modules["lantern"] is placeholder

@@ -1,4 +1,4 @@
-"""A line of foreign text, against its definition: what breaks a line is a space, spaces are single, none is hidden."""
+"""One line of foreign text: line breaks become spaces, spaces are single, and no character is hidden."""
 
 import pytest
 from hypothesis import example, given

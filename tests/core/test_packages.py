@@ -1,4 +1,4 @@
-"""Packages of one repository: what tags name, whose files a change touches, and which run tells their releases."""
+"""Packages of one repository: names in tags, files of packages, and the run that reports their releases."""
 
 from datetime import timedelta
 
@@ -173,7 +173,7 @@ class TestWhoTells:
             released("a", 1, status=RunStatus.SKIPPED), released("b", 2, status=RunStatus.COMPLETED), released("c", 3)
         )
         assert found["c"] == (None, [])
-        # Such a run has been told, or tells itself: the store says which.
+        # The store decides whether another run reports such a run's release.
         assert found["a"] == (None, [])
 
     def test_a_sender_that_never_stops_keeps_no_post_back(self) -> None:

@@ -1,4 +1,4 @@
-"""A ping of our own is what a code host would have sent."""
+"""The service's own ping equals that of a code host."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The texts that are kept of a post, and the differences between them."""
+"""The stored versions of a post's text, and the differences between them."""
 
 from datetime import timedelta
 from typing import Final
@@ -114,7 +114,7 @@ def test_lines_that_stay_are_marked_as_the_same() -> None:
         ("axbxc", "axcxb", "=a =x -b -x =c +x +b"),
         ("cafe", "face", "-c -a =f +a +c =e"),
         ("bcad", "abcd", "+a =b =c -a =d"),
-        # Lines that one of them repeats are matched at the beginning and at the end alone.
+        # Repeated lines are only matched at the beginning and at the end.
         ("ab", "aab", "=a +a =b"),
         ("aab", "ab", "=a -a =b"),
         ("xaa", "yaa", "-x +y =a =a"),

@@ -299,7 +299,7 @@ def test_long_lists_are_cut() -> None:
     (change,) = changes(prompt_for(Brief(chapters=(chapter(f"feat!: burn gas {numbers}\n\n{notes}"),))))
     assert change["references"] == [f"#{number}" for number in range(1, 11)]
     assert change["breaking"] == [f"note {number} {'x' * 192}…" for number in range(5)]
-    # Whole lines, as many as 800 characters hold.
+    # Whole lines, up to 800 characters.
     assert change["details"] == "\n".join(notes.splitlines()[:2]) + " …"
 
     people = [commit(f"fix: lamp {n}", n, Author(name=f"P_{n}_", email="")) for n in range(32)]
@@ -335,7 +335,7 @@ def test_the_notes_of_releases_are_cut() -> None:
     record = told(announced)[1]
     assert (record["kind"], record["notesAreCut"], set(record["notes"])) == ("announced release", True, {"y", " "})
     assert 1_000 <= len(record["notes"]) < 4_000
-    # Half of the room, as often halved as their escaped form is too long.
+    # Half of the room, halved again while the escaped form is too long.
     quoted = Brief(chapters=(chapter("feat: x"),), release=release('"' * 9_000, name=None, published_at=None))
     record = told(prompt_for(quoted, limit=8_000))[1]
     assert record["notes"] == '"' * 1_000

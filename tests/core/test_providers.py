@@ -53,7 +53,7 @@ commits = st.builds(
     message=TEXT,
     author=st.builds(
         Author,
-        # As ``Name <address>`` tells them apart.
+        # ``Name <address>`` has both.
         name=st.text("Ada Lovelace.", max_size=12).map(str.strip),
         email=st.text("a@.x", max_size=9),
     ),
@@ -202,7 +202,7 @@ class TestSeveralEventsOfOneDelivery:
 
         assert first == again
         assert isinstance(first, Processed)
-        # The push comes first, since a release looks back at it.
+        # The push comes first, because a release reads earlier pushes.
         assert isinstance(first.event, Push)
         assert [each.delivery_id for each in first.also] == [f"{first.delivery_id}.1", f"{first.delivery_id}.2"]
         assert [each.event.type for each in first.also] == ["release", "release"]
@@ -279,7 +279,7 @@ class TestRepositoryNumbers:
     def test_a_uuid_has_one_number_however_it_is_written(self) -> None:
         uuid = "6f1c2f3e-5d4b-4a39-9c58-7d6e5f4a3b2c"
 
-        # Pinned: webhooks' addresses contain it.
+        # Pinned, because webhooks' addresses contain the slug.
         assert repository_number(f"{{{uuid}}}") == repository_number(uuid.upper()) == 5835474751540815
 
     @given(st.uuids(version=4))

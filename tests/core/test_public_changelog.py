@@ -1,4 +1,4 @@
-"""The rules of public changelogs: what may be set, months, releases, places, content among other content."""
+"""The rules of public changelogs: settings, months, releases, positions, and content within a page."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -230,9 +230,9 @@ def test_the_time_of_the_first_publication_never_changes() -> None:
 
     assert draft.published_at is None
     assert [each.published_at for each in (first, back, again)] == [START + timedelta(hours=1)] * 3
-    # A post that is born published.
+    # A post that is created as published.
     assert POST.published_at == POST.created_at
-    # Clients of `/v1` see nothing of it.
+    # It is not visible in `/v1`.
     assert list(post_body(first)) == list(post_body(draft))
     assert "publishedAt" not in post_body(first)
 
@@ -254,7 +254,7 @@ _YEARS = (datetime(1970, 1, 2), datetime(9998, 12, 30))  # noqa: DTZ001  # Hypot
 
 
 @given(
-    # A time that a clock change skips is no moment.
+    # A local time that a clock change skips does not exist.
     st.datetimes(*_YEARS, timezones=st.timezones(), allow_imaginary=False),
     st.timezones(),
 )
@@ -376,7 +376,7 @@ LIGHT = "\u0636\u0648\u0621"
     ],
 )
 def test_a_block_in_the_other_direction_gets_its_own(content: str, expected: str, alone: str | None) -> None:
-    """An empty expectation is the content itself; without ``alone``, a feed has the same."""
+    """An empty expectation means unchanged content; without ``alone``, feeds have the same content."""
     if alone is not None:
         assert directed(content, is_alone=True) == (alone or content)
     assert directed(content).startswith(expected or content)

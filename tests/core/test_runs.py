@@ -94,10 +94,10 @@ def test_the_backoff_doubles_until_a_run_has_failed() -> None:
     [
         ([0, 1, 1], None, [0, 1, 2]),
         ([1, 0], 1, [0, 1]),
-        # With others that come first, no suspect is taken; one that comes first is taken alone.
+        # While other runs are first, no suspect is taken; the first suspect is taken alone.
         ([0, 2, 1], None, [0, 2]),
         ([2, 2, 0], None, [0]),
-        # While something runs, no suspect is taken, and nothing overtakes one that comes first.
+        # While a run is running, no suspect is taken, and no run overtakes the first suspect.
         ([2, 0], 0, []),
         # While a suspect runs, nothing is taken.
         ([0], 2, []),
@@ -202,7 +202,7 @@ def test_the_wire_form_of_a_job_that_writes_a_post() -> None:
         ([JobEventType.SCRAPING], "scraping", 1),
         ([JobEventType.SCRAPING, JobEventType.EXTRACTING], "extracting", 2),
         ([JobEventType.SCRAPING, JobEventType.EXTRACTING, JobEventType.SAVING], "saving", 3),
-        # Another attempt begins anew.
+        # Another attempt starts from the beginning.
         ([JobEventType.SAVING, JobEventType.SCRAPING, JobEventType.RUNNING], "scraping", 1),
     ],
 )

@@ -61,7 +61,7 @@ def crons() -> st.SearchStrategy[Cron]:
 
 
 def fires(cron: Cron, hour: datetime) -> bool:
-    """Check whether a schedule fires in an hour, by the calendar alone."""
+    """Check by the calendar whether a schedule fires in an hour."""
     if hour.hour != cron.hour:
         return False
     if cron.day_of_week is not None:
@@ -73,7 +73,7 @@ def fires(cron: Cron, hour: datetime) -> bool:
 
 
 def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
-    """Walk hour by hour from a point in time to the next slot, or back to the one before."""
+    """Step by hours from a time to the next slot, or back to the previous one."""
     hour = start.replace(minute=0, second=0, microsecond=0)
     while True:
         slot = hour.replace(minute=cron.minute)
@@ -89,7 +89,7 @@ def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
 def test_slots_follow_the_calendar(cron: Cron, now: datetime) -> None:
     assert next_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, _HOUR)
     assert latest_slot(cron, now, DEFAULT_ZONE) == walked(cron, now, -_HOUR)
-    # Two neighbours, with nothing between them.
+    # Two neighbouring slots.
     assert next_slot(cron, latest_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
     assert latest_slot(cron, next_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
 
@@ -133,7 +133,7 @@ def test_slots_come_at_these_times(cron: Cron, after: str, slots: list[str]) -> 
         # The clocks skip this hour, and in Apia this day.
         (2, 30, "Europe/Berlin", "2026-03-29T01:00", "2026-03-29T02:30"),
         (10, 15, "Pacific/Apia", "2011-12-30T10:00", "2011-12-30T10:15"),
-        # A slot of the zone that the organization had before.
+        # A slot in the organization's previous time zone.
         (2, 30, "Europe/Berlin", "2026-03-28T12:34", "2026-03-28T13:34"),
         (2, 30, "Europe/Berlin", "2026-03-28T00:34", "2026-03-28T01:34"),
     ],
@@ -258,7 +258,7 @@ class TestSchedules:
     def test_a_change_of_other_things_leaves_it_due_as_it_was(self) -> None:
         now = at("2026-01-01T10:00")
 
-        # The slot of 09:30 was missed, and is not lost by being renamed.
+        # The slot of 09:30 was missed, and renaming does not lose it.
         assert changed(
             a_schedule(), now, DEFAULT_ZONE, {"name": "Daily", "cron": _DAILY, "enabled": True}
         ) == a_schedule(name="Daily", updated_at=now)
@@ -267,7 +267,7 @@ class TestSchedules:
         off = changed(a_schedule(), at("2026-01-01T08:00"), DEFAULT_ZONE, {"enabled": False})
         assert off.due_at is None
         assert changed(off, at("2026-01-05T12:00"), DEFAULT_ZONE, {"enabled": True}).due_at == at("2026-01-06T09:30")
-        # Other times, while it is off, do not wake it.
+        # Other times do not enable a disabled schedule.
         assert changed(off, at("2026-01-05T12:00"), DEFAULT_ZONE, {"cron": _LAST_OF_MONTH}).due_at is None
 
     def test_other_times_count_from_the_change_on(self) -> None:

@@ -59,10 +59,10 @@ def test_a_large_document_has_the_words_of_its_beginning() -> None:
     words = words_of([" ".join(f"{number:08}" for number in range(60_000))])
 
     assert words == tuple(f"{number:08}" for number in range(ROOM // 9))
-    # To the last byte, of which each word takes one more than it has.
+    # Up to the last byte; each word takes one byte more than its length.
     exact = [f"{number:063}" for number in range(ROOM // 64)]
     assert words_of([" ".join([*exact, "a"])]) == tuple(exact)
-    # Bytes are counted, and not characters.
+    # The limit counts bytes, not characters.
     foreign = words_of([" ".join(f"ä{number:06}" for number in range(60_000))])
     assert len(foreign) == ROOM // 9
 
@@ -170,7 +170,7 @@ def test_marks_beyond_thirty_in_a_row_are_left_out(mark: str) -> None:
     assert compatible(kept) == normalize("NFKC", kept)
     assert compatible(f"a{mark * (MARKS_LIMIT + 1)}b") == normalize("NFKC", kept)
     assert compatible(f"a{mark * 1_000}b{mark}") == normalize("NFKC", kept + mark)
-    # Signs that are no marks are kept, however many they are.
+    # Other signs are kept in any number.
     assert compatible("\u2500" * 1_000) == "\u2500" * 1_000
 
 

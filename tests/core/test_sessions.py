@@ -1,4 +1,4 @@
-"""Sessions' tokens, and what a form has to carry."""
+"""Tokens of sessions and of forms."""
 
 import hmac
 from hashlib import sha256

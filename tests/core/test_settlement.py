@@ -230,7 +230,7 @@ def key(organization_id: str, integration_id: str, repository_id: int, delivery_
     return evolve(ENDPOINT, address=at).claim_key(delivery_id)
 
 
-# Keys that differ in one part alone: chance does not draw them.
+# Keys that differ in one part: random generation does not find them.
 @example(
     [
         ("org_1", "int_1", 1, "d-1"),
@@ -249,7 +249,7 @@ def test_every_part_of_a_key_counts(parts: list[tuple[str, str, int, str]]) -> N
 
 
 def test_a_key_is_the_same_in_every_version() -> None:
-    # Claims of the last 24 hours are stored under it: another one would free them all.
+    # Claims of the last 24 hours are stored by this key: another form would release all of them.
     assert key("org_1", "int_1", 1, "d-1").hex() == "140ec942e427dc21fcbde3c0ebce86a0"
 
 
@@ -304,7 +304,7 @@ def _filtering(number: int, **options: Any) -> Trigger:
         ),
         ((_filtering(1, scopes=("beam",)), trigger(2)), False, ["trg_2"], "1 workflow run started; x"),
         ((), False, [], "0 workflow runs started; x"),
-        # A trigger of other events has left out nothing.
+        # A trigger for other events filters nothing.
         (
             (evolve(trigger(1, "release"), options=TriggerOptions(tags=("v*",))),),
             False,
@@ -326,7 +326,7 @@ def test_filters_and_windows_decide_which_triggers_start_a_run(
 
 
 def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> None:
-    # It was decided by an older configuration, in which a trigger named the branch.
+    # The decision used an older configuration, in which a trigger named the branch.
     outcome = settled(signed(push_body("feat: x"), at=AT, secret="secret")).outcome
     assert isinstance(outcome, Processed)
     assert isinstance(outcome.event, Push)
@@ -342,7 +342,7 @@ def test_the_triggers_of_an_event_share_one_effort(monkeypatch: pytest.MonkeyPat
     hook = evolve(ENDPOINT, triggers=(_filtering(1, scopes=("beam",)), _filtering(2, scopes=("horn",))))
     made = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook)
 
-    # Nothing is left for the second one, so that its run looks closer.
+    # No effort is left for the second trigger, so its run applies the filter.
     assert [run.cause.started_by for run in made.runs] == ["trg_2"]
 
 

@@ -134,7 +134,7 @@ def test_an_empty_choice_is_not_listed() -> None:
 
 def test_a_schema_refers_to_nothing() -> None:
     class Shown(Lamp):
-        """Of its own: a schema that is known is not made again."""
+        """A shape of its own, because schemas are cached."""
 
     bulb = {
         "title": "Bulb",

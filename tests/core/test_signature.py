@@ -15,7 +15,7 @@ from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256, Scheme, Sh
 
 SECRET = "It's a Secret to Everybody"
 BODY = b"Hello, World!"
-#: The test vector that the code host's documentation of webhook signatures publishes.
+#: The published test vector of the code host's documentation of webhook signatures.
 VECTOR = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 
 
@@ -65,7 +65,7 @@ def test_every_other_form_of_the_header_is_invalid(signature: bytes | None) -> N
 
 
 def test_a_malformed_header_is_refused_without_the_secrets() -> None:
-    # Nor is the body, which may be large: an unsigned request costs nothing.
+    # The body is not hashed either: it may be large, and an unsigned request must cost little.
     def untouched() -> Iterator[str]:
         raise AssertionError
         yield SECRET

@@ -1,4 +1,4 @@
-"""Which addresses a site may be read at."""
+"""The addresses at which a site may be read."""
 
 import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -45,7 +45,7 @@ def test_the_ends_of_a_special_range_are_not_public(network: str) -> None:
 
 @given(st.ip_addresses())
 def test_a_public_address_is_global_for_python_too(address: IPv4Address | IPv6Address) -> None:
-    # Most special ranges are drawn on purpose: an assumption would leave too few examples now and then.
+    # Most examples are drawn from special ranges: an assumption would sometimes leave too few.
     if is_public(address):
         assert address.is_global
         assert not address.is_multicast
@@ -118,7 +118,7 @@ def test_an_address_is_read(text: str, url: str) -> None:
         ("https://a..example/", "must name a host"),
         ("https://%61cme.example/", "must name a host"),
         ("https://" + "a" * 64 + ".example/", "must name a host"),
-        # Numbers in spellings that only some readers know.
+        # Numbers in spellings that only some parsers accept.
         ("http://127.1/", "must name a host"),
         ("http://2130706433/", "must name a host"),
         ("http://0x7f000001/", "must name a host"),
@@ -177,7 +177,7 @@ def test_reading_an_address_never_raises_and_never_lets_a_private_number_pass(te
         assert site.scheme in {"http", "https"}
         assert site.port in {80, 443}
         assert "@" not in site.authority
-        # Read once more, it is the same.
+        # Reading the result again does not change it.
         assert read_site_address(site.url) == site
 
 

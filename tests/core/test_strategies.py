@@ -1,4 +1,4 @@
-"""The published strategies return what code hosts send."""
+"""The published strategies generate the values that code hosts send."""
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -33,7 +33,7 @@ from contentsvc_core.testing import address
 from contentsvc_core.webhooks.providers.tags import is_version
 
 _Drawn = TypeVar("_Drawn")
-#: Enough for every version of Hypothesis: a search ends with the last kind that was missing.
+#: The most examples, enough for each version of Hypothesis: a search ends when each kind was found.
 _SETTINGS: Final = settings(max_examples=3000, database=None, phases=[Phase.generate])
 PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
     "to the default branch": lambda push: push.ref == "refs/heads/main" and bool(push.commits),
@@ -48,7 +48,7 @@ RELEASES: Final[dict[str, Callable[[Release], bool]]] = {
     "prereleased": lambda release: release.action == "prereleased" and release.prerelease,
     "of a version": lambda release: is_version(release.tag_name),
 }
-#: That some code hosts do not send.
+#: Fields that some code hosts do not send.
 PARTIAL: Final[dict[str, Callable[[Event], bool]]] = {
     "a draft": lambda event: isinstance(event, Release) and event.draft,
     "that is cut": lambda event: isinstance(event, Push) and event.is_cut,
@@ -74,7 +74,7 @@ def seen(event: Event) -> set[str]:
 def kinds_of(
     strategy: SearchStrategy[_Drawn], kinds: Callable[[_Drawn], set[str]], wanted: Collection[str]
 ) -> set[str]:
-    """Return the kinds of the values that a strategy generates, until all of ``wanted`` were found."""
+    """Generate values until all ``wanted`` kinds were found; return the found kinds."""
     found = set[str]()
 
     def is_complete(drawn: _Drawn) -> bool:

@@ -26,7 +26,7 @@ _FLOW = "https://prod-01.westus.logic.azure.com/workflows/a/triggers/manual/path
         (_FLOW, None, None, TEAMS),
         ("https://a.b.environment.api.powerplatform.com/workflows/a", None, None, TEAMS),
         ("https://acme.webhook.office.com/webhookb2/a", None, None, TEAMS),
-        # A chat of one's own, which reads Slack's messages.
+        # A self-hosted chat that accepts Slack's messages.
         ("https://chat.acme.example/hooks/x", SLACK, None, SLACK),
         ("https://hooks.slack.com.acme.example/", None, None, STANDARD),
         ("mailto:ops@acme.example", None, None, EMAIL),

@@ -1,4 +1,4 @@
-"""Filters of triggers: which events a trigger leaves out, and why."""
+"""Filters of triggers: the filtered events and the reasons."""
 
 import re
 from datetime import timedelta
@@ -105,7 +105,7 @@ def test_a_pattern_matches_as_its_regular_expression_does(pattern: str, text: st
 
 
 def test_the_work_of_a_match_is_linear_in_the_text() -> None:
-    # Backtracking would take longer than the age of the universe.
+    # A backtracking match would never end.
     assert not Glob("*a" * 100).matches("a" * 99)
     assert not Glob("**/a*" * 40).matches("/a" * 39)
 
@@ -118,7 +118,7 @@ def test_the_patterns_of_all_triggers_share_one_effort(field: str) -> None:
 
     assert watching.why_left_out(push(*commits)) is not None
     effort = Effort(remaining=5_000)
-    # The effort ends within the first trigger, which matches then: its run applies the filter again.
+    # The effort ends during the first trigger, which then matches: its run applies the filter again.
     assert watching.why_left_out(push(*commits), effort) is None
     assert -MAX_PATTERNS * 250 < effort.remaining <= 0
     spent = effort.remaining
@@ -212,7 +212,7 @@ def test_an_event_that_is_left_out_has_its_reason(
     [
         ({}, push()),
         ({"branches": ("release/*",)}, push(branch="release/1", off_default=True)),
-        # A filter is of one kind of events, and leaves the other kind alone.
+        # A filter applies to one kind of events only.
         ({"branches": ("next",), "paths": ("b/**",), "scopes": ("api",)}, a_release("v1")),
         ({"tags": ("v*",), "pre_releases": False}, push()),
         ({"pre_releases": False}, a_release("v1")),
@@ -222,7 +222,7 @@ def test_an_event_that_is_left_out_has_its_reason(
         ({"paths": ("a/**",)}, push(commit("x", "b/1"), commit("y", "a/2"))),
         ({"paths": ("b/**",)}, push(evolve(commit("x", "a/1"), added=("b/1",)))),
         ({"paths": ("b/**",)}, push(evolve(commit("x", "a/1"), removed=("b/1",)))),
-        # The code host has left out the files, cut their list, or left out commits.
+        # The code host has omitted the files, a part of their list, or commits.
         ({"paths": ("b/**",)}, push(commit("x"), commit("y"))),
         ({"paths": ("b/**",)}, push(commit("x", "a/1", cut=3))),
         ({"paths": ("b/**",), "scopes": ("api",)}, push(is_cut=True)),
@@ -321,7 +321,7 @@ def test_a_window_moves_with_the_zone_unless_it_is_due() -> None:
 
     moved = weekly.moved(START, BERLIN)
 
-    # Its events stay; its Monday begins an hour earlier.
+    # The batch keeps its events; its Monday begins an hour earlier.
     assert moved == evolve(weekly, due_at=weekly.due_at - timedelta(hours=1))
     assert weekly.moved(weekly.due_at, BERLIN) == weekly
     assert trigger().moved(START, BERLIN) == trigger()

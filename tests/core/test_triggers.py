@@ -63,7 +63,7 @@ _ONE: Final = frozenset({1})
 _NO_TYPE: Final = frozenset[str]()
 
 
-# One that matches, and each that misses by one condition alone: chance draws them too rarely.
+# One matching trigger, and triggers that fail one condition each: random generation finds them too rarely.
 @example(
     [
         build(1, "org_1", "codehost_webhook", True, _ONE, _NO_TYPE),

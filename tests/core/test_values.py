@@ -1,4 +1,4 @@
-"""The small values: time, text, identifiers, events on the wire, context records, keys."""
+"""Small values: times, texts, identifiers, events on the wire, context records and keys."""
 
 import copy
 import json
@@ -73,7 +73,7 @@ class TestText:
         assert all(new in (old, "\ufffd") for old, new in zip(text, clean, strict=True))
 
     def test_text_returned_by_the_fast_path_matches_no_pattern(self) -> None:
-        # Every character that is printable, with neither a space nor anything that breaks or reorders a line.
+        # All printable characters, without spaces and characters that break or reorder a line.
         printable = "".join(chr(code) for code in range(sys.maxunicode) if chr(code).isprintable()).replace(" ", "")
         assert not has_controls(printable)
         assert one_line(printable, len(printable)) is printable

@@ -70,11 +70,11 @@ def test_an_endpoint_without_event_types_wants_all_events_and_a_disabled_one_non
     assert all(endpoint().wants(kind) for kind in EventType)
     assert not any(endpoint(enabled=False).wants(kind) for kind in EventType)
     assert [kind for kind in EventType if endpoint(EventType.RUN_FAILED).wants(kind)] == [EventType.RUN_FAILED]
-    # People read of a new post once.
+    # A new post is announced once.
     chat = evolve(endpoint(), format=EndpointFormat.SLACK)
     assert [kind for kind in EventType if not chat.wants(kind)] == [EventType.POST_CREATED]
     assert evolve(chat, event_types=[EventType.POST_CREATED]).wants(EventType.POST_CREATED)
-    # In one order, each once.
+    # Sorted, without repetitions.
     both = endpoint(EventType.RUN_FAILED, EventType.POST_CREATED, EventType.RUN_FAILED)
     assert body_of(both)["eventTypes"] == ["post.created", "run.failed"]
 

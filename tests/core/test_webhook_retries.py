@@ -1,4 +1,4 @@
-"""When a message is tried again, and what an answer means."""
+"""Retries of messages, and the verdicts about answers."""
 
 from datetime import timedelta
 
@@ -67,7 +67,7 @@ def test_a_pause_is_the_schedule_s_and_at_most_a_fifth_more(key: object, attempt
 
     assert again is not None
     assert DELAYS[attempts - 1] <= again - START <= DELAYS[attempts - 1] * 1.2
-    # The same each time that it is asked.
+    # The same result for each call.
     assert next_attempt_at(f"msg_{key}", attempts, FAILED, START) == again
 
 
@@ -90,7 +90,7 @@ def test_messages_that_failed_together_are_retried_at_different_times() -> None:
         (503, "600", timedelta(seconds=600)),
         (503, " 600 ", timedelta(seconds=600)),
         (503, "Thu, 01 Jan 2026 02:00:00 GMT", timedelta(hours=2)),
-        # No longer than this, whatever is asked for.
+        # At most this long, for any Retry-After.
         (429, "999999999", MAX_RETRY_AFTER),
         (429, "Fri, 01 Jan 2027 00:00:00 GMT", MAX_RETRY_AFTER),
     ],
@@ -102,7 +102,7 @@ def test_a_longer_retry_after_is_honoured_within_bounds(status: int, asked: str,
 @pytest.mark.parametrize(
     ("status", "asked"),
     [
-        # Sooner than the schedule is not asked for politely.
+        # A Retry-After before the scheduled retry has no effect.
         (429, "0"),
         (429, "1"),
         (429, "-600"),
@@ -111,7 +111,7 @@ def test_a_longer_retry_after_is_honoured_within_bounds(status: int, asked: str,
         (429, ""),
         (503, "Mon, 01 Dec 2025 00:00:00 GMT"),
         (503, "Thursday, 01-Jan-26 02:00:00 GMT"),
-        # Only these two ask.
+        # Only these two statuses have a Retry-After.
         (500, "600"),
         (404, "600"),
     ],

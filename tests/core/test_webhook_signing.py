@@ -1,4 +1,4 @@
-"""Signatures of webhooks that are sent, held against the reference implementation's package."""
+"""Signatures of outgoing webhooks, compared with the package of the reference implementation."""
 
 import base64
 from datetime import UTC, datetime

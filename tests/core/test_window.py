@@ -1,4 +1,4 @@
-"""The exact sliding log, against a brute-force list of all requests there ever were."""
+"""The exact sliding log, against a brute-force list of all requests."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -39,7 +39,7 @@ from contentsvc_core.testing import START
 from contentsvc_core.timestamps import from_ms, to_ms
 
 T0 = to_ms(START)
-#: How much later, or earlier, a request is than the one before it, in milliseconds.
+#: The time from the previous request to a request, in milliseconds; negative for a clock that was set back.
 FORWARD = st.sampled_from([0, 1, 40, 999, 20_000, 59_999, 60_000, 60_001]) | st.integers(0, 70_000)
 BACK = st.sampled_from([-1, -1000, -59_999, -60_000, -60_001, -3_600_000])
 
@@ -133,7 +133,7 @@ def test_a_clock_set_back_frees_nothing_and_blocks_for_60_s_at_most() -> None:
     window, (refused,) = asked(3, [back], window)
     assert not refused.admitted
     assert refused.retry_after_s == 60
-    # The correction is kept, although the request is refused: else each later one would be measured from its own time.
+    # A refused request keeps the correction: otherwise each later request would be measured from its own time.
     assert window == Window(hits_ms=[back] * 3)
     assert not asked(3, [back + 59_999], window)[1][0].admitted
     assert [verdict.admitted for verdict in asked(3, [back + 60_000] * 4, window)[1]] == [True] * 3 + [False]
@@ -156,7 +156,7 @@ def test_a_cached_refusal_equals_the_verdict_of_the_window_while_it_holds(oldest
     now = from_ms(T0 + oldest + later)
 
     remembered = refused_until(rate(2), refused.reset_at_ms, now)
-    # A step of the clock that the oldest request survives is left to the window, when it is next asked.
+    # The next request corrects a step of the clock after which the oldest request still counts.
     if remembered is not None and later >= 0:
         assert remembered == hit(window, rate(2), now)[1]
     assert (remembered is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
@@ -186,7 +186,7 @@ def test_both_families_of_headers_and_the_body_agree() -> None:
         "RateLimit-Remaining": "2",
         "X-RateLimit-Remaining": "2",
         "RateLimit-Reset": "60",
-        # Rounded up: at that second the time has come.
+        # Rounded up: at that second, the request is admitted.
         "X-RateLimit-Reset": str(T0 // 1000 + 61),
     }
 
@@ -238,7 +238,7 @@ def test_the_specified_operations_are_limited_and_no_others() -> None:
     assert connecting_path("github") == "/v1/integrations/github"
     for each in RATES:
         assert rate_of(each.method, each.template) is each
-    # A parameter has whatever name.
+    # A parameter may have any name.
     assert rate_of("PATCH", "/v1/posts/{post_id}") is RATES[1]
     assert rate_of("PATCH", "/v1/posts/generate") is None
     assert rate_of("GET", "/v1/posts/{postId}") is None
@@ -262,7 +262,7 @@ def test_limits_beside_the_specified_ones_are_an_organizations() -> None:
         assert each.is_shared
         assert rate_of(each.method, each.template) is each
         assert Bucket.of_organization(each, "org_1").rate.limit == each.limit
-    # Reading is not limited but for searches.
+    # Reads are not limited, except searches.
     for template in ("/v1/posts", "/v1/webhook-logs", "/v1/context/{customId}", "/v1/schedules", "/v1/integrations"):
         assert rate_of("GET", template) is None
 
@@ -302,14 +302,14 @@ def test_each_caller_and_operation_has_its_own_bucket() -> None:
     }
 
     assert len(names) == 4 * len(RATES)
-    # A window is stored under it, and found there by the next version.
+    # The key of a stored window, by which the next version finds it.
     assert Bucket.of_key(RATES[0], "csk_1").name == "POST /v1/posts/generate key csk_1"
     assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
     of_mails = Bucket.of_recipient(RATES[0], "org_1", "ops@acme.example")
     assert of_mails.name == "POST /v1/posts/generate recipient org_1 ops@acme.example"
     digest = sha256(b"ops@acme.example").hexdigest()
     assert Bucket.of_reader(RATES[0], "ops@acme.example").name == f"POST /v1/posts/generate reader {digest}"
-    # The limit is not in it: a version with another one goes on with the same window.
+    # The key has no limit: a version with another limit continues with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name
 
 

@@ -34,9 +34,9 @@ _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
-#: Its clocks went back at one minute after midnight, to the day before.
+#: Its clocks went back at one minute after midnight, to the previous day.
 ST_JOHNS = ZoneInfo("America/St_Johns")
-#: Left out 30 December 2011.
+#: It skipped 30 December 2011.
 APIA = ZoneInfo("Pacific/Apia")
 #: Its clocks change by half an hour.
 LORD_HOWE = ZoneInfo("Australia/Lord_Howe")
@@ -155,7 +155,7 @@ def test_a_daily_schedule_fires_once_for_each_local_day(moment: tuple[ZoneInfo, 
     meant = [nominal_time(cron, slot, zone) for slot in slots]
     assert all((each.hour, each.minute) == (cron.hour, cron.minute) for each in meant)
     assert [instant_at(zone, each) for each in meant] == slots
-    # A day is left out only if the zone left it out, and its slot is that of the day after then.
+    # A day has no slot only if the zone skipped it; its slot is then that of the next day.
     assert all(after - before == _DAY or instant_at(zone, before + _DAY) in slots for before, after in pairwise(meant))
 
 
@@ -183,7 +183,7 @@ def test_yesterday_ends_where_today_begins(moment: tuple[ZoneInfo, datetime]) ->
 @pytest.mark.parametrize(
     ("zone", "after", "slots"),
     [
-        # A time that does not exist fires at the first instant after the gap.
+        # A skipped local time fires at the first instant after the gap.
         (BERLIN, "2026-03-28T12:00", ["2026-03-29T01:00", "2026-03-30T00:30"]),
         # A time that exists twice fires once.
         (BERLIN, "2026-10-24T12:00", ["2026-10-25T00:30", "2026-10-26T01:30"]),

@@ -1,13 +1,13 @@
-"""Texts that are made to be expensive, and the measure of what a function pays for them."""
+"""Expensive texts, and the measurement of a function's time for them."""
 
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-#: Makes a text of about so many characters.
+#: Returns a text of about the given number of characters.
 Family: TypeAlias = Callable[[int], str]
 
-#: Repeated, each of them is expensive for some reader of texts.
+#: Pieces whose repetition is expensive for some function.
 UNITS: Final = (
     # Words and marks.
     *("a", "A", "aB", "1.", "v1.", "日本", "_", "a_", "한글", "ﷺ", "İ", "ß", "😀"),

@@ -1,4 +1,4 @@
-"""What a set of commits may cost: its analysis takes time in proportion to the commits, whatever they say."""
+"""The cost of many commits: their analysis is linear in their number, for any texts."""
 
 import time
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import Author, Commit, Push
 
-#: How much more one of four times as many may cost: 1 is linear, 4 is quadratic.
+#: The allowed growth of the cost of one commit among four times as many: 1 is linear, 4 is quadratic.
 _GROWTH: Final = 2.5
-#: The least of so many measures counts: another process on the same core makes each one larger.
+#: The number of measurements, of which the least counts: other load only makes them larger.
 _MEASURES: Final = 6
 
 
 def grows_linearly(prepare: Callable[[int], Callable[[], Any]], number: int) -> bool:
-    """Return whether work on four times as many things costs no more for each of them."""
+    """Return whether the cost of each object stays the same with four times as many."""
     few, many = prepare(number), prepare(4 * number)
     few_s = many_s = float("inf")
     for _ in range(_MEASURES):

@@ -1,7 +1,7 @@
-"""What a text may cost: every function that reads foreign text takes time in proportion to its length.
+"""The cost of texts: each function that reads foreign text is linear in its length.
 
-Processor time is measured, and never a clock. A function is measured with a text and with one that is four times as
-long: a quadratic function takes four times as long for each character of the longer one.
+The tests measure processor time, never wall-clock time. A function is measured with a text and with one that is four
+times as long: a quadratic function takes four times as long for each character of the longer one.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ _TERMS: Final[tuple[Term, ...]] = tuple(
 )
 #: A page of a code host.
 _PAGE: Final = "https://codehost.example/acme/lighthouse"
-#: So much of a text is one commit's message.
+#: The characters of one commit's message.
 _MESSAGE: Final = 1_000
 
 
@@ -156,7 +156,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "first_line": first_line,
     "beginning": beginning,
 }
-#: Some milliseconds for each 1,000 characters: they build a tree of tokens, or compare very short parts.
+#: Functions of some milliseconds for each 1,000 characters: they build a tree of tokens, or compare very short parts.
 DEARER: Final[dict[str, _Work]] = {
     "render": _RENDERER.html,
     "inert Markdown": inert,
@@ -169,7 +169,7 @@ DEARER: Final[dict[str, _Work]] = {
     "marked": lambda text: marked(text, _TERMS),
     "record_excerpts of a release": lambda text: record_excerpts(a_record(_release(text)), _TERMS),
 }
-#: Each of them was a fault, or would be one without a bound that this service adds.
+#: Texts of earlier faults, or of faults without a bound of this service.
 _WORST: Final = (
     "two runs of marks",
     "one reference, many uses",
@@ -179,7 +179,7 @@ _WORST: Final = (
     "many co-authors",
 )
 
-#: In characters: how long the shorter text is. The longer one is four times as long.
+#: The length of the shorter text, in characters. The longer one is four times as long.
 _SHORT: Final = 2_000
 _SHORT_DEARER: Final = 500
 _LONGER: Final = 4
@@ -188,9 +188,9 @@ _LONGER: Final = 4
 _CHEAP: Final = 0.002
 _CHEAP_DEARER: Final = 0.01
 _MOST: Final = 0.15
-#: How much more a character of the longer text may cost: 1 is linear, 4 is quadratic.
+#: The allowed growth of the cost of a character in the longer text: 1 is linear, 4 is quadratic.
 _GROWTH: Final = 2.5
-#: The least of so many measures counts: another process on the same core makes each one larger.
+#: The number of measurements, of which the least counts: other load only makes them larger.
 _MEASURES: Final = 12
 
 
@@ -244,7 +244,7 @@ def test_mixtures_cost_in_proportion_to_their_length(before: str, unit: str, aft
 
 
 def test_a_text_that_nearly_matches_is_read_at_once() -> None:
-    # With each digit, a pattern that goes back takes twice as long.
+    # With each digit, a backtracking pattern takes twice as long.
     assert min(seconds(is_prerelease, f"v1.0-rc{'1' * 24}x") for _ in range(2)) < _MOST
     for provider in PROVIDERS:
         assert min(seconds(partial(_read, provider), f"a{' ' * 20_000}b") for _ in range(2)) < _MOST

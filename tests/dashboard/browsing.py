@@ -31,7 +31,7 @@ class PageForm:
 
     action: str
     method: str
-    #: The fields that it would send now.
+    #: The current fields.
     fields: dict[str, list[str]] = field(factory=dict[str, list[str]])
     buttons: list[str] = field(factory=list[str])
 
@@ -75,7 +75,7 @@ class Seen:
         return " ".join(" ".join(self._read.words).split())
 
     def form(self, action: str) -> PageForm:
-        """Return the form that goes somewhere."""
+        """Return the form with the given action."""
         return next(form for form in self.forms if form.action == action)
 
 
@@ -186,14 +186,14 @@ class _Reader:
 
 @final
 class Browsing:
-    """A user with a browser."""
+    """A browser and its user."""
 
     def __init__(self, world: ApiWorld) -> None:
         self.world = world
         self.cookies: dict[str, str] = {}
 
     async def open(self, path: str, **request: Any) -> Seen:
-        """Open a page, and go where it sends its visitors."""
+        """Open a page, and follow redirects."""
         return await self._ask("GET", path, **request)
 
     async def sign_in(self, key: str) -> Seen:
@@ -201,7 +201,7 @@ class Browsing:
         return await self.send(page.form("/dashboard/sign-in"), key=key)
 
     async def send(self, form: PageForm, **changes: str | list[str]) -> Seen:
-        """Fill in a form, and press its button."""
+        """Fill in a form, and submit it."""
         fields = form.fields | {name: [value] if isinstance(value, str) else value for name, value in changes.items()}
         if form.method == "get":
             return await self.open(f"{form.action}?{urlencode(fields, doseq=True)}")

@@ -1,4 +1,4 @@
-"""Posts and brand identities for pages to show."""
+"""Posts and brand identities for the pages."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from contentsvc_core.content.posts import Post
 
 
 async def posted(acme: Caller, *messages: str, content_type: str = "changelog", **asked: Any) -> Post:
-    """Generate a post; return it."""
+    """Generate and return a post."""
     world, library = acme.world, acme.world.stores.posts
     known = {post.id for post in await library.posts(acme.organization.id)}
     await acme.push(world.ids.new_id("d-"), *(messages or ("feat: a lamp",)))

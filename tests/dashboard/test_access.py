@@ -1,4 +1,4 @@
-"""Who may open which page and send which form: for every route of the dashboard, and every form that a page has."""
+"""Access to each route of the dashboard, and to each form of its pages."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast, final
@@ -20,11 +20,11 @@ from contentsvc_http.dashboard.routes import dashboard_routes
 ROOT = "/dashboard"
 SIGN_OUT = f"{ROOT}/sign-out"
 HOSTILE = "<img src=x onerror=alert(1)>"
-#: They need no session.
+#: The paths without a session.
 OPEN = (f"{ROOT}/assets/", f"{ROOT}/sign-in", SIGN_OUT)
-#: After these, nothing else can be sent to the object.
+#: Forms after which the object accepts no other one.
 LAST = ("/revoke", "/disconnect", "/delete", "/disable")
-#: By the beginning of the path: the operation of ``/v1`` that takes the same id.
+#: The operations of ``/v1`` with the same id, by the beginning of the page's path.
 ITEMS: Final = {
     "brands": "/v1/brand-identities/{brandIdentityId}",
     "brands/jobs": "/v1/brand-identities/generate/{jobId}",
@@ -44,7 +44,7 @@ ITEMS: Final = {
 
 @final
 class Office:
-    """An organization that has one of everything, with names that a page must escape, and a user of it."""
+    """An organization with one object of each kind, with names that a page must escape, and its user."""
 
     def __init__(self, caller: Caller, browsing: Browsing, ids: dict[str, str]) -> None:
         self.caller = caller
@@ -69,7 +69,7 @@ class Office:
         return office
 
     async def pages(self) -> dict[str, Seen]:
-        """Open each page that the links of the overview lead to."""
+        """Open each page that the overview links to."""
         seen: dict[str, Seen] = {}
         waiting = [ROOT]
         while waiting:
@@ -138,7 +138,7 @@ async def test_an_object_of_another_organization_is_not_found_and_stays_as_it_is
         fields = {"csrf": acme.csrf, "repository": "2", **forms.get(acme.path(template), {})}
         for path in acme.paths_of_none(template, other):
             assert (await sent(acme.browsing, path, fields)).status == 404, path
-        # Else the answers for others would prove nothing.
+        # Otherwise the answers for other users would prove nothing.
         assert (await sent(acme.browsing, acme.path(template), fields)).status not in {403, 404}, template
 
     assert len(reading) >= 10

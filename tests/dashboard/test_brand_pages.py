@@ -15,7 +15,7 @@ EVIL = '"><script>alert(1)</script>'
 
 
 class Site:
-    """A site that is there, or is not."""
+    """A site that may be missing."""
 
     def __init__(self, html: str | None) -> None:
         self.html = html
@@ -106,7 +106,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
     changed = await found(acme, brand)
     assert (changed.name, changed.tone_profile, changed.audience) == ("The keeper", ToneProfile.CASUAL, None)
     assert (changed.custom_tone, changed.is_default) == ("dry\nbut kind", True)
-    # It is the default now, and stays it.
+    # It becomes the default, and stays it.
     assert "isDefault" not in page.form(path).fields
     await browsing.send(page.form(path))
     assert (await found(acme, brand)).is_default
@@ -145,7 +145,7 @@ async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> N
     page = await browsing.open(path)
     assert [form.action for form in page.forms] == ["/dashboard/sign-out", path]
 
-    # It was made the default since its page was opened.
+    # It became the default after its page was opened.
     refused = await browsing.post(f"{path}/delete", {"csrf": page.form(path).fields["csrf"]})
 
     assert refused.status == 422

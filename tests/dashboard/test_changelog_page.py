@@ -40,7 +40,7 @@ async def test_it_is_off_until_it_is_switched_on(acme: Caller, browsing: Browsin
     assert "Switched on." in page.text
     assert page.links["View"] == "/changelog/acme"
     assert (await acme.world.send("GET", page.links["View"])).status_code == 200
-    # There is nothing left to be asked.
+    # No question is left.
     assert (await browsing.open(f"{PAGE}/publish")).path == PAGE
     page = await browsing.send(page.form(f"{PAGE}/switch"))
     assert "Switched off." in page.text
@@ -88,7 +88,7 @@ async def test_a_confirmation_counts_only_for_the_posts_it_showed(acme: Caller, 
     assert "The posts that become public have changed" in page.text
     assert page.heading == "Make 1 post public?"
     assert await standing(acme) is None
-    # A form without the confirmation gets the question now.
+    # A form without the confirmation gets the question.
     page = await browsing.send(form, seen="")
     assert (page.status, "has changed" in page.text) == (409, False)
     assert await standing(acme) is None
@@ -158,7 +158,7 @@ async def test_a_further_changelog_is_added_furnished_previewed_published_and_de
     page = await browsing.send(page.form(f"{at}/switch"))
     assert "Switched on." in page.text
     assert (await acme.world.send("GET", f"/changelog/lens/posts/{post_id}")).status_code == 301
-    # The first one is as it was.
+    # The first changelog is unchanged.
     first = await standing(acme)
     assert first is None
     page = await browsing.send(page.form(f"{at}/delete"))

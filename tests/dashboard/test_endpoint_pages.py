@@ -182,7 +182,7 @@ async def test_addresses_have_a_state_and_unconfirmed_ones_are_asked_again() -> 
 
     addresses = [row for row in page.rows if "@" in row[0]]
     assert addresses == [[f"{name}@acme.example", "unconfirmed"] for name in ("ops", "dev", "cto")]
-    # Nothing can be sent yet.
+    # No message can be sent yet.
     assert f"{own}/test" not in page.response.text
     assert "3 of 3 addresses not confirmed" in (await browsing.open(PATH)).response.text
     tokens = await tokens_of(world.stores, world.clock)

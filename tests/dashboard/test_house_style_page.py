@@ -70,7 +70,7 @@ async def test_a_form_sets_the_house_style_and_shows_it(acme: Caller, browsing: 
     # The unchanged form sends the same values.
     await browsing.send(page.form(PAGE))
     assert await standing(acme) == WHOLE
-    # Every field left at its default: nothing is set.
+    # All fields have their defaults: nothing is set.
     empty: dict[str, str | list[str]] = {name: "" for name in page.form(PAGE).fields if name not in {"csrf", "seen"}}
     await browsing.send(page.form(PAGE), **empty)
     assert await standing(acme) is None
@@ -154,7 +154,7 @@ async def test_without_scripts_a_button_shows_the_preview_and_keeps_the_input(ac
     assert await standing(acme) is None
     wrong = await browsing.post(PREVIEW, fields | {"longestPost": ["1"]})
     assert (wrong.status, "Longest post must be a whole number" in wrong.text) == (422, True)
-    # The address of the preview, opened anew.
+    # The address of the preview in a new page.
     assert (await browsing.open(PREVIEW)).path == PAGE
 
 
@@ -239,7 +239,7 @@ async def test_an_override_is_previewed_with_the_house_style(acme: Caller, brows
     without_scripts = await browsing.post(f"/dashboard/{kind}s/preview", fields)
 
     for page in (shown, without_scripts):
-        # As entries: a trigger's page names the newest commit, too.
+        # As entries, because a trigger's page also names the newest commit.
         assert ("A lamp" in page.text, "The lens" in page.text, "A door" in page.text) == (True, True, False)
     inherited = await browsing.post(f"{PAGE}/override", fields | {"style.hide": [""]}, headers=PART)
     assert ("The lens" in inherited.text, "A door" in inherited.text) == (False, True)

@@ -1,4 +1,4 @@
-"""Integrations: connecting, looking, trying, and letting go."""
+"""Integrations: connecting, viewing, testing and removing."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -88,10 +88,10 @@ async def test_a_script_gets_the_list_alone(acme: Caller, browsing: Browsing) ->
 
     assert not page.heading
     assert page.rows[1][0] == "acme/lighthouse"
-    # The form begins with the provider that most have.
+    # The form begins with the most common provider.
     offered = [attrs["value"] for tag, attrs in (await browsing.open(LIST)).elements if tag == "option"]
     assert offered == ["github", "gitlab", "bitbucket", "codehost"]
-    # Who goes back gets all of it.
+    # After a step back, the form has all fields.
     again = await browsing.open(LIST, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
     assert again.heading == "Integrations"
 
@@ -148,7 +148,7 @@ async def test_the_manual_steps_use_the_terms_of_the_code_host(
     for word in words:
         assert word in page.text
     assert ("application/json" in page.text) is (provider == "github")
-    # The form says the same of all providers before.
+    # Before, the form has the same text for all providers.
     assert all(word in form.text for word in words[:1])
 
 
@@ -195,7 +195,7 @@ async def test_a_refused_connection_is_shown_at_its_field_and_the_input_stays(
     for name, value in fields.items():
         if name not in {"token", "provider"}:
             assert form.fields[name] == [value]
-    # A token is repeated nowhere.
+    # No page repeats a token.
     assert form.fields["token"] == [""]
     assert "token" not in fields or fields["token"] not in page.response.text
     assert not [attrs for tag, attrs in page.elements if tag == "img"]

@@ -42,7 +42,7 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert answer.status_code == 200
     issued = await key_of(acme, shown[:14])
     assert (issued.name, issued.scopes) == ("<b>Status page", (Scope.READ,))
-    # When that day is over.
+    # At the end of that day.
     assert issued.expires_at == datetime(2026, 2, 1, tzinfo=UTC)
 
     listed = await browsing.open(KEYS)
@@ -90,7 +90,7 @@ async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Bro
     other, issued = await beside(acme)
     path = f"{KEYS}/{issued.record.prefix}/revoke"
     page = await browsing.open(KEYS)
-    assert "for good" in tree(page).one("form", action=path)["data-confirm"]
+    assert "refused from then on" in tree(page).one("form", action=path)["data-confirm"]
 
     page = await browsing.send(page.form(path))
 
@@ -142,7 +142,7 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
         await browsing.open(KEYS)
     page = await browsing.open(KEYS)
 
-    # Only limits in use are shown: a row of zeros says nothing.
+    # Only limits in use are shown, without rows of zeros.
     (own,) = tree(page).all("tr")[1].all("li")
     assert own.one("span", class_="number").text == "3 of 10 in the last 60 s"
     assert own.one("rect", class_="part")["width"] == "30.0"

@@ -1,4 +1,4 @@
-"""What every page has in common: where ids are, how times are written, faults of forms, and the way back."""
+"""Common parts of all pages: places of ids, times, faults of forms, and links back."""
 
 import re
 from typing import Any, Final
@@ -13,7 +13,7 @@ _RAW_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\b(codehost:|d-)\d")
 
 
 def prime_text(node: Node) -> str:
-    """Return the text of a page without what its reader has to open first."""
+    """Return the text of a page without closed details."""
     return " ".join(
         each if isinstance(each, str) else prime_text(each)
         for each in node.children
@@ -85,7 +85,7 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
         ("/nowhere", "Overview", "To the overview"),
         ("/posts/00000000-0000-0000-0000-000000000000", "Posts", "To Posts"),
         ("/integrations/logs/nowhere", "Logs", "To Logs"),
-        # An address that takes forms alone.
+        # An address for forms only.
         ("/posts/bulk", "Posts", "To Posts"),
     ],
 )
@@ -132,7 +132,7 @@ _SCHEDULE: Final[dict[str, Any]] = {
     "enabled": [],
 }
 _ENDPOINT: Final[dict[str, Any]] = {"url": "https://acme.example/hook", "event": ["run.failed"]}
-#: Where the form is, with its typed fields; then the typed fault, its field and its words.
+#: The page of the form with its fields; then the faulty value, its field and the message.
 _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, str]]]]] = {
     "triggers/new": (
         _TRIGGER,
@@ -208,7 +208,7 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
 
 
 async def _whole(acme: Caller) -> list[object]:
-    """Return what the forms would create or change."""
+    """Return the objects that the forms create or change."""
     stores, own = acme.world.stores, acme.organization.id
     return [
         *await stores.triggers.all_of(own),

@@ -1,4 +1,4 @@
-"""Limits of operations: one bucket, wherever the operation is asked for."""
+"""Limits of operations: one bucket for pages and ``/v1``."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -32,7 +32,7 @@ def specified(method: str, template: str) -> Rate:
 
 
 async def used_up(acme: Caller, rate: Rate) -> None:
-    """Use a limit up but for one."""
+    """Use a limit except one request."""
     limiter = RateLimiter(acme.world.stores.rate_limits, acme.world.clock)
     bucket = Bucket.of_organization(rate, acme.organization.id) if rate.is_shared else None
     for _ in range(rate.limit - 1):
@@ -49,7 +49,7 @@ async def sent(browsing: Browsing, page: str, path: str = "", **typed: str) -> S
 
 
 async def previewed(browsing: Browsing, page: str) -> Seen:
-    # A post is edited where it is: another form of the session will do.
+    # A post is edited on its page: another form of the session is sufficient.
     form = "/dashboard/triggers/new" if page == "posts" else f"/dashboard/{page}/new"
     fields = (await browsing.open(form)).form(form).fields
     return await browsing.post(f"/dashboard/{page}/preview", fields, headers={"HX-Request": "true"})
@@ -61,7 +61,7 @@ class Asked:
     """An operation of a page, with the operation of ``/v1`` that counts in the same bucket."""
 
     rate: Rate
-    #: The page with the form and, if it differs, where the form is sent; ``{name}`` is the id of an object.
+    #: The page with the form and, if it differs, the form's action; ``{name}`` is the id of an object.
     page: str
     path: str = ""
     typed: Mapping[str, str] = field(factory=dict[str, str])

@@ -20,7 +20,7 @@ SCRIPT = {"HX-Request": "true"}
 
 
 async def noted(acme: Caller, **fields: Any) -> LogEntry:
-    """Write an entry, a moment after the one before."""
+    """Write an entry, a moment after the previous one."""
     acme.world.clock.advance(timedelta(milliseconds=1))
     entry = LogEntry(
         id=acme.world.ids.new_id("log_"),
@@ -204,7 +204,7 @@ async def test_where_more_comes_than_a_page_holds_the_list_is_made_anew(
     await some(acme, shown)
     (address,) = asking(await browsing.open(LOGS))
     if not received:
-        # A page that was looked at all day.
+        # A page that was open all day.
         address, received = address.replace("rows=50", "rows=200"), 1
     await some(acme, received)
 
@@ -226,7 +226,7 @@ async def test_live_updates_can_be_paused(acme: Caller, browsing: Browsing) -> N
     assert page.response.url.query == b"event=push&live=off"
     assert not asking(page)
     assert "Paused" in page.text
-    # Filtering leaves it so.
+    # A filter does not change this.
     page = await browsing.send(page.form(LOGS), event="")
     assert not asking(page)
     page = await browsing.open(page.links["Go on"])

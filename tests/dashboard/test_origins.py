@@ -1,4 +1,4 @@
-"""Where posts came from."""
+"""The origins of posts."""
 
 from contentsvc_http.dashboard.posts import Origin, read_origin
 

@@ -29,7 +29,7 @@ async def test_a_new_organization_sees_the_first_steps(world: ApiWorld) -> None:
 
     assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
     assert "0 of 5 done" in page.text
-    # Empty charts and lists say nothing.
+    # Empty charts and lists are omitted.
     assert "Last 24 hours" not in page.text
 
 
@@ -57,7 +57,7 @@ async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller
     assert "A delivery arrived and was refused." in page.text
     assert page.links["See why"] == "/dashboard/integrations/logs?status=failed"
 
-    # A history that was handed in, as `init` does, is no delivery of the code host.
+    # A recorded history, as `init` sends it, does not count as a delivery of the code host.
     await acme.release(str(uuid5(NAMESPACE_URL, "v0.9.0")), "v0.9.0")
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "open", "open", "open", "open"]
     await acme.release("d-1", "v1.0.0")
@@ -77,7 +77,7 @@ async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller
     part = await browsing.open("/dashboard", headers={"HX-Request": "true"})
     assert _steps(part) == (["done", "done", "done", "done", "open"], ["/dashboard/changelog"])
 
-    # Any of them counts, not the first one alone.
+    # Each of them counts, not only the first one.
     changelogs = ChangelogEditor(world.stores.changelogs, world.clock, world.ids)
     second = await changelogs.create(own, CreateChangelog(slug="doors", title="Doors"))
     assert isinstance(second, PublicChangelog)

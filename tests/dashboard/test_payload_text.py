@@ -68,7 +68,7 @@ def test_invisible_and_reordering_characters_are_escaped() -> None:
 
 
 def test_a_large_payload_is_cut_and_a_line_that_is_cut_is_not_marked() -> None:
-    # Read as tokens, each of these quotes would be looked at up to the end.
+    # As tokens, each of these quotes would be read up to the end.
     payload = {"first": 1, "long": '"' * SHOWN}
 
     began = time.monotonic()

@@ -16,7 +16,7 @@ async def test_a_post_is_edited(acme: Caller, browsing: Browsing) -> None:
     assert (form.fields["title"], form.fields["markdown"]) == ([post.title], [post.markdown])
     assert tree(page).one(id="preview").text
 
-    # As a browser spells the ends of lines.
+    # Line ends as browsers send them.
     page = await browsing.send(form, title=" A lamp ", markdown="Brighter\r\n\r\n* than *ever*\r\n")
 
     assert (page.path, tree(page).one(role="status").text) == (f"{POSTS}/{post.id}", "Saved.")

@@ -109,7 +109,7 @@ async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: B
         "Copy the post id": post.id,
         "Copy the run id": run.id,
     }
-    # Ours are files: what a post says runs nowhere.
+    # The service's scripts are files, so no script in a post runs.
     assert all(script["src"] for script in root.all("script"))
     assert EVIL not in page.response.text
 

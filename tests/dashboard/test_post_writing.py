@@ -1,4 +1,4 @@
-"""Asking for a post, and following it."""
+"""Requesting a post, and following its job."""
 
 import asyncio
 from datetime import timedelta
@@ -28,7 +28,7 @@ async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller
     assert page.links["Reload"] == page.path
     poll = tree(page).one(id="now")
     assert poll["hx-trigger"] == "every 1s"
-    # Nothing has happened since: nothing on the page is changed.
+    # Without news, the page does not change.
     assert (await browsing.open(poll["hx-get"], headers={"HX-Request": "true"})).status == 204
 
     await world.perform()

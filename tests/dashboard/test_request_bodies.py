@@ -1,4 +1,4 @@
-"""Bodies of forms and of other routes: how large they may be, and what a sender that leaves costs."""
+"""Bodies of forms and of other routes: their limits, and senders that disconnect."""
 
 import io
 import json
@@ -52,7 +52,7 @@ async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Cal
 
     page = await browsing.post("/dashboard/posts/preview", {"markdown": markdown.replace("\n", "\r\n")})
 
-    # Read whole, and refused for its token alone.
+    # Read completely, and only refused because of its token.
     assert page.status == 403
 
 

@@ -132,7 +132,7 @@ async def test_the_list_of_runs_is_polled_for_changes(acme: Caller, browsing: Br
     await acme.push("d-2", "feat: a lens")
     part = await browsing.open(polled_path, headers=SCRIPT)
     assert (part.status, part.heading, len(part.rows)) == (200, "", 3)
-    # What arrived since is marked.
+    # New entries are marked.
     assert [attrs.get("class") for tag, attrs in part.elements if tag == "tr"] == [None, "new", None]
     polled_path = polled(part, "runs")
     assert polled_path is not None
@@ -228,7 +228,7 @@ async def test_a_run_that_failed_is_started_once_more(acme: Caller, browsing: Br
     assert (page.path, acme.world.nudged) == (f"{ROOT}/{taken.id}", nudged + 1)
     assert "The run is started again." in page.text
     assert (await one(acme)).status is RunStatus.PENDING
-    # The form of before, sent again.
+    # The earlier form, sent again.
     page = await browsing.post(f"{ROOT}/{taken.id}/retry", page.form(f"{ROOT}/{taken.id}/cancel").fields)
     assert page.status == 409
     assert "it has not ended, or has its post" in page.text
@@ -306,7 +306,7 @@ async def test_every_state_has_a_page(acme: Caller, browsing: Browsing) -> None:
     taken = await begun(acme)
 
     for status in RunStatus:
-        # As whatever has worked on it, or nothing, has left it.
+        # The run in any state of its work.
         acme.world.stores.ledger._state.put_run(  # type: ignore[attr-defined]
             evolve(taken, status=status, attempts=3, error="so it is", kills=1)
         )

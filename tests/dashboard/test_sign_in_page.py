@@ -148,7 +148,7 @@ async def test_a_link_signs_a_browser_on_this_machine_in_once(acme: Caller, host
         ("127.0.0.1", {"X-Real-IP": "127.0.0.1"}),
         ("127.0.0.1", {"Forwarded": "for=127.0.0.1"}),
         ("127.0.0.1", {"Via": "1.1 proxy"}),
-        # A proxy that passes its clients' host on, and a name that leads here for another site's sake.
+        # A proxy that forwards the client's Host, and a name of another site that resolves to this server.
         ("127.0.0.1", {"Host": "hooks.example.org"}),
         ("127.0.0.1", {"Host": "127.0.0.1.evil.example"}),
         ("127.0.0.1", {"Host": "localhost.evil.example:8000"}),
@@ -207,7 +207,7 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(world: ApiWo
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Sec-Fetch-Site": "Cross-Site"},
-        # Over plain http, and from old browsers, nothing else says it.
+        # With plain http and old browsers, no other header shows it.
         {"Origin": "http://evil.example"},
         {"Origin": "https://test.evil.example"},
         {"Origin": "http://test:81"},

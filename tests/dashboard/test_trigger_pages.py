@@ -135,7 +135,7 @@ async def test_a_trigger_without_its_repository_stays_disabled_with_the_reason(
     page = await browsing.send(page.form(f"{ROOT}/{trigger.id}/switch"))
     assert page.status == 422
     assert "Unknown repository: 1 is not connected." in page.text
-    # It can be renamed still: what stays is not looked at anew.
+    # It can still be renamed: unchanged fields are not checked again.
     page = await browsing.open(f"{ROOT}/{trigger.id}")
     assert "not connected any more" in page.text
     page = await browsing.send(page.form(page.path), name="Old letters")
@@ -213,7 +213,7 @@ async def test_the_preview_follows_the_form(acme: Caller, browsing: Browsing, sc
     if script:
         assert not page.heading
     else:
-        # The whole form, and nothing that was typed is lost.
+        # The whole form, with all typed values.
         assert page.form(f"{ROOT}/new").fields["name"] == ["Half typed"]
     assert await triggers(acme) == []
 
@@ -228,7 +228,7 @@ async def test_a_preview_without_scripts_stays_with_the_trigger_that_is_edited(
 
     assert page.heading == "Letters"
     assert page.form(f"{ROOT}/{trigger.id}").fields["name"] == ["Notes"]
-    # Its address, opened by hand, leads back.
+    # Its address, opened directly, redirects back.
     assert (await browsing.open(f"{ROOT}/preview")).path == ROOT
 
 

@@ -10,7 +10,7 @@ _VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "in
 
 
 def tree(page: Seen) -> "Node":
-    """Read a page; every element that is opened has to be closed."""
+    """Parse a page; check that all elements are closed."""
     parser = _Tree()
     parser.feed(page.response.text)
     parser.close()

@@ -1,4 +1,4 @@
-"""The transcript of ``examples/agent.py`` on its page; ``python -m tests.docs.agent_transcript`` writes it anew."""
+"""The transcript of ``examples/agent.py`` on its page; ``python -m tests.docs.agent_transcript`` writes it again."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from contentsvc_core.testing import push_body
 
 PAGE: Final = ROOT / "docs" / "howto" / "agents.md"
 WORDS: Final = "rate limit window"
-#: The history before the agent starts: it searches for the second commit; the last one tries to give it orders.
+#: The history before the agent starts: it searches for the second commit; the last one has instructions for it.
 COMMITS: Final = (
     ("d-1", "feat: turn the lamp on at dusk"),
     ("d-2", "fix: let the rate limit window slide instead of starting each minute"),
@@ -40,7 +40,7 @@ _MASKS: Final = (
 
 @frozen(kw_only=True)
 class Place:
-    """A server with something to find, and a key that may do all."""
+    """A server with the history, and a key with all scopes."""
 
     installation: Installation
     server: ServerProcess
@@ -50,7 +50,7 @@ class Place:
 
 @contextlib.contextmanager
 def place(folder: Path) -> Generator[Place]:
-    """Serve an installation of its own, in which something has happened."""
+    """Serve a new installation with the history."""
     prepared: Prepared = prepare(folder)
     installation = prepared.installation
     key = installation.command("key", "issue", "--organization", "acme", "--scope", "read", "--scope", "write")["key"]

@@ -1,7 +1,7 @@
-"""The shell blocks of a guide, run in their order in one shell, with real parts: the command, a server, a code host.
+"""Runs the shell blocks of a guide in their order in one shell: with the command, a server and a code host.
 
-The command is forked from a process that has imported it (``tests/preloaded``). Beside it the shell finds what a user
-has installed, as far as the guides use it: ``curl``, ``openssl``, ``sqlite3``, ``make``.
+The command is forked from a process that has imported it (``tests/preloaded``). The shell also finds the programs that
+the guides use: ``curl``, ``openssl``, ``sqlite3``, ``make``.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from tests import preloaded
 from tests.docs.pages import ROOT, Fence, fences, read
 from tests.server_process import PATIENCE_S, PLAIN, until
 
-#: What the guides call their server from outside.
+#: The public URL of the guides' server.
 PUBLIC: Final = "https://hooks.example.org"
 LONGEST_S: Final = 120
 #: Replaces the command in the shell: passes on its files, arguments and signals, and ends with its exit code.
@@ -66,25 +66,25 @@ class Ran:
     code: int
     stdout: str
     stderr: str
-    #: Where its commands ran.
+    #: The folder of its commands.
     folder: Path
 
 
 @final
 @frozen(kw_only=True)
 class Guide:
-    """A page, and what its reader has before it."""
+    """A page, and the preconditions of its reader."""
 
     page: str
-    #: Commands that the page takes for granted: those of an earlier page.
+    #: Commands of an earlier page, which the page requires.
     setup: str = ""
-    #: Files that the reader has, by name.
+    #: The reader's files, by name.
     files: Mapping[str, str] = field(factory=dict[str, str])
-    #: What the reader types.
+    #: The reader's input.
     typed: str = ""
-    #: Settings of the reader's environment.
+    #: The reader's environment variables.
     environment: Mapping[str, str] = field(factory=dict[str, str])
-    #: What happens elsewhere before the block that has these words.
+    #: Actions of others before the block with the given words.
     before: Mapping[str, Callable[[str, Path], None]] = field(factory=dict[str, Callable[[str, Path], None]])
 
 
@@ -94,12 +94,12 @@ def blocks(page: str) -> list[Fence]:
 
 
 def run(guide: Guide, folder: Path, *, then: str = "") -> Ran:
-    """Run a guide in a folder; nothing that it has started is left behind.
+    """Run a guide in a folder; stop all processes that it has started.
 
     Args:
         guide: The guide.
         folder: An empty folder.
-        then: Commands of the test, behind those of the page.
+        then: Commands of the test, after those of the page.
     """
     with socket.socket() as reserved:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -149,7 +149,7 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
             for end in (asking, answered):
                 os.close(end)
             with os.fdopen(asked) as questions, os.fdopen(answering, "w", buffering=1) as answers:
-                # What runs in the background holds the pipe open, too.
+                # Background processes also hold the pipe open.
                 for question in iter(questions.readline, "end\n"):
                     _prepare(guide, listed, int(question), local, work)
                     answers.write("\n")
@@ -162,7 +162,7 @@ def _run(guide: Guide, folder: Path, tools: Path, port: str, then: str) -> Ran:
 
 
 def _scripted(number: int, fence: Fence, asking: int, answered: int) -> str:
-    """Return a block as the script has it: asked for first, and behind the shell's back if it is another terminal's."""
+    """Return a block for the script: after a request, and in the background for another terminal."""
     ask = f"echo {number} >&{asking}; read -r _ <&{answered}\n"
     close = f"{asking}>&- {answered}<&-"
     if fence.rest != "another-terminal":
@@ -171,7 +171,7 @@ def _scripted(number: int, fence: Fence, asking: int, answered: int) -> str:
 
 
 def _prepare(guide: Guide, listed: Sequence[Fence], number: int, local: str, work: Path) -> None:
-    """Do the steps before a block: wait for a started server, and act for others."""
+    """Perform the steps before a block: wait for a started server, and act for others."""
     if number and listed[number - 1].rest == "another-terminal":
         until(lambda: _is_ready(local), f"the server is ready, whose log is terminal-{number - 1}.log")
     for words, act in guide.before.items():
@@ -206,7 +206,7 @@ def _make_tool(path: Path, text: str) -> None:
 @contextlib.contextmanager
 def _commands(port: str) -> Generator[Path]:
     """Create a folder with the command in it, and serve its calls until the end."""
-    # Not in the test's folder, whose name is longer than an address may be.
+    # Not in the test's folder, whose name exceeds the limit of a socket's address.
     folder = Path(tempfile.mkdtemp(prefix="guide-"))
     path = folder / "socket"
     _make_tool(folder / "contentsvc", f"#!{sys.executable} -IS\n{_COMMAND.format(path=str(path))}")
@@ -238,7 +238,7 @@ def _commands(port: str) -> Generator[Path]:
 
 
 def _forked(asked: socket.socket, port: str, started: set[int]) -> None:
-    """Start the command for one call of the shell, and say how it ended."""
+    """Start the command for one call of the shell, and send its exit code."""
     with asked, contextlib.ExitStack() as stack:
         message, numbers, _, _ = socket.recv_fds(asked, 1024 * 1024, 3)
         files: list[IO[bytes]] = [
@@ -263,6 +263,6 @@ def _forked(asked: socket.socket, port: str, started: set[int]) -> None:
             file.close()
         code = forked.wait()
         started.discard(forked.pid)
-        # The one in the shell may have been killed.
+        # The command in the shell may have been killed.
         with contextlib.suppress(OSError):
             asked.send(str(code).encode())

@@ -11,7 +11,7 @@ from attrs import frozen
 from contentsvc_cli.main import main
 
 ROOT: Final = Path(__file__).parents[2]
-#: Every Markdown file of the project, and none of the packages that make its site.
+#: All Markdown files of the project, without those of the site's packages.
 PAGES: Final = tuple(
     sorted(
         page
@@ -108,12 +108,12 @@ def shell_lines(text: str) -> list[list[str]]:
     """Return the calls of ``contentsvc`` and ``make`` in a shell text, as words, without pipes."""
     lines = _HERE_DOCUMENT.sub("", text.replace("\\\n", " ")).splitlines()
     calls = [call for line in lines for call in _CALL.findall(line)]
-    # Standard error is named before its sign.
+    # The number of standard error precedes its sign.
     return [shlex.split(re.sub(r" [12]$", "", call.rstrip())) for call in calls]
 
 
 def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
-    """Find the command that ``words`` begin with, and give the words that follow it."""
+    """Return the command at the beginning of ``words``, and the words after it."""
     command: click.Command = main
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.get_command(click.Context(command), words[0])

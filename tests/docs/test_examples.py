@@ -1,4 +1,4 @@
-"""Every Python example of the documentation runs, and prints what the page says that it prints."""
+"""Every Python example of the documentation runs, and prints the output on its page."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ PYTHON_PAGES = [name_of(page) for page in PAGES if fences(page.read_text("utf-8"
 
 
 def patched(text: str, diff: str) -> str:
-    """Apply a change as a page shows it: lines with ``-`` and ``+``, hunks parted by ``@@``."""
+    """Apply a change of a page: lines with ``-`` and ``+``, hunks separated by ``@@``."""
     for hunk in diff.split("@@\n"):
         lines = hunk.splitlines()
         before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))

@@ -1,4 +1,4 @@
-"""Every shell block of the guides is run in the page's order, or says why it is not."""
+"""Every shell block of the guides is run in the page's order, or has a reason."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ from contentsvc_core.testing import push_body
 
 _slow: Final = pytest.mark.slow("starts the command for each step of a guide")
 _ACME: Final = "contentsvc organization create Acme > organization.txt\n"
-#: A checkout with a release, as its reader has one.
+#: A checkout with a release.
 _CHECKOUT: Final = """\
 export HOME="$PWD" GIT_CONFIG_NOSYSTEM=1
 git init --quiet lighthouse
@@ -30,7 +30,7 @@ in_checkout tag v1.0.0
 _CONNECTED: Final = (
     f"{_ACME}contentsvc integration connect acme/lighthouse --organization acme --repository-id 4242 > connected.txt\n"
 )
-#: The guides, and what the reader of each has before it: what an earlier page has led to.
+#: The guides, with the results of earlier pages that they require.
 GUIDES: Final = (
     Guide(page="docs/dashboard.md", setup=_ACME),
     Guide(page="docs/operations.md", setup=_CONNECTED),
@@ -41,7 +41,7 @@ GUIDES: Final = (
     Guide(page="docs/howto/public-changelog.md", setup=_ACME),
     Guide(page="docs/howto/webhooks-out.md", setup=_ACME),
 )
-#: These have a test each, below.
+#: The guides with a test each, below.
 _LONGER: Final = (
     "README.md",
     "docs/quickstart.md",
@@ -49,7 +49,7 @@ _LONGER: Final = (
     "docs/howto/agents.md",
     "docs/by-hand.md",
 )
-#: What no test can run, by the page and the block's first line.
+#: The blocks that no test can run, by the page and the block's first line.
 NOT_RUN: Final = {
     ("README.md", "make demo"),
     ("docs/gitlab.md", "(umask 077 && cat > token)"),
@@ -117,7 +117,7 @@ def test_the_quickstart_leads_to_a_public_page_about_the_readers_repository_in_f
     assert len([statement for line in rest for statement in line.split("&&")]) <= 5
 
     with CodeHostServer() as host:
-        # The server's page is asked for once its post is written; the shell does not wait.
+        # The page is requested after its post is written; the shell does not wait.
         guide = Guide(
             page="docs/quickstart.md",
             setup=_CHECKOUT,
@@ -158,7 +158,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
     with CodeHostServer() as host:
 
         def push(local: str, work: Path) -> None:
-            # Past the reverse proxy of the guide.
+            # Without the reverse proxy of the guide.
             host.hook.url = host.hook.url.replace(PUBLIC, local)
             assert host.deliver("ping", {"zen": "Keep it lit."}, "d-ping") == 200
             body = push_body("feat: turn the beam", repository_id=REPOSITORY_ID)
@@ -185,7 +185,7 @@ def test_a_real_repository_is_connected_and_leads_to_a_post(tmp_path: Path) -> N
 @_slow
 def test_the_agent_publishes_its_findings_and_reports_when_it_finds_nothing(tmp_path: Path) -> None:
     seed = next(fence.text for fence in blocks("docs/howto/agents.md") if "seed.jsonl" in fence.text)
-    # The transcript on the page is of these.
+    # The transcript on the page has these commits.
     assert all(message.replace("\n", "\\n") in seed for _, message in COMMITS)
     then = 'python examples/agent.py "no such words" http://127.0.0.1:8000/mcp > nothing.txt || echo "exit code $?"\n'
 

@@ -1,4 +1,4 @@
-"""The documentation is true: links, commands, options, settings, dependencies, tests."""
+"""Statements of the documentation: links, commands, options, settings, dependencies, tests."""
 
 import json
 import re
@@ -96,7 +96,7 @@ def test_every_command_that_is_shown_exists_with_its_options() -> None:
             command, rest = command_at(words[1:])
             options = {word for word in rest if re.match(r"--?[a-z]", word)}
             assert options <= options_of(command) | {"--help", "-h"}, where
-            # A group that words follow has no such command; a span may name a whole group.
+            # A group followed by other words has no such command; a span may name a whole group.
             assert not (isinstance(command, click.Group) and rest and not options), where
 
 
@@ -118,20 +118,20 @@ def test_the_command_line_page_shows_no_other_command() -> None:
     assert sorted(shown) == sorted(name for name, _ in leaves())
 
 
-#: A server has to have made it; ``tests/drivers/test_brand_command.py`` runs these.
+#: They need an object of a server; ``tests/drivers/test_brand_command.py`` runs these.
 _NEEDS_A_BRAND: Final = {"brand list", "brand show", "brand edit", "brand delete"}
-#: A run has to have written it; ``tests/drivers/test_post_command.py`` runs these.
+#: They need a post of a run; ``tests/drivers/test_post_command.py`` runs these.
 _NEEDS_A_POST: Final = {
     *("post search", "post show", "post create", "post edit", "post versions", "post restore", "post bulk"),
     *("post publish", "post unpublish", "post delete"),
 }
 #: They need a code host, or another integration; ``tests/drivers/test_hooks.py`` runs these.
 _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
-#: What needs a server, another repository, or an engine that has done its work.
+#: They need a server, another repository, or completed runs.
 _ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo", "login", "listen"}
 #: Readers subscribe on the public page; ``tests/drivers/test_subscriber_command.py`` runs these.
 _NEEDS_A_READER: Final = {"subscriber list", "subscriber remove"}
-#: Time passes between two mails; ``tests/drivers/test_endpoint_command.py`` runs it.
+#: It needs time between two mails; ``tests/drivers/test_endpoint_command.py`` runs it.
 _NEEDS_TIME: Final = {"endpoint confirm"}
 NOT_RUN: Final = _NEEDS_TIME | _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST
 
@@ -153,7 +153,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
     created: dict[str, str] = {}
     delivery = {"event": "push", "delivery": "d-1", "body": push_body("feat: turn the beam", repository_id=4242)}
     Path("history.jsonl").write_text(json.dumps(delivery), "utf-8")
-    # In the page's order, which is that of a first use.
+    # In the page's order, that of a first use.
     names = [name for name in re.findall(r"^### `contentsvc (.+)`$", page, re.MULTILINE) if name not in NOT_RUN]
     for name in names:
         text = section(page, f"### `contentsvc {name}`")
@@ -174,7 +174,7 @@ def test_the_json_on_the_command_line_page_has_the_keys_that_are_printed(
         if name == "context list":
             created["codehost:"] = cast("list[dict[str, Any]]", printed)[0]["customId"]
         if name == "run list":
-            # The ids of runs have no prefix that tells them.
+            # The ids of runs have no prefix.
             created[json.loads(shown.text)[0]["id"]] = cast("list[dict[str, Any]]", printed)[0]["id"]
 
     assert len(names) == len(leaves()) - len(NOT_RUN)
@@ -218,7 +218,7 @@ def test_the_settings_page_has_every_setting_with_its_default() -> None:
 
 def test_every_variable_that_is_named_is_one() -> None:
     known = {variable(field.name) for field in attrs.fields(Settings)}
-    # That of the page about a new provider.
+    # The provider of the page about new providers.
     known |= {api_variable(slug) for slug in (*(provider.slug for provider in PROVIDERS), "foundry")}
     known |= {str(option.envvar) for option in send.params if isinstance(option, click.Option) and option.envvar}
     known |= {postgres.VARIABLE, TOKEN_VARIABLE, KEY_VARIABLE, ORGANIZATION_VARIABLE, SERVER_VARIABLE}
@@ -275,7 +275,7 @@ def test_every_silent_point_names_its_choice_and_a_test() -> None:
 
 def test_the_table_of_ports_has_every_port() -> None:
     table = rows(section(read("docs/architecture.md"), "## Ports"))
-    # A protocol of the module that another module's class can be.
+    # A protocol of the module, which a class of another module implements.
     defined = {name for name in dir(ports) if getattr(getattr(ports, name), "_is_protocol", False)}
 
     assert {code(row[0])[0] for row in table} == defined

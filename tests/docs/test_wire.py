@@ -1,4 +1,4 @@
-"""The page of curl commands, replayed against a server; it names every operation that the document does."""
+"""The page of curl commands, replayed against a server; it has every operation of the OpenAPI document."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Replays a page of curl commands and their answers; ``python -m tests.docs.transcript`` writes it anew.
+"""Replays a page of curl commands and their answers; ``python -m tests.docs.transcript`` writes it again.
 
 Values that differ between runs (ids, times, secrets) are bound at their first occurrence, and must stay the same from
 then on; all else must equal the page.
@@ -39,13 +39,13 @@ _VARIABLE: Final = re.compile(
 )
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT.*Z")
 _SIGN: Final = re.compile(r"\$\(sign ([a-z.-]+)\)")
-#: The headers that the page shows, and those whose values are another second's.
+#: The headers on the page, and those whose values depend on the time.
 SHOWN: Final = (
     *("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
     *("Retry-After", "WWW-Authenticate", "Location", "ETag", "Allow", "Idempotent-Replayed"),
 )
-#: The website that a brand identity is read from.
+#: The website of a brand identity.
 _PAGE: Final = b"""<!doctype html><html lang="en"><head><title>Acme Lighthouses</title>
 <meta name="description" content="Lamps that are lit at dusk."><meta property="og:site_name" content="Acme"></head>
 <body><h1>For keepers</h1></body></html>"""
@@ -55,7 +55,7 @@ _OF_THE_MOMENT: Final = frozenset({"RateLimit-Reset", "X-RateLimit-Reset", "Retr
 @final
 @frozen(kw_only=True)
 class Answer:
-    """An answer as the page shows it: the status line, the headers that matter, and the JSON."""
+    """An answer on the page: the status line, the relevant headers, and the JSON."""
 
     status: str
     headers: dict[str, str]
@@ -84,7 +84,7 @@ class Answer:
 @final
 @define
 class Bindings:
-    """The page's names of values, and this run's values."""
+    """The values of the page, and those of this run."""
 
     known: dict[str, str]
 
@@ -126,7 +126,7 @@ class Bindings:
 @final
 @frozen(kw_only=True)
 class Exchange:
-    """A command of the page, and the answer that it shows."""
+    """A command of the page, and its answer on the page."""
 
     fence: Fence
     command: str
@@ -140,7 +140,7 @@ class Exchange:
 
 @final
 class Stage:
-    """The service that the page speaks to, and what its commands call things."""
+    """The page's service, and the names in its commands."""
 
     def __init__(self, base: str, client: httpx.Client, variables: dict[str, str], files: dict[str, str]) -> None:
         self.base = base
@@ -150,7 +150,7 @@ class Stage:
         self._client = client
 
     def ask(self, command: str) -> Answer:
-        """Do what a curl command does."""
+        """Perform a curl command."""
         command = self.bindings.here(command).replace("\\\n", " ")
         command = _SIGN.sub(lambda found: signature(self._files[found[1]].encode(), self._variables["SECRET"]), command)
         for name in sorted(self._variables, key=len, reverse=True):
@@ -218,7 +218,7 @@ def files_of(text: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def stage(folder: Path, text: str) -> Generator[Stage]:
-    """Serve what the page speaks of: two organizations, a repository each, a code host, a website and mail beside."""
+    """Serve the page's setup: two organizations with a repository each, a code host, a website and a mail server."""
     with CodeHostServer() as host, _website() as site, in_a_thread() as mail:
         host.repositories["acme/harbour"] = {
             **host.repositories["acme/lighthouse"],
@@ -272,7 +272,7 @@ def _set_up(installation: Installation, slug: str, repository_id: int) -> dict[s
 
 
 def _command(installation: Installation, *arguments: str) -> dict[str, Any]:
-    # In this process: a page of commands is no place to wait for a dozen starts.
+    # In this process, because a dozen starts would take too long.
     done = CliRunner(env=installation.environment).invoke(main_command, [*arguments, "--json"])
     assert done.exit_code == 0, done.output
     return cast("dict[str, Any]", json.loads(done.stdout))
@@ -313,7 +313,7 @@ def written(text: str, on: Stage) -> str:
         opening = f"```console {exchange.fence.rest}".rstrip()
         old = f"{opening}\n{exchange.fence.text}```"
         assert old in text, exchange.command
-        # The page's own names of things give way to those of this run.
+        # The page's names are replaced by those of this run.
         bound = on.bindings
         if exchange.answer:
             bound.differences(Answer.read(exchange.answer).body, answer.body, "answer.body")

@@ -17,7 +17,7 @@ REQUEST = b"POST /%d HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"
 
 
 class Connection(asyncio.Transport):
-    """Notes each write."""
+    """Records each write."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("192.0.2.7", 40_000)})
@@ -57,7 +57,7 @@ class Connection(asyncio.Transport):
 
 @final
 class MadeUpTime:
-    """The time of the running event loop, which passes only as a test asks for: a busy machine changes nothing."""
+    """The time of the running event loop, which only a test advances, so that a busy machine has no effect."""
 
     _STEP_S: Final = 0.005
 
@@ -70,7 +70,7 @@ class MadeUpTime:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # The method of the class is found again.
+        # The method of the class is used again.
         del self._loop.time
 
     async def passes(self, seconds: float) -> None:
@@ -80,7 +80,7 @@ class MadeUpTime:
             await asyncio.sleep(0)
 
 
-#: What takes half a minute takes a moment.
+#: A wait of half a minute ends at once.
 HURRIED = Bounds(look_s=0.01, slow_s=0.05, slow_body_s=0.05, linger_s=0.05)
 
 

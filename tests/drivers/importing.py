@@ -1,4 +1,4 @@
-"""What a real server process imports, from its start to its end."""
+"""The imports of a real server process, from its start to its end."""
 
 import re
 import signal
@@ -14,7 +14,7 @@ _IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +([\w.]+)$", re.MU
 
 
 def modules_of_a_server(installation: Installation, *, expecting: int) -> set[str]:
-    """Serve until `/metrics` has answered, with the status that is expected; return the names of all modules."""
+    """Serve until `/metrics` has answered with the expected status; return the names of all modules."""
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port = int(free.getsockname()[1])

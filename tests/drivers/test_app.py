@@ -1,4 +1,4 @@
-"""The HTTP application over stores that fail: what the sender reads, and what the log says of it."""
+"""The HTTP application over failing stores: answers and log lines."""
 
 import asyncio
 import io
@@ -63,7 +63,7 @@ class FailingStore:
 
 
 class World:
-    """The application over a store that can fail, and a caller of it."""
+    """The application over a store that can fail, and a client."""
 
     def __init__(self) -> None:
         stores = memory_stores(SEALER)
@@ -165,7 +165,7 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
     try:
         with_id = {"X-Request-Id": "r-1"}
         await world.request("POST", path, headers=with_id)
-        # With another handler beside it, or for people, the processors write it.
+        # With another handler, or for a console, the processors write it.
         root.handlers = [*root.handlers, logging.NullHandler()]
         await world.request("POST", path, headers=with_id)
         configure_logging(level="warning", style="json", worker=3)
@@ -175,7 +175,7 @@ async def test_the_line_of_a_request_is_the_same_as_any_other_line(
 
     quick, thorough = [json.loads(line) for line in written.getvalue().splitlines()]
     assert quick.pop("worker") == 3
-    # This logger may have been used, and set up for good, before this test.
+    # An earlier test may have used, and so configured, this logger.
     thorough.pop("worker", None)
     assert list(quick) == list(thorough)
     for line in (quick, thorough):

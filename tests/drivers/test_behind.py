@@ -1,4 +1,4 @@
-"""The application behind the receiver: when it is opened, and the answers until then."""
+"""The application behind the receiver: its opening, and the answers before it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -16,7 +16,7 @@ from contentsvc_http.probes import Probes
 
 
 class Opening:
-    """An application that is opened when the test says so."""
+    """An application that a test opens."""
 
     def __init__(self, failing: Exception | None = None) -> None:
         self.requests: Final[list[tuple[str, str, int]]] = []

@@ -1,4 +1,4 @@
-"""``contentsvc brand``: what operators do with brand identities."""
+"""``contentsvc brand``: brand identities, from a terminal."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ PAGE = SitePage(
 
 
 class Sites:
-    """A web of one page."""
+    """A website with one page."""
 
     async def read(self, url: str) -> SitePage | NotRead:
         assert url == URL
@@ -43,7 +43,7 @@ def acme(folder: Path) -> None:
 
 
 def perform_one(settings: Settings) -> None:
-    """Do what a server does: wait for a run, and perform it."""
+    """Wait for a run, and perform it, as a server does."""
 
     async def work() -> None:
         async with open_app(settings) as app:
@@ -77,7 +77,7 @@ def test_an_identity_is_made_while_the_command_waits() -> None:
     assert done.exit_code == 0, done.output
     job = json.loads(done.stdout)
     assert (job["status"], job["step"]) == ("completed", "saving")
-    # Sentences, without the names of events.
+    # Progress as sentences, without the names of events.
     assert [*done.stderr.splitlines()[1:]] == [
         "A workflow run was created.",
         "The run has started.",

@@ -57,7 +57,7 @@ def test_it_is_shown_set_published_and_hidden() -> None:
     assert bare == named | {"description": "", "productUrl": None}
     assert command("changelog", "hide", *own) == bare | {"isPublic": False}
     assert command("changelog", "show", *own) == bare | {"isPublic": False}
-    # Without --json, for people.
+    # Without --json, a table.
     assert "Lamps" in invoke("changelog", "show", *own).output
 
 

@@ -1,4 +1,4 @@
-"""A real server whose clock is stepped while it serves: forwards and back, by more than any drift."""
+"""A real server whose clock is set forwards and back while it serves."""
 
 import contextlib
 import sqlite3
@@ -24,7 +24,7 @@ from tests.stepped_clock import SteppedClock
 pytestmark = pytest.mark.slow("starts servers whose clock is stepped")
 PROCESSED: Final = "Processed push event (pushed)"
 HOUR_S: Final = 3600.0
-#: Of `POST /v1/posts/generate`, in a minute.
+#: The limit of `POST /v1/posts/generate`, per minute.
 LIMIT: Final = 10
 
 
@@ -52,7 +52,7 @@ def serving_by(clock: SteppedClock, installation: Installation) -> contextlib.Ab
 
 
 def delivered(prepared: Prepared, server: ServerProcess, delivery: str) -> str:
-    """Send the one push under an id; return the answer's message."""
+    """Send the push with an id; return the answer's message."""
     answered = deliver(prepared, server, delivery)
     assert answered.status_code == 200, answered.text
     return str(answered.json()["message"])
@@ -82,7 +82,7 @@ def test_after_a_step_back_of_an_hour_old_deliveries_are_duplicates_and_new_ones
         assert delivered(prepared, server, before) == DUPLICATE
         assert delivered(prepared, server, after) == PROCESSED
         assert delivered(prepared, server, after) == DUPLICATE
-        # At once, and not when the hour is over.
+        # At once, and not after an hour.
         installation.until_runs_ended()
         clock.step_to(0)
         assert delivered(prepared, server, after) == DUPLICATE
@@ -98,7 +98,7 @@ def test_stepped_forward_a_day_and_a_bit_the_same_delivery_counts_anew_and_work_
     delivery = str(uuid.uuid4())
     with serving_by(clock, installation) as server:
         assert delivered(prepared, server, delivery) == PROCESSED
-        # Whether its runs have ended by now or are under way: they are its own, once.
+        # Ended or not, the delivery has its runs exactly once.
         clock.step_to(24 * HOUR_S + 60)
 
         assert delivered(prepared, server, delivery) == PROCESSED

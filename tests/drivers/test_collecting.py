@@ -1,4 +1,4 @@
-"""Garbage in a serving process: collected when memory has grown, and not before."""
+"""Garbage in a serving process is collected when memory has grown, and not before."""
 
 import gc
 import resource
@@ -14,11 +14,11 @@ MIB = 1024 * 1024
 
 
 class Cyclic:
-    """Refers to itself, as what a framework leaves of a request may."""
+    """Refers to itself, as objects of a framework may after a request."""
 
     def __init__(self) -> None:
         self.itself = self
-        # Written to, so that it is in memory.
+        # Written, so that it is resident.
         self.large = b"x" * MIB
 
 
@@ -43,7 +43,7 @@ def test_everything_is_collected_when_the_process_has_grown_and_not_before() -> 
     assert first() is not None
 
     references: list[weakref.ref[Cyclic]] = []
-    # What the process has free already does not make it grow.
+    # Memory that the process has already freed does not make it grow.
     begun = resident()
     while resident() < begun + 20 * MIB:
         references.append(weakref.ref(Cyclic()))
@@ -75,7 +75,7 @@ def test_nothing_is_collected_while_the_application_is_loaded() -> None:
 @pytest.mark.usefixtures("unfrozen")
 def test_large_texts_leave_no_memory_behind_between_small_ones() -> None:
     Collector().begin()
-    # By default, glibc takes memory that it keeps for texts up to the size of the largest one that was freed.
+    # By default, glibc keeps memory for texts up to the size of the largest freed one.
     largest = b"x" * (8 * MIB)
     del largest
     texts = [(b"x" * MIB, b"x" * 60_000) for _ in range(64)]

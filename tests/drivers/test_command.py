@@ -1,4 +1,4 @@
-"""The operator's commands, as far as they need no server."""
+"""The operator's commands that need no server."""
 
 import contextlib
 import json
@@ -66,13 +66,13 @@ def test_a_command_of_this_machine_has_help_with_a_server_too(name: str) -> None
 
 
 def test_no_line_of_help_is_cut() -> None:
-    # A group's help has this room on a terminal of 80 columns. `main.py` has the lines of the other commands.
+    # The room for the help of a group on a terminal of 80 columns. `main.py` has the lines of the other commands.
     for path, leaf in (each for each in LEAVES if len(each[0]) > 1):
         assert not leaf.get_short_help_str(60).endswith("..."), path
 
 
 def test_every_command_can_be_asked_for_json() -> None:
-    # The standard output of `mcp` speaks a protocol, in JSON always.
+    # The standard output of `mcp` is a protocol, which is always JSON.
     without = [path for path, leaf in LEAVES if not any("--json" in parameter.opts for parameter in leaf.params)]
 
     assert without == [("mcp",)]
@@ -189,7 +189,7 @@ def test_a_database_with_a_lost_key_is_refused(folder: Path) -> None:
     message = "a stored secret was sealed with another key: add that key to CONTENTSVC_SECRET_KEY, as NEW,OLD"
     assert error(*receive) == message
     assert error("serve", "--port", "0") == message
-    # A list handles no secret. Whatever seals one is refused before anything is written.
+    # A list handles no secret. Commands that seal one are refused before they write.
     assert len(command("integration", "list", "--organization", "acme")) == 1
     assert error("integration", "connect", "acme/other", "--organization", "acme", "--repository-id", "7") == message
     assert len(command("integration", "list", "--organization", "acme")) == 1
@@ -238,7 +238,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     ]
     repository = "a trigger needs a repository: add --repository-id, or --all-repositories"
     assert error(*create, code=2) == repository
-    # A filter of events that the trigger does not take would leave nothing out, and start no run.
+    # A filter for events that the trigger does not match would have no effect.
     pushes = "--branch filters only events of the type 'push': add --event push"
     assert error(*create, "--all-repositories", "--branch", "next", code=2) == pushes
     releases = "--tag filters only events of the type 'release': add --event release"
@@ -288,7 +288,7 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique() -> None:
     unique = one[: len(shared) + 1]
 
     assert command("trigger", "show", unique)["id"] == one
-    # The prefix of the kind may be left out.
+    # The prefix of the kind is optional.
     assert command("trigger", "disable", unique.removeprefix("trg_"))["triggerId"] == one
     ambiguous = invoke("trigger", "delete", shared[: len("trg_") + 8])
     assert ambiguous.exit_code == 2
@@ -393,7 +393,7 @@ def test_a_recording_that_cannot_be_read_is_named(folder: Path) -> None:
 
     done = invoke("receive", "x.jsonl", "--integration", created["integrationId"], "--json")
     assert done.exit_code == 1
-    # The result is printed all the same.
+    # The result is still printed.
     assert [row["status"] for row in json.loads(done.stdout)] == [200]
     assert done.stderr.startswith("Error: x.jsonl, line 2: ")
     assert done.stderr.endswith("; received before it: 1\n")
@@ -458,7 +458,7 @@ def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> No
         command("organization", "create", "Acme")
         with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as reader:
             reader.execute("SELECT count(*) FROM organizations").fetchone()
-            # The log and its index are there as long as the database is open.
+            # The log and its index exist as long as the database is open.
             connected()
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     finally:

@@ -1,4 +1,4 @@
-"""What a shell is given to complete commands, options and values with."""
+"""Completions of commands, options and values for shells."""
 
 import shutil
 import subprocess

@@ -19,12 +19,12 @@ from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.questions import ContextSearch
 
-#: The text of the key that the world seals with.
+#: The text of the world's encryption key.
 _KEY: Final = "a secret of at least 32 characters"
 
 
 async def _filled(file: Path) -> str:
-    """Fill a new file with one of everything for an organization, and return the organization's id."""
+    """Fill a new file with one object of each kind for an organization; return the organization's id."""
     database = Database(sqlite.migrated(file))
     try:
         world = ApiWorld(stores=sql_stores(database, SEALER))

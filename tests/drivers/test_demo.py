@@ -1,4 +1,4 @@
-"""The demo, as a user runs it: with the sample, and with the history of a repository."""
+"""The demo with the sample, and with the history of a repository."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from tests.terminal import on_terminal
 pytestmark = pytest.mark.slow("runs the demo")
 
 
-#: What a user reads.
+#: The expected output.
 LINES = 25
 
 
 def demo(command: list[str], folder: Path, **environment: str) -> str:
-    """Run it, with its temporary files in a folder of the test's."""
+    """Run the demo, with its temporary files in a folder of the test."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -107,16 +107,16 @@ def test_with_keep_the_server_runs_at_the_printed_address_until_it_is_killed(tmp
         assert "Acme Lighthouses" in brands.text
         assert "What was new this week" in schedules.text
         assert "Invalid webhook signature" in failed.text
-        # It signs in once.
+        # The link signs in once.
         assert httpx.get(link(shown, "Dashboard"), trust_env=False).status_code == 401
-        # In a new shell, the printed line is all that the commands need.
+        # In a new shell, the commands only need the printed line.
         source = re.search(r"first: (\. \S+)$", shown, re.MULTILINE)
         assert source is not None
         commands = f"contentsvc integration list --organization acme\ncontentsvc doctor --port {url.rpartition(':')[2]}"
         done = in_a_new_shell(f"{source[1]}\n{commands}", tmp_path)
         for _ in range(9):
             if "no answer within" in done.stdout:
-                # On a busy machine, a check of the doctor may take longer than it waits.
+                # On a busy machine, a check of the doctor may time out.
                 done = in_a_new_shell(f"{source[1]}\n{commands}", tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         assert f"{url}/api/webhooks/codehost/" in done.stdout

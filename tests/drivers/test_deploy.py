@@ -36,9 +36,9 @@ README: Final = (DEPLOY / "README.md").read_text("utf-8")
 COMPOSE: Final = (DEPLOY / "compose.yaml").read_text("utf-8")
 SERVICES: Final = cast("dict[str, dict[str, Any]]", yaml.safe_load(COMPOSE)["services"])
 NODES: Final = sorted(name for name in SERVICES if name.startswith("node-"))
-#: What a stop takes at most, in seconds (docs/operations.md).
+#: The longest time of a stop, in seconds (docs/operations.md).
 STOP_S: Final = 10
-#: A value that compose takes from `.env`.
+#: A value that compose reads from `.env`.
 GIVEN: Final = re.compile(r"\$\{(\w+):\?[^}]*\}")
 
 
@@ -73,7 +73,7 @@ def calls() -> list[list[str]]:
 def test_every_command_is_a_real_one_with_real_options(words: list[str]) -> None:
     command, rest = command_at(words)
 
-    # Parses, and does nothing.
+    # Only parses.
     command.make_context(words[0], rest)
 
 
@@ -105,7 +105,7 @@ def node_settings() -> dict[str, str]:
 def test_the_example_has_exactly_the_required_settings() -> None:
     assert set(GIVEN.findall(COMPOSE)) == set(given())
     assert set(re.findall(r"\{\$(\w+)\}", CADDYFILE)) <= set(SERVICES["proxy"]["environment"])
-    # No secret has a value here, not even one to be replaced.
+    # No secret has a value here, not even a placeholder.
     example = (DEPLOY / "env.example").read_text("utf-8")
     assert re.findall(r"^(?:POSTGRES_PASSWORD|CONTENTSVC_SECRET_KEY)=(.*)$", example, re.MULTILINE) == ["", ""]
     assert (
@@ -154,13 +154,13 @@ def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
     service = unit()["Service"]
     assert int(service["timeoutstopsec"]) > STOP_S
     assert service["user"] == "contentsvc"
-    # The commands make what the unit needs.
+    # The commands create the files of the unit.
     folder = f"/var/lib/{service['statedirectory']}"
     assert f"useradd --system --home-dir {folder} --shell /usr/sbin/nologin {service['user']}\n" in README
     assert f"install --mode 0600 /dev/null {service['environmentfile'].removeprefix('-')} " in README
 
 
-#: By the name that an operator may set: the image that is used where it is not set.
+#: The default images, by the variable that an operator may set.
 IMAGES: Final = dict(re.findall(r"\$\{(\w+_IMAGE):-([^}]+)\}", COMPOSE))
 
 

@@ -58,7 +58,7 @@ def doctor(*arguments: str) -> Result:
 
 
 class Told:
-    """What the doctor has said."""
+    """The output of the doctor."""
 
     def __init__(self, done: Result) -> None:
         assert done.stderr == ""
@@ -173,7 +173,7 @@ def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
     assert unknown["advice"] == "did you mean CONTENTSVC_BASE_URL?"
     assert found.all("settings")[-1]["found"].endswith(" are set: CONTENTSVC_WRITER_KEY=***")
     assert "hunter2" not in json.dumps(found.body)
-    # What does not depend on them is looked at.
+    # The independent checks still run.
     assert found.one("database")[0] == "ok"
 
 
@@ -241,7 +241,7 @@ def test_on_a_narrow_terminal_a_finding_is_under_its_name(folder: Path, monkeypa
 
     lines = [line.rstrip() for line in doctor().output.splitlines()]
 
-    # Without the advice, which is one line at any width.
+    # Without the advice, which is one line at each width.
     assert max(len(line) for line in lines if not line.startswith("  →")) <= 40
     at = lines.index("skipped  schema")
     assert lines[at + 1] == "  there is no database yet"
@@ -340,7 +340,7 @@ def test_a_schema_of_another_version_is_named(
     assert found.one("schema")[0] == state
     assert revision in found.one("schema")[1]
     assert found.all("schema")[0]["advice"] == advice
-    # It was only looked at.
+    # The doctor changes nothing.
     with closing(sqlite3.connect("contentsvc.db")) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(revision,)]
 
@@ -612,7 +612,7 @@ def test_only_apis_that_are_meant_to_be_used_are_asked() -> None:
     def asked(*variables: str, providers: tuple[str, ...] = ()) -> set[str]:
         return set(network.hosts_to_check(settings, variables, providers))
 
-    # The default address is known without a setting: no call is made for that alone.
+    # The default address is known without a setting, so it needs no call.
     assert asked() == set()
     assert asked("CONTENTSVC_CODEHOST_API_URL") == {"codehost"}
     assert asked(providers=("github",)) == {"github"}
@@ -730,7 +730,7 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         found = told()
         assert found.one("engine")[1].startswith("dbos: the database answers; its tables have version ")
         assert found.exit_code == 0
-        # As after a restore by another role.
+        # As after a restore with another role.
         postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO pg_monitor')
         found = told()
         state, output = found.one("schema")

@@ -1,4 +1,4 @@
-"""``doctor`` on deliveries: what arrives, is refused or starts nothing is named, with a command that mends it."""
+"""``doctor`` about deliveries: missing, refused and ineffective ones, each with a command as the remedy."""
 
 import asyncio
 import contextlib
@@ -65,7 +65,7 @@ def looked(after: timedelta = timedelta()) -> list[Finding]:
 
 
 def mended_by(finding: Finding) -> list[str]:
-    """Return the command that a finding ends with."""
+    """Return the command at the end of a finding."""
     assert finding.advice is not None
     return finding.advice[finding.advice.index("contentsvc ") :].split()[1:]
 
@@ -104,7 +104,7 @@ def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remed
         "The signature is well-formed, but made with another secret, or the body was changed on its way."
     )
     assert f"contentsvc integration rotate-secret {hook['integrationId']}" in found["advice"]
-    # For people the command is on one line.
+    # On a terminal, the command is on one line.
     shown = CliRunner().invoke(main, ["doctor", "--port", "1"]).stdout.splitlines()
     assert [line for line in shown if line.endswith(f"rotate-secret {hook['integrationId']}")]
 

@@ -1,4 +1,4 @@
-"""``contentsvc endpoint`` where it is refused, and sending a message again by ``log replay``."""
+"""Refusals of ``contentsvc endpoint``, and sending a message again by ``log replay``."""
 
 import asyncio
 import json

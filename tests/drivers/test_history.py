@@ -1,4 +1,4 @@
-"""The command ``history`` against real repositories, made by git itself."""
+"""The command ``history`` with real repositories, created by git."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def _body(delivery: RecordedDelivery) -> dict[str, Any]:
 
 
 def _pushed(deliveries: Sequence[RecordedDelivery]) -> list[list[str]]:
-    """Return the commits of each push; a release as its tag."""
+    """Return the commits of each push, and the tag of each release."""
     told: list[list[str]] = []
     for event in (_read(delivery).event for delivery in deliveries):
         match event:
@@ -91,7 +91,7 @@ def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
     work.git("switch", "--quiet", "main")
     between = work.commit("between")
     work.git("switch", "--quiet", "side")
-    # What the side takes over from the line was pushed before.
+    # Commits that the side branch merged from the main line were pushed before.
     side += [work.merge("main"), work.commit("side 2")]
     work.git("switch", "--quiet", "main")
     merge = work.merge("side")
@@ -129,7 +129,7 @@ def test_pushes_equal_the_history_of_git_for_any_shape(
     for number, choices in enumerate(shape):
         parents = list(dict.fromkeys(ids[choice % len(ids)] for choice in choices)) if ids else []
         named = [option for parent in parents for option in ("-p", parent)]
-        # All at the same second: dates cannot show the order.
+        # All in the same second, so that dates cannot show the order.
         ids.append(work.git("commit-tree", tree, *named, "-m", str(number)))
     work.git("update-ref", "refs/heads/main", ids[-1])
 
@@ -227,7 +227,7 @@ def test_tags_of_tags_are_releases_and_tags_of_other_things_or_unrelated_commits
 
 def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None:
     work.commit("grün".encode("latin-1"), "-c", "i18n.commitEncoding=ISO-8859-1")
-    # Git itself would mend this one before it commits.
+    # Git would correct this one before a commit.
     head = f"tree {work.git('mktree')}\nparent {work.git('rev-parse', 'HEAD')}\n"
     raw = head.encode() + b"author \xff <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nbroken \xff\xfe \x1b[31m\r\nend\n"
     broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
@@ -240,7 +240,7 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
 
 def test_a_barely_valid_commit_is_exported(work: Work) -> None:
     tree = work.git("mktree")
-    # No name, no address, no message but a NUL.
+    # No name, no address, and only a NUL as the message.
     raw = f"tree {tree}\nauthor  <> 0 +0000\ncommitter  <> 0 +0000\n\nbefore\0after\n".encode()
     commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", commit)
@@ -379,7 +379,7 @@ def test_a_damaged_history_is_an_error_not_a_shorter_history(work: Work) -> None
 
 
 def _fast_import(work: Work, count: int) -> None:
-    """Make ``count`` commits, two of three on a side that the third one merges."""
+    """Create ``count`` commits: two of three on a side branch, which the third one merges."""
     lines: list[str] = []
     for mark in range(1, count + 1):
         branch = "main" if mark % 3 == 0 or mark == 1 else "side"
@@ -447,7 +447,7 @@ def test_reading_can_be_broken_off_without_a_process_left_behind(work: Work, mon
     assert next(reading).message == "c00001"
     del reading
     assert started
-    # Ended, and waited for.
+    # The process has ended and was waited for.
     assert not [process.args for process in started if process.returncode is None]
 
 

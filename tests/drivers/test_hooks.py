@@ -1,4 +1,4 @@
-"""A server, the command beside it, and a code host: the way of a webhook from its creation to its end."""
+"""A server, the command beside it, and a code host: a webhook from its creation to its end."""
 
 import json
 from collections.abc import Generator
@@ -60,7 +60,7 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
 
         old = server.hook.secret
         id_ = created.json()["github"]["id"]
-        # The command does not know where the server is reached, and leaves the hook's address alone.
+        # The command does not know the server's public URL, and leaves the hook's address unchanged.
         rotated = command("integration", "rotate-secret", id_, "--overlap-hours", "1")
         assert (rotated["changedAtHost"], rotated["webhookSecret"]) == (True, None)
         assert server.hook.secret != old
@@ -103,14 +103,14 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
 def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: CodeHostServer
 ) -> None:
-    # The engine whose steps are another program's.
+    # The engine with steps in DBOS.
     installation = Installation(tmp_path, github_api_url=server.api_url, engine="dbos")
     for name, value in installation.environment.items():
         monkeypatch.setenv(name, value)
     command("organization", "create", "Acme")
     server.add(HostPull(number=12, title="A lamp"))
     with serving(installation) as running:
-        # The command does not know where this server is reached.
+        # The command does not know this server's public URL.
         monkeypatch.setenv("CONTENTSVC_BASE_URL", running.url)
         connect()
         command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", str(REPOSITORY_ID))
@@ -120,7 +120,7 @@ def test_a_run_reads_pull_requests_with_the_token_and_logs_why_it_cannot(
             assert server.deliver("push", body, guid) == 200
             installation.until_runs_ended()
 
-    # One for the pull requests, one for first contributions, and one that was refused.
+    # One call for the pull requests, one for first contributions, and one refused call.
     assert [result.headers["authorization"] for result in server.did("POST", "graphql")] == [f"Bearer {TOKEN}"] * 3
     runs = command("run", "list", "--organization", "acme")
     assert [run["status"] for run in runs] == ["completed", "completed"]

@@ -22,7 +22,7 @@ OPTIONS = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse",
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that the command runs in, with no settings and no configuration of git."""
+    """An empty folder for the command, without settings and without a configuration of git."""
     for name in list(os.environ):
         if name.startswith("CONTENTSVC_") and not name.startswith("CONTENTSVC_TEST_"):
             monkeypatch.delenv(name)
@@ -83,7 +83,7 @@ def test_everything_is_set_up_and_commands_in_the_folder_find_it(folder: Path) -
     assert trigger["sourceConfig"]["eventTypes"] == ["release"]
     (key,) = listed("key", "list", "--organization", "acme")
     assert key["scopes"] == ["read", "write", "admin"]
-    # The file is read in the folder alone, and nothing of it stays in the environment of the process.
+    # The file is only read in the folder, and its settings do not stay in the environment of the process.
     assert not {"CONTENTSVC_API_KEY", "CONTENTSVC_DATABASE_URL"} & set(os.environ)
 
 
@@ -133,7 +133,7 @@ def test_from_an_empty_folder_to_a_public_page_about_a_checkout_in_two_commands(
         until(lambda: "v1.1.0" in page() and "v1.0.0" in page(), "both releases are published")
         assert "Dim the lamp" in page()
         assert "<h1>lighthouse changelog</h1>" in page()
-        # Unreleased commits are in no post, and an annotation is no release note.
+        # Unreleased commits are in no post, and an annotation of a tag is not a release note.
         assert "Colour the lamp" not in page()
         assert "10 March 2025" in page()
 
@@ -325,7 +325,7 @@ def test_a_code_host_that_cannot_be_reached_leaves_nothing_half_done(folder: Pat
     assert "127.0.0.1:9" in result.stderr
     assert "--repository-id" in result.stderr
     assert not (folder / "contentsvc.env").exists()
-    # Run again with an id, it goes on from there.
+    # A second run with an id continues from there.
     assert done(*OPTIONS)["existing"] == ["organization acme"]
 
 

@@ -1,4 +1,4 @@
-"""The room for bodies: taken as bytes arrive, shared between owners, given up by the newest body."""
+"""The budget of bodies: taken as bytes arrive, shared between owners, released by the newest body."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ class Sender:
 
 
 async def reading(reservation: Reservation, sender: Sender) -> int:
-    """Return the status: 200 when the body was read whole."""
+    """Return the status: 200 if the body was read completely."""
     with reservation:
         try:
             await reservation.read(cast("Any", sender.receive))
@@ -83,7 +83,7 @@ async def test_one_owner_holds_at_most_half() -> None:
         with budget.reserve(UNIT, "two") as others, budget.reserve(owner="two") as others_small:
             others.grow(2 * UNIT)
             others_small.grow(50)
-    # All of it is free again. A body that leaves frees its own room alone.
+    # All room is free again. A body releases only its own room.
     with budget.reserve(owner="one") as first:
         first.grow(UNIT)
         with budget.reserve(owner="one") as second:
@@ -116,13 +116,13 @@ async def test_a_body_is_refused_by_its_announcement_only_if_its_beginning_does_
 
 async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
     budget = BodyBudget(6 * UNIT)
-    # Three that hold two units each: the room is full.
+    # Three bodies with two units each fill the room.
     (oldest, first), (middle, second), (newest, _) = (begin(budget, name, 2 * UNIT) for name in "abc")
     await settled()
 
     first.send(UNIT)
     assert await newest == 503
-    # What that one has left is free for both.
+    # Both can use its room.
     second.send(UNIT)
     first.send(0, more=False)
     second.send(0, more=False)
@@ -216,7 +216,7 @@ async def test_each_64_kib_have_so_long_and_the_whole_body_too() -> None:
     with MadeUpTime() as clock:
         silent, _ = begin(BodyBudget(step_s=0.05, within_s=60), "a", 1)
         slow, dripping = begin(BodyBudget(step_s=0.02, within_s=60), "a", LARGE_BODY)
-        # It keeps the pace, and does not end.
+        # The sender is fast enough, and does not end.
         endless, streaming = begin(BodyBudget(step_s=0.02, within_s=0.08), "a", LARGE_BODY)
         ends: list[tuple[bool, ...]] = []
         for _ in range(7):
@@ -257,7 +257,7 @@ async def test_a_body_whose_time_is_up_may_lose_its_room_at_the_same_moment(turn
     sender.send(1)
     task = asyncio.create_task(reading(reservation, sender))
     await settled()
-    # Nothing of the loop runs meanwhile: the timer is due in its next turn.
+    # The loop is blocked meanwhile: the timer is due in its next turn.
     time.sleep(0.02)  # noqa: ASYNC251  # the test blocks the loop
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -273,7 +273,7 @@ async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> N
     sender.send(1, more=False)
     with MadeUpTime() as clock, budget.reserve() as reservation:
         await reservation.part(cast("Any", sender.receive))
-        # Longer than the sender may take.
+        # Longer than the time limit of the sender.
         await clock.passes(0.1)
         assert "more_body" not in await reservation.part(cast("Any", sender.receive))
 
@@ -286,7 +286,7 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
     async def route(_scope: Any, receive: Any, _send: Any) -> None:
         assert (await receive())["body"] == bytes(50)
         free.append(not budget.small.lacks(b"mine", 50))
-        # The body is at its end: the sender may go away.
+        # The body is complete: the sender may disconnect.
         assert (await receive())["type"] == "http.disconnect"
 
     messages = [
@@ -301,6 +301,6 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
     app = Bodies(cast("Any", route), budget)
     await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
 
-    # The framework's routes for GET read none.
+    # The framework's routes for GET read no body.
     assert free == [method == "GET"]
     assert not budget.small.lacks(b"mine", 50)

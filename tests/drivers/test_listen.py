@@ -100,7 +100,7 @@ def test_the_bytes_of_the_body_and_the_signature_arrive(relay: str) -> None:
 
 
 def test_a_broken_connection_is_opened_again(relay: str) -> None:
-    # The first connection ends within an event, which is no delivery.
+    # The first connection ends within an event, which does not count as a delivery.
     Both.connections = [[event(**{"x-github-delivery": "d-1"}), b"data: {"], [event(**{"x-github-delivery": "d-2"})]]
 
     done = listen(relay, "--count", "2", "--json")

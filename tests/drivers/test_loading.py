@@ -1,4 +1,4 @@
-"""What a server does while deliveries are answered already."""
+"""The loading of the application while the server already answers deliveries."""
 
 import asyncio
 import threading

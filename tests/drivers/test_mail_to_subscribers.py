@@ -54,7 +54,7 @@ def _furnish(installation: Installation) -> Hook:
 def _release(server: ServerProcess, hook: Hook, tag: str) -> None:
     release = next(each for each in sample_history() if each.event == "release")
     body = json.loads(release.body)
-    # News: the release of the sample is old.
+    # A recent release, because that of the sample is old.
     now = datetime.now(UTC).isoformat()
     body["release"] |= {"tag_name": tag, "published_at": now, "created_at": now}
     content = json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""What Prometheus reads: real requests through the application, real files, real processes."""
+"""Metrics for Prometheus: real requests through the application, real files, real processes."""
 
 import asyncio
 import contextlib
@@ -159,7 +159,7 @@ def address_of(acme: Caller) -> Address:
 
 
 class Numbers:
-    """The figures of the page."""
+    """The figures of a metrics page."""
 
     def __init__(self, page: str) -> None:
         self.page = page
@@ -215,7 +215,7 @@ async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
     assert count(outcome="rejected", event="push", status="401") == 1
     assert count(outcome="rejected", status="415") == 1
     assert count() == 6
-    # Not received: it was refused before its body.
+    # Refused before its body, so it does not count as received.
     assert numbers.get("contentsvc_receive_seconds_count") == 5
     assert numbers.get("contentsvc_settle_seconds_count") == 5
     assert numbers.get("contentsvc_settles_in_progress") == 0
@@ -485,7 +485,7 @@ def test_the_processes_of_a_node_are_added_up_whichever_answers(tmp_path: Path) 
     with postgres.database(migrated=False) as url:
         prepared = prepare(tmp_path, database_url=url)
         with serving(prepared.installation, "--role", "receiver", "--workers", "2") as server:
-            # One of them answers before the other is there to be counted.
+            # One process answers before the other one exists.
             until(lambda: server.log().count('"worker ready"') == 2, "both are ready")
             for number in range(8):
                 # Each on a connection of its own: the kernel chooses the process.

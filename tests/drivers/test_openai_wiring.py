@@ -19,7 +19,7 @@ from contentsvc_http.wiring.stores import migrate, open_stores
 
 
 async def post_of(settings: Settings) -> Post:
-    """Serve with these settings, and give the post that a push leads to."""
+    """Serve with these settings, and return the post of a push."""
     await migrate(settings)
     async with open_stores(settings) as stores:
         clock, ids = ManualClock(), CountingIds()
@@ -40,7 +40,7 @@ async def post_of(settings: Settings) -> Post:
 
 
 async def test_the_model_that_the_settings_name_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Without the environment's proxy, which would receive key and prompt.
+    # Without the environment's proxy, which would get key and prompt.
     for name in ("HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
         monkeypatch.setenv(name.lower(), "http://127.0.0.1:9")

@@ -129,7 +129,7 @@ def test_a_branch_and_its_version_of_bitbucket_become_two_posts(world: World) ->
     rows = world.installation.rows("SELECT release_tag, markdown, source_metadata FROM posts")
     (release,) = (row for row in rows if row["release_tag"] is not None)
     assert release["release_tag"] == "v1.2.0"
-    # The release looks back at the push of its own delivery.
+    # The release reads the push of its own delivery.
     assert "urn the beam" in release["markdown"]
     metadata = [json.loads(row["source_metadata"]) for row in rows]
     assert {tuple(each["deliveryIds"]) for each in metadata} == {("b-1",), ("b-1.1",), ("b-2",)}

@@ -1,4 +1,4 @@
-"""How results look: states with a word and a colour, times for people, and nothing that moves a terminal."""
+"""The look of results: states as coloured words, readable times, and no escape sequences."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""``post``, ``trigger edit`` and ``log replay``: commands on what a delivery has made."""
+"""``post``, ``trigger edit`` and ``log replay``: commands on the results of a delivery."""
 
 import io
 import json
@@ -68,7 +68,7 @@ def test_of_many_hits_the_newest_are_shown_with_a_note(tmp_path: Path) -> None:
 
 @pytest.fixture
 def post() -> dict[str, Any]:
-    """What the push came to."""
+    """Return the results of the push."""
     perform("sqlite:///contentsvc.db")
     (created,) = command("post", "list", "--organization", "acme")
     return created
@@ -101,7 +101,7 @@ def test_publishing_a_changelog_lists_the_posts_and_asks(post: dict[str, Any]) -
 
     done = CliRunner().invoke(main, [*publish, "--json"], input=Terminal(b"y\n"))
     assert json.loads(done.stdout)["isPublic"]
-    # It is public: there is nothing to ask.
+    # It is public already, so there is no question.
     again = CliRunner().invoke(main, [*publish, "--json"])
     assert (again.exit_code, again.stderr, json.loads(again.stdout)["isPublic"]) == (0, "", True)
     command("changelog", "hide", *own)

@@ -1,4 +1,4 @@
-"""What `contentsvc` says, and how it ends, when PostgreSQL is not as it has to be."""
+"""Messages and exit codes of `contentsvc` with an unusable PostgreSQL."""
 
 import uuid
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""The command ``preview`` against real repositories, made by git itself."""
+"""The command ``preview`` with real repositories, created by git."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def test_the_posts_equal_those_of_the_service(work: Work) -> None:
 
     assert release["title"] == "lamp v1.1.0: dim the lamp, keep the lamp from flickering"
     assert "## Added\n\n- Dim the lamp (#2)\n\n## Fixed\n\n- Keep the lamp from flickering (#3)" in release["markdown"]
-    # An annotation is no release note, and a repository without a remote has no pages to link to.
+    # An annotation is not a release note, and a repository without a remote has no pages for links.
     assert "The lamp is dim" not in release["markdown"]
     assert "](" not in release["markdown"]
 
@@ -143,7 +143,7 @@ def test_the_files_of_a_commit_count(tmp_path: Path) -> None:
 
     assert "Turn the lamp faster" in post["markdown"]
     assert "Turn the lamp slower" in post["markdown"]
-    # A commit that touches documentation alone is counted, not listed.
+    # A commit that only touches documentation is counted, not listed.
     assert "Explain how" not in post["markdown"]
     (team,) = posts(work, "v1.0.0..", "--team")
     assert "## Documentation\n\n- Explain how the lamp turns" in team["markdown"]
@@ -249,7 +249,7 @@ def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetc
     assert "this clone is shallow: its history ends inside" in lacking.stderr
     assert "git fetch --unshallow --tags" in lacking.stderr
     assert "there is no revision 'v1.0.0' here, and this clone is shallow" in unknown.stderr
-    # What the clone has is shown.
+    # The commits of the clone are shown.
     assert "Colour the lamp" in all_commits.stdout
 
 
@@ -273,7 +273,7 @@ def test_a_terminal_shows_it_within_its_width_without_control_characters(work: W
 
 
 class _Page(HTMLParser):
-    """What a browser would ask for, and the texts."""
+    """The links and the texts of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""HTTP below ASGI: how answers are written to the connection."""
+"""HTTP below ASGI: answers on the connection."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ DELIVERY = b"POST /api/webhooks/codehost/org_1/int_1/1 HTTP/1.1\r\nHost: test\r\
 
 
 class Taken:
-    """Takes deliveries with small bodies, and answers at :meth:`answer`."""
+    """Accepts deliveries with small bodies, and answers at :meth:`answer`."""
 
     def __init__(self) -> None:
         self.exchanges: list[Exchange] = []
@@ -99,7 +99,7 @@ async def test_deliveries_and_requests_on_one_connection_are_answered_in_order()
     protocol.data_received(DELIVERY % b"" + b"1111" + REQUEST % 1 + DELIVERY % b"" + b"2222" + DELIVERY % b"" + b"3333")
     await asyncio.sleep(0)
     assert (len(taken.exchanges), connection.written) == (1, [])
-    # The client is not read further while it waits for its answers.
+    # The connection is not read while the client waits for answers.
     assert protocol.flow.read_paused
     assert taken.exchanges[0].delivery.peer == "192.0.2.7"
     taken.answer()
@@ -108,7 +108,7 @@ async def test_deliveries_and_requests_on_one_connection_are_answered_in_order()
     for _ in range(2):
         taken.answer()
     assert not protocol.flow.read_paused
-    # One more, once all are answered.
+    # One more request, after all answers.
     protocol.data_received(DELIVERY % b"" + b"4444")
     taken.answer()
 
@@ -124,11 +124,11 @@ async def test_a_delivery_that_does_not_arrive_whole_is_the_applications() -> No
     protocol.data_received(DELIVERY % b"" + b"12")
     await asyncio.sleep(0)
     await served(protocol, b"34")
-    # The next one waits to be told to go on.
+    # The next request waits for `100 Continue`.
     protocol.data_received(DELIVERY % b"Expect: 100-continue\r\n")
     await asyncio.sleep(0)
     await served(protocol, b"5678")
-    # Neither of these does.
+    # Neither of these requests waits.
     for field in (b"Expect: an answer\r\n", b"Note: 100-continue\r\n"):
         protocol.data_received(DELIVERY % field)
         await asyncio.sleep(0)
@@ -164,7 +164,7 @@ async def test_nothing_is_written_to_a_sender_that_went_away() -> None:
     protocol.connection_lost(None)
     taken.answer()
 
-    # The second one has not begun, and never does.
+    # The second request has not begun, and never begins.
     assert (connection.written, taken.exchanges) == ([], [])
 
 
@@ -180,7 +180,7 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     taken.answer()
     assert [each[-4:] for each in connection.written] == [b"1234"] * 2
 
-    # An answer of the application, too.
+    # Also an answer of the application.
     protocol.pause_writing()
     protocol.data_received(REQUEST % 1)
     for _ in range(5):
@@ -284,7 +284,7 @@ async def test_a_late_head_and_a_late_body_share_one_time_limit() -> None:
     with MadeUpTime() as clock:
         protocol, connection = connected(app, bounds=Bounds(look_s=0.01, slow_body_s=0.5))
         protocol.data_received(b"POST / HTTP/1.1\r\n")
-        # As long as both together may take; a head alone may take longer here.
+        # The time limit of both together; a head alone may take longer here.
         await clock.passes(0.5)
         assert not connection.closed
         protocol.data_received(b"Host: test\r\nContent-Length: 10000\r\n\r\n")
@@ -310,7 +310,7 @@ async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
         assert connection.aborted
         protocol.connection_lost(None)
 
-        # A client that does not read the end of an answer is disconnected, too, however little is left.
+        # A client that does not read the end of an answer is also disconnected.
         protocol, connection = connected(no_app, bounds=HURRIED)
         connection.unread = 100
         connection.close()

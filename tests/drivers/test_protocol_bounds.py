@@ -1,4 +1,4 @@
-"""What strangers may send beside a request: dropped, counted, refused in bounded memory."""
+"""Hostile input beside requests: dropped, counted, and refused in bounded memory."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ GET = b"GET /%d HTTP/1.1\r\nHost: test\r\n\r\n"
 
 
 class Served:
-    """Reads each body and answers with the path; notes what arrived."""
+    """Reads each body and answers with the path; records the requests."""
 
     def __init__(self) -> None:
         self.headers: list[dict[bytes, bytes]] = []
@@ -316,7 +316,7 @@ async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
 
 
 async def unread(scope: Any, _receive: Any, send: Any) -> None:
-    """Answer without a look at the body, and go on with the connection."""
+    """Answer without reading the body, and continue with the connection."""
     await send_answer(scope, send, 404, (), "r-1", b"unknown")
 
 
@@ -362,7 +362,7 @@ async def test_a_sender_that_never_stops_reads_its_answer_and_is_closed_and_cost
             finally:
                 tracemalloc.stop()
                 writer.transport.abort()
-        # Beside the bound, what both sockets and the sender itself hold.
+        # The bound, plus the buffers of both sockets and of the sender.
         assert bounds.linger <= sent < bounds.linger + 16 * 1024 * 1024
         assert most < 4 * 1024 * 1024
 
@@ -411,7 +411,7 @@ async def test_the_answer_to_a_body_that_is_not_read_arrives() -> None:
     async with listening(refusing) as (port, _):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n" % size)
-        # As many clients do, it sends everything before it reads anything.
+        # The client sends everything before it reads, as many clients do.
         for _ in range(size // 100_000):
             writer.write(b"x" * 100_000)
             await writer.drain()

@@ -1,4 +1,4 @@
-"""Limits over HTTP: every answer of a limited operation tells them, and no other one does."""
+"""Limits over HTTP: each answer of a limited operation has the headers, and no other answer has."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -43,7 +43,7 @@ MAX_BODY = 1000
 
 
 class FailingStore:
-    """A store of limits that can be away, or take its time."""
+    """A store of limits that can be unavailable or slow."""
 
     def __init__(self, store: RateLimitStore) -> None:
         self.store = store
@@ -68,7 +68,7 @@ class FailingStore:
 
 
 class CountedKeys:
-    """Keys, and how often one was looked up."""
+    """Keys that count lookups."""
 
     def __init__(self, keys: ApiKeys) -> None:
         self.keys = keys
@@ -83,7 +83,7 @@ class CountedKeys:
 
 
 class World:
-    """The limits around operations that end as their body says."""
+    """Limited operations whose result is in the request's body."""
 
     def __init__(self, proxies: str = "") -> None:
         stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
@@ -158,7 +158,7 @@ class World:
 
 
 def told(response: httpx.Response) -> tuple[int, int, int, int]:
-    """Return limit, remaining, seconds to the reset and its Unix seconds; both families must agree."""
+    """Return limit, remaining, seconds to the reset and its Unix seconds; check that both header families agree."""
     for name in ("RateLimit-Limit", "RateLimit-Remaining"):
         assert response.headers.get_list(name) == response.headers.get_list(f"X-{name}")
     names = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "X-RateLimit-Reset")
@@ -351,7 +351,7 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_bucket() -> None:
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="10.0.0.1", headers={"X-Forwarded-For": client})
         assert told(response)[1] == 9
-    # Not from the proxy: the header does not count.
+    # The request is not from the proxy, so the header has no effect.
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="192.0.2.1", headers={"X-Forwarded-For": client})
     assert told(response)[1] == 8

@@ -85,7 +85,7 @@ def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None
     assert hit["excerpts"][0]["text"].startswith("A lamp")
     bulk = ("post", "bulk", "unpublish", "--query", "lamp", "--yes")
     assert post["id"] in machine.json(*bulk)["done"]
-    # `--wait` shows the job's events, and its post is there.
+    # `--wait` shows the job's events, and its post exists.
     created = machine.run("generate", "--type", "changelog", "--wait", "30", "--json")
     assert created.exit_code == 0, created.output
     assert created.stderr.endswith("Done.\n")
@@ -145,7 +145,7 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     assert machine.json("integration", "show", created["integrationId"])["repository"] == "acme/lens"
     listed = machine.json("integration", "list")
     assert [each["repositoryId"] for each in listed][-1:] == ["7"]
-    # The names are those of the server's machine, and `/v1` does not tell all values.
+    # Settings are those of the server's machine, and `/v1` does not return all values.
     assert list(listed[-1]) == [
         *("id", "organizationId", "provider", "repository", "repositoryId", "branch", "enabled", "webhookUrl"),
         "createdAt",
@@ -232,7 +232,7 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
     assert "cannot be written: " in unwritable.stderr
     assert "set CONTENTSVC_SERVER and CONTENTSVC_API_KEY instead" in unwritable.stderr
     blocked.rmdir()
-    # A database in the folder comes first.
+    # A database in the folder has precedence.
     assert machine.run("organization", "create", "Here").exit_code == 0
     assert [each["slug"] for each in machine.json("organization", "list")] == ["here"]
     os.chmod(told["file"], 0o644)  # noqa: PTH101
@@ -325,7 +325,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     assert run("post", "list", "--json").stdout == "[]\n"
     assert len(server.seen) == 3
 
-    # A rate limit refuses before anything is changed; a failure may come after the change.
+    # A rate limit refuses before a change; a failure may follow the change.
     server.seen = []
     server.script = [(429, {}, "{}"), (503, {}, json.dumps({"error": "away"}))]
     done = run("post", "publish", "post_x")
@@ -483,7 +483,7 @@ def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
     assert refused.exit_code == 1
     assert "names the server 'http://127.0.0.1:1', but your API key is from the environment" in refused.stderr
     assert "csk_" not in refused.output
-    # A server of the environment or of the option is the choice of the user.
+    # A server of the environment or of the option was chosen by the user.
     server.script = [(404, {}, "")]
     run("post", "list")
     assert len(server.seen) == 1

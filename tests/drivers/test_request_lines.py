@@ -1,4 +1,4 @@
-"""The lines of requests, where lines are JSON: together, in order, and none of them lost."""
+"""Log lines of requests in JSON: written together, in order, without a loss."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from contentsvc_http.logs import RequestLog, configure_logging
 
 
 class Written(io.StringIO):
-    """Notes each write."""
+    """Records each write."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ async def test_the_lines_of_a_turn_are_written_together_at_its_end() -> None:
         assert len(written.writes) == 1
         assert [line["path"] for line in written.lines] == ["/1", "/2", "/3"]
 
-        # The next turn asks anew.
+        # The next turn checks again.
         await serve("/4")
         await asyncio.sleep(0)
         assert [line["path"] for line in written.lines] == ["/1", "/2", "/3", "/4"]

@@ -1,4 +1,4 @@
-"""Statuses, positions in forms and exit codes come from the kind and the field of a refusal, never from its words."""
+"""Statuses, positions in forms and exit codes depend on the kind and the field of a refusal, never on its text."""
 
 import json
 from collections.abc import Mapping

@@ -33,15 +33,15 @@ from contentsvc_core.workflows.runs import RunBody
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 pytestmark = pytest.mark.slow("starts a server, and commands")
-#: A recording does not say under which content type its bodies were sent.
+#: A recording has no content type of its bodies.
 RECORDED: Final = tuple(golden for golden in GOLDEN if golden.content_type == "application/json")
-#: What differs: ids, times, and how far the runs have got.
+#: The differing fields: ids, times, and states of runs.
 BY_NATURE: Final = {
     "log": {"id", "createdAt"},
     "context": {"createdAt"},
     "run": {"id", "createdAt", "triggerId", "status", "attempts", "kills", "error", "postId"},
 }
-#: What a driver gives: for each delivery its status and answer; and the rows that all of them left.
+#: The result of a driver: status and answer of each delivery, and the stored rows.
 Told = tuple[list[tuple[int, Any]], dict[str, list[Any]]]
 
 
@@ -147,7 +147,7 @@ async def test_every_driver_gives_the_same_outcomes_and_leaves_the_same_rows(
     assert [status for status, _ in answers[: len(expected)]] == expected
     assert answers == by_library[0]
     assert left == by_library[1]
-    # The second time round, whatever was processed is a duplicate.
+    # In the second round, the processed deliveries are duplicates.
     duplicates = [golden.expected["context"] for golden in RECORDED]
     assert [body.get("data", {}).get("duplicate", False) for _, body in answers[len(expected) :]] == duplicates
     assert len(left["context"]) == sum(duplicates)

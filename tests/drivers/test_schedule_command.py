@@ -1,4 +1,4 @@
-"""``contentsvc schedule``: times as people write them, and errors in one line."""
+"""``contentsvc schedule``: usual spellings of times, and errors in one line."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def test_times_are_written_changed_and_read_as_people_do() -> None:
     created = command("schedule", "create", *_NEW, "Sundays", *weekly, "--lookback", "yesterday")
     assert cron(created) == {"frequency": "weekly", "hour": 9, "minute": 5, "dayOfWeek": 0}
     id_ = created["id"]
-    # Fields that are not named stay, and a day belongs to its frequency.
+    # Missing fields stay unchanged, and a day belongs to its frequency.
     assert cron(command("schedule", "edit", id_, "--at", "23:59")) == cron(created) | {"hour": 23, "minute": 59}
     monthly = command("schedule", "edit", id_, "--frequency", "monthly", "--day-of-month", "31", "--name", "Ends")
     assert cron(monthly) == {"frequency": "monthly", "hour": 23, "minute": 59, "dayOfMonth": 31}

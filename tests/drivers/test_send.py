@@ -49,7 +49,7 @@ class Webhook:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # A request is written in two parts otherwise, and the second one waits for the first one's receipt.
+            # Otherwise a request has two parts, and the second part waits for the acknowledgement of the first one.
             disable_nagle_algorithm = True
 
             def setup(self) -> None:
@@ -65,7 +65,7 @@ class Webhook:
                 if status == 0:
                     self.close_connection = True
                     return
-                # Some tests hang up before they are answered.
+                # Some tests disconnect before the answer.
                 with suppress(ConnectionError):
                     self.send_response(status)
                     for name, value in more.items():
@@ -78,7 +78,7 @@ class Webhook:
                 del format, args
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        # So that closing waits for no thread that a test leaves hanging.
+        # So that closing does not wait for blocked threads.
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -123,7 +123,7 @@ def webhook() -> Iterator[Webhook]:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try again at once: how long it would wait is tested on its own."""
+    """Retry at once: the pauses have a test of their own."""
     monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.0)
     monkeypatch.delenv("CONTENTSVC_WEBHOOK_SECRET", raising=False)
 
@@ -446,7 +446,7 @@ def test_standard_input_is_sent_as_it_comes(webhook: Webhook) -> None:
         assert sending.stdin is not None
         sending.stdin.write(line_of(_ping("d-0")))
         sending.stdin.flush()
-        # Sent before the next line is there.
+        # Sent before the next line arrives.
         assert first.wait(60)
         out, err = sending.communicate(line_of(_ping("d-1")))
     assert (sending.returncode, err) == (0, b"")

@@ -1,4 +1,4 @@
-"""The main job with the operator's commands alone: `history`, and `send` to a real server."""
+"""The main job by the operator's commands: `history`, and `send` to a real server."""
 
 import json
 from collections import Counter
@@ -37,7 +37,7 @@ class World:
         return done.returncode, json.loads(done.stdout)
 
     def totals(self) -> dict[str, int]:
-        """Count the stored rows, once every run has ended; duplicates leave log entries alone."""
+        """Count the stored rows after all runs have ended; duplicates only have log entries."""
         self.installation.until_runs_ended()
         return {table: self.installation.count(f"SELECT count(*) FROM {table}") for table in _TABLES}  # noqa: S608  # constants
 
@@ -93,7 +93,7 @@ def test_a_history_is_processed_once_however_often_it_is_sent(world: World) -> N
         (delivery.delivery, 200, "processed") for delivery in deliveries
     ]
     totals = world.totals()
-    # A push starts two runs, a release one. The chore is nothing to report, in both of its runs.
+    # A push starts two runs, and a release one. Both runs of the chore are skipped.
     assert totals == {"claims": 5, "context_records": 5, "events": 5, "workflow_runs": 8, "posts": 6}
 
     code, rows = world.send(recording)

@@ -64,7 +64,7 @@ def test_a_server_whose_file_is_removed_is_not_ready_until_it_is_back(prepared: 
         def refusal() -> str:
             return httpx.get(f"{server.url}/health/ready", trust_env=False, verify=PLAIN).text
 
-        # Before that, a new reading connection may not find the file.
+        # Before that, a new reading connection may miss the file.
         until(lambda: "was removed or replaced" in refusal(), "a heartbeat was refused")
         assert deliver(prepared, server, new_id(), "feat: lamp").status_code == 503
 
@@ -80,11 +80,11 @@ def test_a_server_whose_file_is_removed_is_not_ready_until_it_is_back(prepared: 
 def test_a_signal_while_the_server_starts_ends_it(prepared: Prepared, after_s: float, fresh: bool) -> None:
     with ServerProcess(prepared.installation, fresh=fresh) as server:
         server.start()
-        # The moment is the case: before, while and after the server takes signals over.
+        # Each case is a moment: before, while and after the server installs its signal handlers.
         time.sleep(after_s)
         server.terminate()
 
-        # Killed by the signal before Python had a say, or in order.
+        # Killed by the signal before Python handles it, or stopped in an orderly way.
         assert server.exit_code(within_s=PATIENCE_S) in {0, -15}
 
 
@@ -119,7 +119,7 @@ def test_a_stop_with_a_delivery_behind_a_lock_ends_in_time_and_asks_the_sender_t
         lines += [f"{name}: {value}" for name, value in prepared.hook.headers(body, str(uuid.uuid4())).items()]
         with server.connect() as connection:
             connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
-            # AnswerObserver after it, on a connection of its own: by now the delivery has been read, too.
+            # An answer on another connection: the delivery has been read by now, too.
             httpx.get(f"{server.url}/health/live", trust_env=False, verify=PLAIN).raise_for_status()
             server.terminate()
             answered = connection.recv(65_536)
@@ -199,7 +199,7 @@ def is_closed(server: ServerProcess) -> bool:
 def test_a_locked_database_still_answers_reads(prepared: Prepared) -> None:
     with serving(prepared.installation) as server, locked(prepared):
         headers = {"Authorization": f"Bearer {prepared.key}"}
-        # Less than the lock is waited for: noting that the key was used must not hold the answer up.
+        # Less than the lock timeout: storing the use of the key must not delay the answer.
         answered = httpx.get(f"{server.url}/v1/posts", headers=headers, trust_env=False, verify=PLAIN, timeout=4)
 
         assert answered.status_code == 200
@@ -211,8 +211,8 @@ def test_while_the_disk_is_full_senders_are_asked_to_come_again_and_nothing_is_l
         before = [deliver(prepared, server, new_id(), f"feat: before {number}") for number in range(3)]
         prepared.installation.until_runs_ended()
 
-        # The kernel refuses whatever would make a file larger than this, or be written beyond it: the write-ahead log,
-        # and the server's own log, too.
+        # The kernel refuses writes beyond this size of a file: those of the write-ahead log,
+        # and of the server's own log.
         limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         meanwhile = [deliver(prepared, server, new_id(), f"feat: meanwhile {number}") for number in range(3)]
         headers = {"Authorization": f"Bearer {prepared.key}"}
@@ -239,10 +239,10 @@ def test_settings_bound_connections_and_large_bodies(template: Prepared, tmp_pat
     with serving(prepared.installation) as server, contextlib.ExitStack() as held:
         first = held.enter_context(server.connect())
         first.sendall(head)
-        # It may go on, and takes room as it does.
+        # The sender may continue, and its body takes room.
         assert first.recv(4096).startswith(b"HTTP/1.1 100 ")
         first.sendall(bytes(MAX_BODY - 1))
-        # Nothing is left of this integration's half.
+        # This integration's half has no room left.
         until(lambda: refused_at_once(server, head), "the bytes have arrived")
         for _ in range(9):
             held.enter_context(server.connect())

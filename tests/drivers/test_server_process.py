@@ -57,7 +57,7 @@ class World:
         return self.client.get(f"/v1/posts{query}", headers=headers)
 
     def assert_still_serves(self) -> None:
-        """The next good delivery is processed."""
+        """Check that the next good delivery is processed."""
         answer = self.send(_push(), _new_id())
         assert (answer.status_code, answer.json()["message"]) == (200, PROCESSED)
 
@@ -116,7 +116,7 @@ def _logged(world: World, request_id: str) -> list[dict[str, Any]]:
 @final
 @frozen(kw_only=True)
 class Answer:
-    """An answer as it came over the wire."""
+    """An answer in bytes."""
 
     status: int
     headers: dict[str, str]
@@ -129,7 +129,7 @@ class Answer:
 
 @final
 class Wire:
-    """A connection on which anything can be said."""
+    """A connection for arbitrary bytes."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._socket = socket.create_connection((LOOPBACK, server.port), PATIENCE_S)
@@ -208,7 +208,7 @@ async def test_of_64_copies_at_once_one_is_processed_and_63_are_duplicates(world
     assert rows["runs"] == sorted([world.prepared.on_all, world.prepared.on_push])
 
 
-# Bodies that are large, or cut off.
+# Large and incomplete bodies.
 
 _GOOD: Final = _push()
 
@@ -345,7 +345,7 @@ def test_a_request_without_an_id_is_given_one_of_its_own(world: World) -> None:
 def test_a_request_id_that_is_not_fit_for_a_log_is_replaced(world: World, wire: Wire, hostile: bytes) -> None:
     answer = wire.ask(_head("GET", "/health/live", ("X-Request-Id", hostile)))
     if answer.status == 400:
-        # A control character: no HTTP any more.
+        # A control character makes the request invalid.
         assert b"\x1b" in hostile
         return
     assert uuid.UUID(answer.headers["x-request-id"])
@@ -382,7 +382,7 @@ def test_every_log_line_is_json_with_its_request_and_without_any_secret(world: W
     assert len({line["request_id"] for line in requests}) == len(requests)
 
 
-# What people and programs ask.
+# Requests of browsers and of programs.
 
 
 def test_the_process_reports_its_liveness_readiness_and_version(world: World) -> None:
@@ -400,7 +400,7 @@ def test_the_process_reports_its_liveness_readiness_and_version(world: World) ->
 @final
 @frozen(kw_only=True)
 class Streamed:
-    """One answer of a stream, and when its question was asked."""
+    """An answer of a stream, and the time of its request."""
 
     began: float
     ended: float
@@ -411,7 +411,7 @@ class Streamed:
 @final
 @frozen
 class Stream:
-    """Deliveries that go on whatever the operator does."""
+    """A stream of deliveries that continues during the operator's actions."""
 
     answers: list[Streamed] = field(factory=list[Streamed])
 
@@ -511,7 +511,7 @@ def test_a_flood_of_refusals_is_bounded_and_counted_in_the_next_entry(template: 
         for _ in range(20):
             answer = world.send(_GOOD, _new_id(), X_Hub_Signature_256=f"sha256={'0' * 64}")
             assert _error(answer) == (401, "Invalid webhook signature")
-        # The facts of the first refusal take the place of the other rows of the minute.
+        # The facts of the first refusal use the budget of the minute's other rows.
         assert prepared.installation.count("SELECT count(*) FROM log_entries WHERE status_code = 401") == 1
         assert world.send(_GOOD, "told").json()["message"] == PROCESSED
         assert world.send(_GOOD, "told-already").json()["message"] == PROCESSED

@@ -1,4 +1,4 @@
-"""Real `contentsvc serve` in parts and in several processes: roles, workers, and what happens when one of them dies."""
+"""Real `contentsvc serve` with roles and workers, and the end of one of its processes."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ from contentsvc_http.processes import restart_pause
 
 pytestmark = pytest.mark.slow("starts servers of several processes")
 
-#: A database that is never asked: it is no file, so that several processes may try.
+#: A database that is never used: not a file, so that several processes may serve.
 NOWHERE: Final = f"postgresql+asyncpg://nobody@{LOOPBACK}:1/nothing"
 _SENDERS: Final = 8
 
@@ -48,7 +48,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Generator[Prepared]:
 
 @pytest.fixture(autouse=True)
 def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what a killed process leaves behind where pytest clears up."""
+    """Keep the files of killed processes in a folder that pytest removes."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
@@ -116,7 +116,7 @@ def runs_of(installation: Installation, delivery: str) -> list[str]:
 
 @final
 class Load:
-    """Senders that continue through faults, and remember the acknowledged deliveries."""
+    """Senders that continue after faults, and record the acknowledged deliveries."""
 
     def __init__(self, prepared: Prepared, server: ServerProcess) -> None:
         self._hook = prepared.hook
@@ -134,7 +134,7 @@ class Load:
             await asyncio.gather(*senders, return_exceptions=True)
 
     async def until_acknowledged(self, count: int) -> None:
-        """Wait for so many more than there are."""
+        """Wait for ``count`` more acknowledged deliveries."""
         enough = len(self.acknowledged) + count
         async with asyncio.timeout(PATIENCE_S):
             while len(self.acknowledged) < enough:
@@ -295,7 +295,7 @@ def test_the_pause_before_a_restart_grows_up_to_half_a_minute(times: int, pause_
 def test_when_one_cannot_be_started_again_the_others_answer_and_it_is_tried_later(node: ServerProcess) -> None:
     first, own = pids(node), node.process.pid
     files = resource.prlimit(own, resource.RLIMIT_NOFILE)
-    # Not one file more, as on a system without resources.
+    # No further file can be opened, as on a system without resources.
     resource.prlimit(own, resource.RLIMIT_NOFILE, (0, files[1]))
 
     os.kill(first[1], signal.SIGKILL)
@@ -397,7 +397,7 @@ def test_an_unexpected_schema_is_reported_once_in_one_line(tmp_path: Path, worke
 def test_processes_that_die_at_once_without_a_word_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Read by every interpreter at its start.
+    # Each interpreter reads it at its start.
     tmp_path.joinpath("sitecustomize.py").write_text(
         "import os, sys\nif 'contentsvc_http.worker_process' in sys.orig_argv: os._exit(3)\n", "utf-8"
     )

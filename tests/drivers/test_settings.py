@@ -167,7 +167,7 @@ def test_everything_that_is_wrong_is_found_at_once_and_the_rest_is_read(monkeypa
         "LOG_LEVEL": "loud",
         "DATABASE_URL": "mysql://u:hunter2@h/d",
         "RUN_CONCURRENCY": "many",
-        # Its model is missing, which is not said of the address.
+        # Only the model is missing, not the address.
         "WRITER_URL": "http://127.0.0.1:1/v1",
         "METRICS": "off",
         "METRIX": "off",

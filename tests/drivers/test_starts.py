@@ -1,4 +1,4 @@
-"""What a command imports: imports are nearly all of what a short command costs."""
+"""Imports of commands, which are nearly the whole cost of a short command."""
 
 import re
 import subprocess
@@ -13,9 +13,9 @@ from tests.server_process import COMMAND, PATIENCE_S, Installation
 from contentsvc_cli.main import COMMANDS, GROUPS, main
 
 _IMPORTED: Final = re.compile(r"^import '([\w.]+)' #", re.MULTILINE)
-#: All that `--help` and `--version` may import beside the standard library.
+#: The only imports of `--help` and `--version` beside the standard library.
 _FOR_HELP: Final = {"click", "contentsvc_cli", "contentsvc_cli.__main__", "contentsvc_cli.main"}
-#: What a command that reads a SQLite file may import, by distribution.
+#: The distributions that a command with a SQLite file may import.
 _FOR_DATA: Final = _FOR_HELP | {
     *("attr", "attrs", "msgspec", "typing_extensions", "uuid_utils"),
     *("sqlalchemy", "aiosqlite", "greenlet"),
@@ -30,7 +30,7 @@ _NOT_FOR_DATA: Final = (
     "contentsvc_core.usecases.",
     *("contentsvc_core.content.options", "contentsvc_core.content.style_fields"),
     *("contentsvc_adapters.sql.schema.mailing", "contentsvc_adapters.sql.schema.searching"),
-    # What libraries import without using it for a list.
+    # Imports of libraries that a list does not use.
     *("importlib.metadata", "ssl", "_ssl", "asyncio.sslproto", "ipaddress", "random", "secrets", "hashlib", "hmac"),
 )
 _WORKFLOWS: Final = ("contentsvc_core.workflows", "contentsvc_adapters.sql.schema.work")
@@ -77,7 +77,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 @pytest.fixture(scope="module")
 def always(acme: Installation) -> set[str]:
-    """What the environment itself imports with every interpreter."""
+    """Return the modules that each interpreter of the environment imports."""
     return imported("-c", "pass", installation=acme)
 
 
@@ -121,10 +121,10 @@ def test_each_command_has_one_whole_line_of_help() -> None:
     assert [line[:-1] for line in shown if line.endswith(":") and not line.startswith(" ")] == ["Options", *GROUPS]
 
 
-#: What answers deliveries may import: neither the framework nor what renders pages.
+#: The imports for answering deliveries: neither the framework nor the rendering of pages.
 _FOR_DELIVERIES: Final = (_FOR_DATA - {"contentsvc_cli"}) | {
     *("click", "cryptography", "httptools", "prometheus_client", "structlog", "uvicorn", "uvloop"),
-    # What compiled modules bring.
+    # Imports of compiled modules.
     "cython_runtime",
 }
 _NOT_FOR_DELIVERIES: Final = (

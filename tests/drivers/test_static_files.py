@@ -1,4 +1,4 @@
-"""The files that pages load: their addresses, how long caches keep them, and what travels compressed."""
+"""Files of pages: their addresses, caching and compression."""
 
 import re
 
@@ -31,10 +31,10 @@ async def test_a_stylesheet_names_the_font_by_its_content(world: ApiWorld, style
 @pytest.mark.parametrize("address", ADDRESSES)
 async def test_an_address_that_names_its_content_is_kept_for_a_year(world: ApiWorld, address: str) -> None:
     named = await world.send("GET", address)
-    # Of another version: a page may be older than the node that answers.
+    # Of another version: a page may be older than the answering node.
     others = [await world.send("GET", f"{address}x"), await world.send("GET", address.partition("?")[0])]
 
-    # Where no base URL is set, public pages and their files are for one client's cache alone.
+    # Without a base URL, public pages and their files are only for private caches.
     assert named.headers["Cache-Control"].partition(", ")[2] == "max-age=31536000, immutable"
     assert {each.headers["Cache-Control"].partition(", ")[2] for each in others} == {"max-age=3600"}
     assert {each.content for each in others} == {named.content}
@@ -52,5 +52,5 @@ async def test_a_file_is_compressed_for_clients_that_accept_it(
     assert answer.headers["Vary"] == "Accept-Encoding"
     assert ("Content-Encoding" in answer.headers) is is_compressed
     assert (int(answer.headers["Content-Length"]) < len(font()) / 2) is is_compressed
-    # The client has undone the compression.
+    # The client has decompressed it.
     assert answer.content == font()

@@ -1,4 +1,4 @@
-"""``contentsvc subscriber`` and what ``doctor`` says of mail."""
+"""``contentsvc subscriber``, and the check of mail by ``doctor``."""
 
 import asyncio
 from pathlib import Path

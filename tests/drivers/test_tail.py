@@ -1,4 +1,4 @@
-"""``tail``: each entry of the log once, whatever comes in between."""
+"""``tail``: each entry of the log once, with any concurrent changes."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def entry(number: int, *, at_s: float | None = None, status: LogStatus = LogStat
 
 
 class Log:
-    """A log in memory, and who follows it."""
+    """A log in memory, and its follower."""
 
     def __init__(self, search: LogSearch | None = None, *, page: int = 3) -> None:
         self.stores: MemoryStores = memory_stores(FernetSealer("x" * 32))
@@ -112,7 +112,7 @@ async def test_a_late_entry_is_returned_by_the_next_poll() -> None:
     await log.write(entry(30))
     assert await log.new() == ["30"]
 
-    # A second late, as two that were written at once may be; and 15, as a node's clock may be.
+    # A second late, as concurrent entries may be; and 15 seconds, as the clock of a node may be.
     await log.write(entry(31, at_s=29), entry(32, at_s=15))
     given = [await log.new() for _ in range(25)]
 
@@ -150,7 +150,7 @@ async def test_nothing_is_lost_while_the_store_is_away() -> None:
     async def away(*arguments: Any, **how: Any) -> Any:
         nonlocal calls
         calls += 1
-        # The first question of a look is answered, the second is not.
+        # The first query of a poll succeeds, and the second one fails.
         if calls == 2:
             message = "away"
             raise StoreUnavailable(message)
@@ -201,7 +201,7 @@ def test_the_log_is_followed_until_ctrl_c_ends_it_well(tmp_path: Path, as_json: 
             env=installation.environment,
             stdout=stdout,
             stderr=subprocess.PIPE,
-            # A shell that starts something beside itself has it ignore Ctrl-C.
+            # A background job of a shell ignores Ctrl-C.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  # no threads
         )
     try:

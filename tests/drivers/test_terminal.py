@@ -1,4 +1,4 @@
-"""What the command prints on a real terminal: secrets and ids whole, tables that fit, no escapes of other people's."""
+"""Output on a real terminal: whole secrets and ids, fitting tables, and no foreign escape sequences."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 
 def records(shown: str) -> dict[str, str]:
-    """Read what a command has shown of one record."""
+    """Read the fields of a record from the output of a command."""
     return {name: value.strip() for name, _, value in (line.partition(" ") for line in shown.splitlines())}
 
 
@@ -93,7 +93,7 @@ def test_a_list_fits_the_terminal_and_its_ids_can_be_used(
 
     lines = on_terminal(width, *listed, environment=acme.environment).splitlines()
 
-    # A custom id is whole, on a line of its own.
+    # A custom id is complete, on a line of its own.
     assert not [line for line in lines if len(line) > width and not line.startswith("  customId")]
     assert not {character for line in lines for character in line if not character.isprintable()}
     words = {word for line in lines for word in line.split()}
@@ -138,7 +138,7 @@ def test_a_terminal_gets_no_escape_of_a_tenants_and_a_pipe_the_exact_text(acme: 
 
     screen = on_terminal(80, *command, environment=acme.environment)
 
-    # A record's text is JSON, which escapes some of them by itself.
+    # A record's text is JSON, which escapes some control characters.
     assert (VISIBLE if shown == "post" else r"\u202eon\u2066 \x9b31m end") in screen
     assert {each for each in screen if not each.isprintable()} <= {"\n", "\t"}
     assert HOSTILE[-13:] in CliRunner(env=acme.environment).invoke(main, command).stdout

@@ -1,4 +1,4 @@
-"""Traces as a collector gets them: a real server, real sockets, and the protocol's own types."""
+"""Traces at a collector: a real server, real sockets, and the protocol's own types."""
 
 import contextlib
 import json
@@ -127,7 +127,7 @@ def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
     assert attributes(refused)["contentsvc.outcome"] == "rejected"
     assert attributes(refused)["http.response.status_code"] == 401
 
-    # A trace that is named by a stranger is no parent; one whose signature is right is linked to, and no more.
+    # A foreign trace is never a parent; that of a delivery with a valid signature becomes a link.
     assert [link.trace_id.hex() for link in received.links] == [TRACE]
     assert not refused.links
     assert TRACE not in {
@@ -160,7 +160,7 @@ def test_the_operator_names_the_service(tmp_path: Path, standard: pytest.MonkeyP
     with Collector() as collector:
         standard.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         standard.setenv("OTEL_SERVICE_NAME", "beam")
-        # Nothing is sent before the end: the end sends it.
+        # The exporter sends at the end.
         standard.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
         with serving(prepared.installation) as server:
             assert sent(server, prepared, "d-1") == 200
@@ -226,14 +226,14 @@ def test_traces_that_cannot_be_sent_are_refused_in_one_line(
 
 def test_disabled_features_are_not_imported(tmp_path: Path, standard: pytest.MonkeyPatch) -> None:
     installation = Installation(tmp_path, metrics="off")
-    # Else the server would bring the schema up to date, and import what that takes.
+    # Otherwise the server would upgrade the schema, which needs further imports.
     assert installation.run("migrate").returncode == 0
     imported = modules_of_a_server(installation, expecting=404)
     assert "litestar" in imported
     assert not {name for name in imported if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
-    # Nor what counts, nor what agents need before one has called, nor what the framework would bring along for it.
+    # Neither metrics, nor the modules for agents before their first call.
     assert not {"prometheus_client.metrics", "mcp", "mcp_types", "pydantic"} & imported
-    # Nor what structlog and SQLAlchemy would bring along: tables in colours, and an object mapper.
+    # Neither the console parts of structlog, nor SQLAlchemy's object mapper.
     assert not {"rich.console", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"} & imported
 
     with Collector() as collector:

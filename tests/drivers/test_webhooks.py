@@ -95,7 +95,7 @@ async def call(
 
 
 async def logged(world: World) -> list[tuple[int | None, str | None]]:
-    """Return status and error of each log entry, the newest first."""
+    """Return status and error of each log entry, newest first."""
     return [
         (entry.status_code, entry.error_message) for entry in await world.stores.journal.entries(world.organization.id)
     ]
@@ -106,7 +106,7 @@ async def no_app(_scope: Any, _receive: Any, _send: Any) -> None:
 
 
 class Watched:
-    """An ``Offload`` that notes which thread has done what."""
+    """An ``Offload`` that records the thread of each call."""
 
     def __init__(self) -> None:
         self.threads: list[int] = []
@@ -232,7 +232,7 @@ async def test_the_largest_body_is_received_in_many_parts(app: Webhooks, world: 
     parts = [a_part(delivery.body[a:b], more=b < MAX_BODY) for a, b in pairwise(cuts)]
 
     assert (await call(app, delivery, *parts, announced=MAX_BODY)).status == 200
-    # One byte more, announced or not.
+    # One byte more, with and without a Content-Length.
     too_much = [*parts[:-1], a_part(parts[-1]["body"], more=True), a_part(b" ")]
     for announced, asked in ((MAX_BODY + 1, 0), (None, len(too_much))):
         answer = await call(app, delivery, *too_much, announced=announced)
@@ -304,7 +304,7 @@ async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_it
     assert (silent.status, silent.body) == (slow.status, slow.body)
     for owner, size in (("one", 1000), ("two", 1000), ("one", 2 * LARGE_BODY), ("two", 2 * LARGE_BODY)):
         budget.reserve(owner=owner).grow(size)
-    # A sender that left reads no answer, and leaves no entry.
+    # A sender that has disconnected gets no answer and no log entry.
     assert await logged(world) == [(408, "The body did not arrive in time")] * 2
 
 
@@ -439,6 +439,6 @@ async def test_from_the_socket_to_the_queue_a_delivery_takes_nine_frames_at_most
 
     assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")
     assert len(asyncio.all_tasks()) == before
-    # The queue itself takes two more.
+    # The queue accepts two more.
     assert depths[0] - len(inspect.stack(context=0)) <= 9 - 2
     protocol.connection_lost(None)

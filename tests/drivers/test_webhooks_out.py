@@ -1,6 +1,6 @@
-"""A real server that tells a real receiver, which verifies with the reference implementation's package.
+"""A real server sends webhooks to a real receiver, which verifies with the reference implementation's package.
 
-Both go by a clock that is stepped: what waits for minutes is waited for a moment.
+Both use a clock that the test advances, so that waits of minutes end at once.
 """
 
 import json
@@ -26,7 +26,7 @@ _MINUTE_S = 60.0
 
 @frozen(kw_only=True)
 class Came:
-    """A request as it came, and what the package made of it with each secret that the receiver knew."""
+    """A received request, and the package's result for each secret of the receiver."""
 
     path: str
     headers: Mapping[str, str]
@@ -35,13 +35,13 @@ class Came:
 
 
 class Receiver:
-    """Serves until it is left; answers with the next of ``statuses``, and then with 204."""
+    """Serves until its context ends; answers with ``statuses`` in turn, and then with 204."""
 
     def __init__(self) -> None:
         self.statuses: list[int] = []
         self.secrets: list[str] = []
         self.came: list[Came] = []
-        #: While it is set, requests are kept waiting.
+        #: While it is set, requests wait.
         self.hold = threading.Event()
         self.released = threading.Event()
         receiver = self
@@ -100,7 +100,7 @@ class Scene:
     server: ServerProcess
     receiver: Receiver
     clock: SteppedClock
-    #: By how much both sides' clocks are ahead of the machine's, in seconds.
+    #: The offset of both sides' clocks from the machine's clock, in seconds.
     ahead: list[float] = field(factory=lambda: [0.0])
 
     def step(self, seconds: float) -> None:
@@ -132,7 +132,7 @@ class Scene:
         return self.api("GET", f"/v1/webhook-logs/{entry['id']}")["explanation"]["reason"]
 
     def until_logged(self, endpoint_id: str, status: str, number: int = 1) -> dict[str, Any]:
-        """Wait for entries that have ended so; return the newest."""
+        """Wait for entries with an end; return the newest."""
 
         def found() -> list[dict[str, Any]]:
             return [entry for entry in self.log(endpoint_id) if entry["status"] == status]
@@ -156,7 +156,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
             return super().now(tz) + timedelta(seconds=ahead[0])
 
     with pytest.MonkeyPatch.context() as patch, Receiver() as receiver:
-        # The receiver's clock, too: it refuses what seems to be more than five minutes old or early.
+        # Also the receiver's clock: the receiver refuses messages that seem more than five minutes old or early.
         patch.setattr(standardwebhooks.webhooks, "datetime", Stepped)
         prepared = prepare(folder, outgoing_hosts=f"127.0.0.1:{receiver.port}")
         key = prepared.installation.command("key", "issue", "--organization", "acme")["key"]
@@ -231,7 +231,7 @@ def test_nothing_is_sent_to_an_internal_address(scene: Scene) -> None:
     assert scene.reason(entry).startswith(
         "nothing was sent: there is no public host 'canary.localhost'; attempt 1 of 8"
     )
-    # A redirect there is an answer, and no more.
+    # A redirect to it counts as an answer, and is not followed.
     elsewhere, _ = scene.endpoint()
     scene.receiver.statuses.append(302)
     scene.test(elsewhere)

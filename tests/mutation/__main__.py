@@ -14,7 +14,7 @@ from tests.mutation.rooms import AT_IMPORT, ROOMS, TESTS, explained, room_of
 from tests.mutation.trials import Campaign, End, Trial
 from tests.progress import progress
 
-#: In percent: of all mutants, those apart that are explained.
+#: The goal in percent of all mutants without the explained ones.
 GOAL: Final = 90.0
 _WHOLE: Final = 100.0
 _SHOWN: Final = 20
@@ -30,7 +30,7 @@ _ALIVE: Final = frozenset({End.SURVIVED, End.UNREACHED})
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="How many at once.")
 @click.argument("tests", nargs=-1)
 def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple[str, ...]) -> None:
-    """Run the tests against small faults in the core, one at a time: a test must fail for each.
+    """Run the tests with small faults in the core, one at a time: a test must fail for each.
 
     TESTS are files and folders of tests; by default the core's and the use cases'. Exit code 0: 90 % of the faults are
     noticed, and every one in the signature, the claim and the limiter.
@@ -40,7 +40,7 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
     every = [mutant for module in modules() for mutant in mutants_of(module) if _is_tried(mutant)]
     chosen = [mutant for mutant in every if not only or mutant.name.startswith(only)]
     if 0 < count < len(chosen):
-        # In the order of the code all the same.
+        # Still in the order of the code.
         places = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # reproducible from the seed
         chosen = [chosen[place] for place in places]
     began = monotonic()
@@ -67,7 +67,7 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
 
 
 def _is_tried(mutant: Mutant) -> bool:
-    # What a module does when it is imported is tried in the rooms alone: elsewhere it is words and patterns.
+    # Faults of the import are only tried in the rooms: elsewhere, imports define words and patterns.
     return mutant.function is not None or room_of(mutant.module) is not None
 
 
@@ -95,7 +95,7 @@ def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[T
         if called := [mutant for mutant in mutants if not _is_imported(mutant)]:
             campaign = Campaign(called, told, jobs=jobs)
             trials.collect(tests, campaign)
-            # Whatever a plug-in raises, pytest tells and keeps to itself.
+            # pytest reports exceptions of plug-ins, but does not raise them.
             if len(campaign.trials) < len(called):
                 raise click.ClickException(campaign.trouble or "not every mutant was tried")
     return found
@@ -131,7 +131,7 @@ def _score(found: Sequence[Trial], known: Collection[str]) -> float | None:
 
 
 def _percent(score: float | None) -> str:
-    # Never rounded up: 100.0 % is all of them.
+    # Never rounded up: 100.0 % means all of them.
     return "–" if score is None else f"{int(score * 10) / 10:.1f} %"
 
 

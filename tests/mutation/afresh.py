@@ -1,7 +1,7 @@
-"""Trying what a module does when it is imported: its constants, its fields, what its parameters are by default.
+"""Trials of faults in the import of a module: its constants, fields, and defaults of parameters.
 
-No function can be replaced there. A process is forked that has imported what others have written, and nothing of ours;
-in it the module is imported with the fault in it.
+There, no function can be replaced. A process with only foreign modules is forked;
+it imports the module with the fault.
 """
 
 import importlib
@@ -18,24 +18,24 @@ import pytest
 from tests.mutation import trials
 from tests.mutation.mutants import Mutant
 
-#: What the tests of the rooms import in the end: once, and not for each mutant. None of it has to be there.
+#: Foreign modules of the rooms' tests, which are imported once, and not for each mutant. Each is optional.
 _OTHERS: Final = (
     *("hypothesis.strategies", "pytest_asyncio.plugin", "attrs", "cattrs", "msgspec", "click.testing", "httpx"),
     *("sqlalchemy.ext.asyncio", "cryptography.fernet", "uuid_utils", "comrak", "nh3", "psycopg", "rich.progress"),
     *("litestar", "uvicorn", "alembic.command", "structlog", "asyncpg"),
 )
-#: In seconds of the processor's time, for all tests of a room.
+#: The limit of all tests of a room, in seconds of processor time.
 _LIMIT_S: Final = 60.0
 
 
 def tried_afresh(mutant: Mutant, tests: Sequence[str]) -> trials.End:
-    """Import the module with the fault in it, and run tests until one fails."""
+    """Import the module with the fault, and run tests until one fails."""
 
     def run() -> None:
         trials.limit(_LIMIT_S)
         sys.meta_path.insert(0, _Finder(mutant))
         status = trials.collect(tests, _Judge())
-        # Not even collected: what cannot be imported is noticed by every test.
+        # Not even collected: every test fails if the module cannot be imported.
         assert status == pytest.ExitCode.OK
 
     _, status = os.waitpid(trials.forked(run), 0)
@@ -51,14 +51,14 @@ def import_others() -> None:
 
 @final
 class _Judge:
-    """A plug-in of pytest's: the first failure is enough."""
+    """A plug-in of pytest that stops at the first failure."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
         trials.quiet()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        # A property is tried with a hundred examples: examples of one's own are faster.
+        # A property has a hundred examples: tests with examples of their own are faster.
         items.sort(key=lambda item: hasattr(getattr(item, "function", None), "hypothesis"))
 
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
@@ -68,7 +68,7 @@ class _Judge:
 
 @final
 class _Finder(MetaPathFinder):
-    """Finds one module with a fault in it, and no other."""
+    """Finds only the module with the fault."""
 
     def __init__(self, mutant: Mutant) -> None:
         self._mutant = mutant
@@ -85,7 +85,7 @@ class _Finder(MetaPathFinder):
 
 @final
 class _Loader(SourceFileLoader):
-    """Gives the code with the fault in it."""
+    """Loads the code with the fault."""
 
     def __init__(self, fullname: str, mutant: Mutant) -> None:
         super().__init__(fullname, str(mutant.path))

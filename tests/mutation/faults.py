@@ -40,7 +40,7 @@ class Place:
         return before
 
     def put_back(self, before: Any) -> None:
-        """Bring back what :meth:`put` has replaced."""
+        """Restore the value that :meth:`put` has replaced."""
         setattr(self.owner, self.field, before)
 
 
@@ -48,7 +48,7 @@ Node = TypeVar("Node", bound=ast.AST)
 #: A replacement, and its description.
 Changes = Iterator[tuple[ast.AST, str]]
 
-#: An edge is moved by one, a question is turned round.
+#: Comparisons with a limit moved by one, and negated ones.
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -222,5 +222,5 @@ def _told(old: ast.AST, new: ast.AST) -> tuple[ast.AST, str]:
 
 
 def _instead(new: ast.AST) -> tuple[ast.AST, str]:
-    # The line itself is shown already.
+    # The line itself is already shown.
     return new, f"→ {ast.unparse(new)}"

@@ -1,6 +1,6 @@
-"""Mutants: a module of the core with one small fault in it.
+"""Mutants: a module of the core with one small fault.
 
-Nothing of the core is imported here: a module is read, its tree is changed in one place, and that is compiled.
+The core is not imported here: a module is read, its tree is changed in one place, and the tree is compiled.
 """
 
 import ast
@@ -27,14 +27,14 @@ class Mutant:
 
     #: Within the core, dotted: ``access.window``.
     module: str
-    #: The outermost function or method that it is in, by its qualified name and its first line; ``None``: it is in what
-    #: the module does when it is imported.
+    #: Its outermost function or method, by its qualified name and its first line; ``None``: it is in code that
+    #: runs at the import of the module.
     function: tuple[str, int] | None
-    #: One of these is reached by every test that can notice it.
+    #: Every test that can fail for it reaches one of these lines.
     lines: range
-    #: Stable as long as the line and its function's name do not change, wherever it is in the file.
+    #: Stable as long as the line and its function's name do not change, at any place of the file.
     name: str
-    #: The module's, which all of its mutants share.
+    #: The tree of the module, which all its mutants share.
     tree: ast.Module = field(repr=False, eq=False)
     place: Place = field(repr=False, eq=False)
     #: The replacement.
@@ -87,7 +87,7 @@ def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
                     module=module,
                     function=spot.function,
                     lines=spot.lines,
-                    # The same fault on the same line, or on one that reads the same.
+                    # The same fault on the same line, or on an equal one.
                     name=name if names[name] == 1 else f"{name} ({names[name]})",
                     tree=tree,
                     place=spot.place,
@@ -117,7 +117,7 @@ class _Around:
 
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
-#: They say nothing that runs, or nothing about what the module does.
+#: Statements without effect, or without influence on the behaviour.
 _SILENT: Final = (ast.Import, ast.ImportFrom, ast.Assert, ast.Global, ast.Nonlocal)
 _HEADED: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 
@@ -148,7 +148,7 @@ def _defined(node: _Definition, around: _Around) -> Iterator[_Spot]:
         # As the compiler counts: from the first decorator.
         first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
         inner = _Around(names=names, function=(".".join(names), first))
-        # What a parameter is when it is not given is said when the function is defined.
+        # Defaults of parameters are evaluated when the function is defined.
         for name in ("defaults", "kw_defaults"):
             for place in Place.all_of(node.args, name):
                 yield from _at(place, around)
@@ -164,13 +164,13 @@ def _at(place: Place, around: _Around) -> Iterator[_Spot]:
         yield from _inside(_Only(node), around)
         return
     lines = around.lines
-    # A statement's own lines; of one that has others in it, those of the part in its head.
+    # The lines of a statement; of a compound statement, those of its head.
     if (isinstance(node, ast.stmt) and not isinstance(node, _HEADED)) or not len(lines):
         lines = _lines_of(node) or lines
     inner = _Around(names=around.names, function=around.function, lines=lines)
     if len(lines):
         yield _Spot(place=place, function=around.function, lines=lines, line=getattr(node, "lineno", lines[0]))
-    # Whatever is in the head or the body of such a statement has lines of its own.
+    # Parts in the head or the body of such a statement have lines of their own.
     yield from _inside(
         node, _Around(names=inner.names, function=inner.function) if isinstance(node, _HEADED) else inner
     )
@@ -182,7 +182,7 @@ def _lines_of(node: ast.AST) -> range | None:
 
 
 class _Only(ast.AST):
-    """Something that has this one node in it."""
+    """A parent of one node."""
 
     _fields = ("node",)
 

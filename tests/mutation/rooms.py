@@ -7,7 +7,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-#: The tests that are run: pure ones, and those over the memory stores.
+#: The tests: pure ones, and those over the memory stores.
 TESTS: Final = ("tests/core", "tests/usecases")
 _EXPLAINED: Final = Path(__file__).with_name("explained.toml")
 
@@ -15,11 +15,11 @@ _EXPLAINED: Final = Path(__file__).with_name("explained.toml")
 @final
 @frozen(kw_only=True)
 class Room:
-    """Modules of which no mutant may survive, unless it is explained."""
+    """Modules in which no unexplained mutant may survive."""
 
     name: str
     modules: tuple[str, ...]
-    #: The tests that are run for what its modules do when they are imported, the fastest first.
+    #: The tests for faults of its modules' imports, the fastest first.
     tests: tuple[str, ...]
 
 

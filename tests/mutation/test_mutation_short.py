@@ -1,4 +1,4 @@
-"""Mutants have their faults, and both results of a trial are possible. All mutants: ``make mutate``."""
+"""Mutants have their faults, and trials have both results. All mutants: ``make mutate``."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ def changes_of(source: str) -> list[str]:
         ("return [a for a in b if c(a)]", ["→ return None", "without if c(a)"]),
         ("while True: break", ["True → False", "→ continue"]),
         ("return max(a.strip())", ["→ return None", "max(a.strip()) → min(a.strip())", "a.strip() → a"]),
-        # What says nothing, or is for the type checker alone.
+        # Statements without effect, or only for the type checker.
         ("assert a, 'b'", []),
         ("'a docstring'", []),
         ("x: int", []),

@@ -1,7 +1,7 @@
-"""Trying mutants: each in a process of its own, forked from one that has imported the core and its tests.
+"""Trials of mutants: each in a process of its own, forked from one with the core and its tests.
 
-The functions of the core are known by name in many modules, in tables and in the methods that attrs makes. So a mutant
-is not put into a module: the code of the function itself is replaced, wherever it is held.
+Many modules, tables and methods of attrs refer to the functions of the core. So a mutant
+does not replace a module: it replaces the code object of the function.
 """
 
 import ctypes
@@ -30,15 +30,15 @@ OPTIONS: Final = (
 )
 _SURVIVED: Final = 0
 _KILLED: Final = 3
-#: A test may take so many times as long as it did while it was watched, and so many seconds of the processor more.
+#: The limit of a test: a multiple of its watched time, plus seconds of processor time.
 _LONGER: Final = 3
 _MORE_S: Final = 2.0
 #: Wall-clock seconds: for a mutant that waits without end.
 _WAITING_S: Final = 60.0
-#: In seconds, as long as they took while they were watched: the fastest that reach a mutant, and no more of them.
+#: The watched time, in seconds, of the tests that are tried for a mutant: the fastest ones that reach it.
 _ENOUGH_S: Final = 30.0
 _MEMORY: Final = 4 * 1024**3
-#: How a test ends that is not done, or is known to fail.
+#: The ends of skipped and expected failures.
 NO_FAILURES: Final = (pytest.skip.Exception, pytest.xfail.Exception)
 
 #: A function: its file, its name, its first line.
@@ -46,7 +46,7 @@ _Key = tuple[str, str, int]
 
 
 class End(Enum):
-    """What became of a mutant."""
+    """The result of a mutant."""
 
     KILLED = "killed"
     TIMED_OUT = "timed out"
@@ -58,7 +58,7 @@ class End(Enum):
 @final
 @frozen(kw_only=True)
 class Trial:
-    """A mutant, and what became of it."""
+    """A mutant and its result."""
 
     mutant: Mutant
     end: End
@@ -66,11 +66,11 @@ class Trial:
 
 @final
 class Campaign:
-    """A plug-in of pytest's, that runs the collected tests as often as there are mutants."""
+    """A plug-in of pytest that runs the collected tests for each mutant."""
 
     def __init__(self, mutants: Sequence[Mutant], told: Callable[[Trial], None], *, jobs: int = 1) -> None:
         self.trials: list[Trial] = []
-        #: Why not all of them could be tried.
+        #: Why some mutants could not be tried.
         self.trouble: str | None = None
         self._mutants = mutants
         self._told = told
@@ -83,7 +83,7 @@ class Campaign:
         quiet()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Watch what every test reaches; then try every mutant."""
+        """Record the lines that each test reaches; then try each mutant."""
         try:
             self._try_all(session)
         except TestsFail as exc:
@@ -91,7 +91,7 @@ class Campaign:
         return True
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Judge a test as soon as it fails, in any way."""
+        """Record a failure of a test as soon as it happens."""
         if self._judge is not None and call.excinfo is not None and not call.excinfo.errisinstance(NO_FAILURES):
             self._judge(item.nodeid)
 
@@ -154,7 +154,7 @@ class Campaign:
     def _forked(
         self, mutant: Mutant, chosen: Sequence[tuple[pytest.Item, float]], held: Mapping[_Key, list[FunctionType]]
     ) -> int:
-        # Here and not in the process that tries it: what fails there has noticed the fault.
+        # Here, and not in the process of the trial, where each failure counts as a kill.
         code, functions = _placed(mutant, held)
 
         def run() -> None:
@@ -186,7 +186,7 @@ def quiet() -> None:
 
 
 def forked(run: Callable[[], None]) -> int:
-    """Run something in a process of its own, which says nothing; an exception in it is a kill."""
+    """Run a function in a silent process of its own; an exception counts as a kill."""
     process = os.fork()
     if process:
         return process
@@ -237,7 +237,7 @@ def die(_test: str = "") -> NoReturn:
 
 
 def _die_with_the_parent() -> None:
-    # Linux tells a process of its parent's death if it is asked to: no mutant runs on when a campaign is killed.
+    # Linux signals the parent's death on request, so no mutant continues after a killed campaign.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 

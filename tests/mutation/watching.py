@@ -1,4 +1,4 @@
-"""What every test reaches: watched once, without any fault, and remembered until something that it may run changes."""
+"""The lines that each test reaches: recorded once without a fault, and cached until the code changes."""
 
 import functools
 import gc
@@ -23,23 +23,23 @@ _REMEMBERED: Final = ROOT / "build" / "reached.pickle"
 @final
 @frozen(kw_only=True)
 class Watched:
-    """What a test did while it was watched."""
+    """The recorded run of a test."""
 
-    #: Of the processor's time.
+    #: Its processor time.
     seconds: float
-    #: The lines of each file of the core that it has reached, by the file's path within the project.
+    #: The reached lines of each file of the core, by the file's path within the project.
     reached: Mapping[str, frozenset[int]] = field(repr=False)
 
 
 class TestsFail(Exception):
-    """A test fails without any fault, or there is nowhere to put one: nothing can be tried."""
+    """A test fails without a fault, or there is no place for one: there can be no trials."""
 
     # Nor is it one of pytest's.
     __test__ = False
 
 
 def watch(items: Sequence[pytest.Item], run_apart: Callable[[Callable[[], None]], None]) -> list[Watched]:
-    """Return the lines that every test reaches.
+    """Return the lines that each test reaches.
 
     Args:
         items: The tests.
@@ -57,7 +57,7 @@ def watch(items: Sequence[pytest.Item], run_apart: Callable[[Callable[[], None]]
     def run() -> None:
         for item, following in with_following(left):
             known[item.nodeid] = (digests[item.path], _watched(item, following))
-        # At once: another campaign may read it meanwhile.
+        # Replaced at once: another campaign may read it meanwhile.
         written = _REMEMBERED.with_suffix(f".{os.getpid()}")
         written.write_bytes(pickle.dumps(known))
         written.replace(_REMEMBERED)

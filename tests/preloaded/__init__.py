@@ -29,7 +29,7 @@ _ONE: Final = threading.Lock()
 
 @final
 class Forked:
-    """A process that another one has forked: what tests do with a :class:`subprocess.Popen`."""
+    """A forked process with the methods of :class:`subprocess.Popen` that tests use."""
 
     def __init__(self, pid: int, control: socket.socket) -> None:
         self.pid: Final = pid
@@ -41,20 +41,20 @@ class Forked:
         return self._within(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; :class:`subprocess.TimeoutExpired` when it does not come."""
+        """Wait for its end; raise :class:`subprocess.TimeoutExpired` after the timeout."""
         code = self._within(timeout)
         if code is None:
             raise subprocess.TimeoutExpired([str(self.pid)], timeout or 0)
         return code
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send a signal to the process, unless it has ended."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Send it SIGKILL, unless it has ended."""
+        """Send SIGKILL to the process, unless it has ended."""
         self.send_signal(signal.SIGKILL)
 
     def _within(self, timeout: float | None) -> int | None:
@@ -84,13 +84,13 @@ def start(
     """Start the command in a group of its own, as :class:`subprocess.Popen` does.
 
     Args:
-        arguments: The command's, without its name.
-        program: A module that is run in the command's place, as by ``python -m``.
-        environment: The process's, whole.
-        stdout: Where its standard output goes.
-        stderr: Where its errors go.
-        stdin: Its standard input; without one, it has nothing to read.
-        folder: Its working directory; this process's own unless it is named.
+        arguments: The arguments of the command, without its name.
+        program: A module that replaces the command, as by ``python -m``.
+        environment: The whole environment.
+        stdout: The file of its standard output.
+        stderr: The file of its standard error.
+        stdin: The file of its standard input; by default, the input is empty.
+        folder: Its working directory; by default that of this process.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     order = {
@@ -126,7 +126,7 @@ def run(
 
 @functools.cache
 def _origin() -> socket.socket:
-    """Start the process that forks others, for as long as this process is there."""
+    """Start the forking process, which ends with this process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(

@@ -27,7 +27,7 @@ from contentsvc_adapters import sql
 from contentsvc_cli import main
 
 _LONGEST: Final = 1024 * 1024
-#: Imported late by the commands, when it is needed.
+#: Modules that commands import on demand.
 _ON_DEMAND: Final = (
     *("contentsvc_http.server", "contentsvc_http.instrumentation", "contentsvc_http.metrics", "contentsvc_http.scrape"),
     *("contentsvc_adapters.sql.dialects.postgresql", "contentsvc_adapters.engine.dbos", "contentsvc_core.events.wire"),
@@ -48,7 +48,7 @@ class _Order:
 
 
 def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
-    """Fork for each order; come back in the processes that were forked, each with its own."""
+    """Fork a process for each order; return in the forked processes, each with its order."""
     woken, waking = socket.socketpair()
     for end in (woken, waking):
         end.setblocking(False)
@@ -87,7 +87,7 @@ def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
 
 
 def _woken(_number: int, _frame: object) -> None:
-    """Do nothing: that there is a handler has the loop woken."""
+    """Do nothing: the handler only wakes the loop."""
 
 
 def _tell_of_ends(controls: dict[int, socket.socket]) -> None:
@@ -113,7 +113,7 @@ def _become(order: _Order, files: list[int]) -> None:
     os.environ.clear()
     os.environ.update(order.environment)
     time.tzset()
-    # Where temporary files go was looked up by the other one.
+    # The parent has cached the folder of temporary files.
     tempfile.tempdir = None
     sys.argv = ["contentsvc", *order.arguments]
 
@@ -121,14 +121,14 @@ def _become(order: _Order, files: list[int]) -> None:
 if __name__ == "__main__":
     for module in (*(f"contentsvc_cli.{command.module}" for command in main.COMMANDS.values()), *_ON_DEMAND):
         importlib.import_module(module)
-    # Asked for, each name of these packages imports its module.
+    # Reading each name of these packages imports its module.
     for package in (contentsvc_core, contentsvc_core.ports):
         for name in package.__all__:
             getattr(package, name)
     for found in pkgutil.walk_packages(sql.__path__, "contentsvc_adapters.sql."):
         if ".migrations." not in found.name:
             importlib.import_module(found.name)
-    # A fork has one thread: what the others held would be held for ever.
+    # A forked process has one thread: locks of other threads would never be released.
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()

@@ -99,7 +99,7 @@ async def only_the_request(world: World) -> None:
 
 @final
 class Between:
-    """A store; when one of its methods is called, something else happens first, ``times`` times."""
+    """A store that performs another action before the first ``times`` calls of a method."""
 
     def __init__(self, store: object, method: str, happens: Callable[[], Awaitable[object]], *, times: int = 1) -> None:
         self._store = store

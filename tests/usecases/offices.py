@@ -1,4 +1,4 @@
-"""What connects repositories of a world, and a code host for it."""
+"""The use cases that connect repositories, over a world and a code host."""
 
 from datetime import timedelta
 from typing import final
@@ -18,14 +18,14 @@ from contentsvc_core.usecases.reconcile import MissedEnd, Reconciled, Reconciler
 from contentsvc_core.usecases.rotate import Rotated, Rotator
 
 BASE_URL = "https://contentsvc.example"
-#: At the code host; the world's own integration is another one's.
+#: The id of the repository at the code host; the world's own integration has another repository.
 NAME, NUMBER = "acme/lighthouse", 4242
 
 
 @final
 @frozen(kw_only=True)
 class Office:
-    """What connects repositories of a world, and the code host."""
+    """The use cases that connect repositories, and their code host."""
 
     world: World
     server: CodeHostServer
@@ -71,7 +71,7 @@ class Office:
         return {each.attempt.delivery_id: each.end for each in done.missed}
 
     async def calls(self) -> list[LogEntry]:
-        """Return the log entries of our calls, oldest first."""
+        """Return the log entries of calls to the code host, oldest first."""
         entries = await self.world.stores.journal.entries(self.world.organization.id)
         return [entry for entry in reversed(entries) if entry.direction is Direction.OUTGOING]
 

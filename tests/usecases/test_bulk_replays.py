@@ -1,4 +1,4 @@
-"""Bulk replays: batches of a filter, each entry once for a request, with the refused ones named."""
+"""Bulk replays: batches of a filter, each entry once for a request, and the reasons of refused entries."""
 
 from datetime import timedelta
 from typing import Any

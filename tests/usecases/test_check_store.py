@@ -21,7 +21,7 @@ _MOMENT: Final = timedelta(milliseconds=1)
 
 
 class Sound:
-    """A store that keeps all guarantees, unless settlements are changed on their way."""
+    """A store that keeps all guarantees, unless a subclass changes settlements."""
 
     def __init__(self, world: World, change: _Change = lambda settling: settling) -> None:
         self.world, self.changed = world, change
@@ -53,7 +53,7 @@ class Sound:
 
 
 class Answering(Sound):
-    """Answers as decided, whatever it wrote."""
+    """Always answers ``AS_DECIDED``."""
 
     async def settle(self, settlement: Settlement) -> Settled:
         await self.store.settle(settlement)
@@ -141,7 +141,7 @@ class FindingOneHook(Sound):
 
 
 class RefusingRepetitions(Sound):
-    """Answers to a repeated settlement that it is a duplicate of itself."""
+    """Answers that a repeated settlement is a duplicate of itself."""
 
     again: Settled = Settled.ALREADY_CLAIMED
 
@@ -186,7 +186,7 @@ class Racing(Sound):
 
 
 class RacingRows(Racing):
-    """Answers as it should, and writes the rows of duplicates."""
+    """Answers correctly, but writes the rows of duplicates."""
 
     async def raced(self, settlement: Settlement) -> Settled:
         settled = await self.store.settle(settlement)
@@ -196,7 +196,7 @@ class RacingRows(Racing):
 
 
 class RacingRepetitions(Racing):
-    """Answers to a repeated settlement that it is a duplicate of itself."""
+    """Answers that a repeated settlement is a duplicate of itself."""
 
     async def raced(self, settlement: Settlement) -> Settled:
         if settlement.id in await self.log():

@@ -1,4 +1,4 @@
-"""Connecting, disconnecting, rotating and reconciling, against a real HTTP server that answers as code hosts do."""
+"""Connecting, disconnecting, rotating and reconciling, with a real HTTP server that answers as code hosts do."""
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
@@ -69,7 +69,7 @@ CREATION = Fault(method="POST", path="/hooks$")
         (TOKEN, evolve(CREATION, status=422), RefusalKind.HOST_REFUSED, 422),
         (TOKEN, evolve(CREATION, status=429), RefusalKind.HOST_BUSY, 429),
         (TOKEN, evolve(CREATION, status=500), RefusalKind.HOST_UNREACHABLE, 500),
-        # It was created all the same.
+        # The hook was created in spite of the fault.
         (TOKEN, evolve(CREATION, status=502, after=True), RefusalKind.HOST_UNREACHABLE, 502),
         (TOKEN, evolve(CREATION, status=201, after=True, body=b"<html>"), RefusalKind.HOST_UNREACHABLE, 201),
     ],
@@ -85,7 +85,7 @@ async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
     assert await office.is_left_alone()
     (entry,) = await office.calls()
     assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, status, refused.message())
-    # Nothing is in the way of another try.
+    # Another try succeeds.
     office.server.fault = None
     await office.connected()
 
@@ -99,7 +99,7 @@ async def test_a_connected_repository_gets_no_second_hook(office: Office) -> Non
 
 
 class ForgetfulHooks:
-    """Loses the connection when it is to note what a hook is called."""
+    """Loses the connection when the name of a hook is stored."""
 
     def __init__(self, hooks: Hooks) -> None:
         self.rotate_secret = hooks.rotate_secret
@@ -111,7 +111,7 @@ class ForgetfulHooks:
 
 
 class FailingJournal:
-    """A journal of which one method is away."""
+    """A journal with one unavailable method."""
 
     def __init__(self, journal: Journal, away: str) -> None:
         self.append = journal.append
@@ -211,7 +211,7 @@ def asked_for(office: Office) -> list[str]:
 async def test_missed_deliveries_are_requested_and_answered_ones_are_not(office: Office) -> None:
     created = await office.connected()
     assert await office.receive(created, created.secret, "d-answered") == 200
-    # It came and was refused: it is missing still.
+    # The delivery arrived and was refused, so it still counts as missing.
     assert await office.receive(created, "wrong", "d-refused") == 401
     await failed(office, created, "d-lost", "d-answered", "d-refused", "d-later")
     office.server.note(office.server.hook, "d-later", at=office.world.clock.now())

@@ -22,7 +22,7 @@ from contentsvc_core.workflows.removals import Removed
 
 @final
 class Wrapped:
-    """A code host that does something of its own around some calls."""
+    """A code host that performs another action around some calls."""
 
     def __init__(self, host: RestCodeHost) -> None:
         self.host = host
@@ -36,7 +36,7 @@ class Wrapped:
         #: Raised when a hook has been created, and when one is looked for.
         self.created: Exception | None = None
         self.finding: Exception | None = None
-        #: The first change of a secret waits in between.
+        #: Whether the first change of a secret waits for a concurrent one.
         self.reached, self.go_on = asyncio.Event(), asyncio.Event()
         self.go_on.set()
 
@@ -115,7 +115,7 @@ async def test_an_integration_deleted_during_its_connection_is_reported_and_leav
     note_hook = hooks.note_hook
 
     async def deleted_before(organization_id: str, integration_id: str, hook_id: str) -> bool:
-        # By a process that looked at the code host before the hook existed.
+        # By a process that read the hooks of the code host before this hook existed.
         assert await directory.remove_integration(organization_id, integration_id) is not None
         return await note_hook(organization_id, integration_id, hook_id)
 
@@ -209,7 +209,7 @@ async def test_calls_of_the_code_host_end_in_time_and_possible_leftovers_are_nam
 
     refused = await office.connect()
 
-    # One call alone may take 15 s.
+    # A single call may take 15 s.
     assert time.monotonic() - began < 10
     assert isinstance(refused, Refusal)
     assert refused.kind is RefusalKind.HOST_UNREACHABLE

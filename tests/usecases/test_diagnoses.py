@@ -31,7 +31,7 @@ async def test_a_refusal_is_explained_with_similar_ones(world: World) -> None:
     world.clock.advance(SIMILAR_WITHIN)
     newest, *_ = await forged(world, 3)
     (entry, *_) = await world.stores.journal.entries(world.organization.id)
-    # More recent ones for other reasons than are read, and one of another integration.
+    # More recent entries with other reasons than the query reads, and an entry of another integration.
     other = evolve(entry, title="Invalid webhook payload", error_message="x", reason=None, created_at=world.clock.now())
     for number in range(MOST_SIMILAR):
         await world.stores.journal.append(evolve(other, id=f"log_{number}"))
@@ -68,6 +68,6 @@ async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(w
     assert await diagnoses(world).known(None) is None
     found = await diagnoses(world).health(integration)
     assert found.summary == "3 of the last 3 deliveries were refused: signature"
-    # It is removed meanwhile.
+    # The integration is removed concurrently.
     await world.stores.directory.remove_integration(world.organization.id, integration.id)
     assert await diagnoses(world).known(integration) == Known(is_enabled=True, has_token=False)

@@ -1,4 +1,4 @@
-"""Sending what waits in the outbox, and sending it again."""
+"""Sending the messages of the outbox, and sending them again."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -144,7 +144,7 @@ async def test_a_failed_message_is_retried_with_the_same_id_and_body(office: Off
         "tried again at 2026-01-01T00:00:05."
     )
     assert (await office.standing()).failures == 1
-    # Not before its time.
+    # Not before it is due.
     office.world.clock.advance(timedelta(seconds=4))
     assert await office.turn() == []
     office.world.clock.advance(timedelta(seconds=2))
@@ -205,7 +205,7 @@ async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: O
     # A leased message is not leased again.
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1) == ()
     await office.dispatcher.give_back(taken)
-    # And not for an endpoint that is left out.
+    # An excluded endpoint gets no message.
     without = [office.endpoint.id]
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1, without=without) == ()
 
@@ -248,7 +248,7 @@ async def test_a_bulk_replay_sends_a_failed_message_once_for_a_request(office: O
     assert await office.turn() == []
     delivered = ReplayDeliveries(request_id="r-2", statuses=(LogStatus.SUCCESS,))
     assert await bulk.replay(office.owner, delivered) == ReplayedBatch()
-    # By hand, each entry of a message sends it again.
+    # On a user's request, each log entry of a message sends it again.
     assert await office.replayer.replay(office.owner, failed.id) == Replayed(delivery_id=message_id, runs=0)
 
 

@@ -1,4 +1,4 @@
-"""Changing posts and brand identities, and what others do to them meanwhile."""
+"""Changing posts and brand identities, with concurrent changes."""
 
 from datetime import timedelta
 from functools import partial

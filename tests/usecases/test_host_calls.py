@@ -1,4 +1,4 @@
-"""What code hosts are asked, in which words and how long, and what the log keeps of each call."""
+"""Calls to code hosts: their requests, time limits and log entries."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
@@ -37,7 +37,7 @@ _DONE: Final[HostAnswer[None]] = HostAnswer(value=None, status=204)
 
 
 class ScriptedHost:
-    """A code host that records calls, and answers by a script; else with success."""
+    """A code host that records calls, and answers by a script, or with success."""
 
     lists_deliveries = True
 
@@ -146,7 +146,7 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
     ("answers", "operations", "reason"),
     [
         ({"create_hook": _FORBIDDEN}, ["repository", "create_hook"], "forbidden"),
-        # It may have been made: it is looked for, and taken back.
+        # The hook may have been created: the service looks for it, and deletes it.
         ({"create_hook": _AWAY}, ["repository", "create_hook", "find_hook", "remove_hook"], "no answer"),
         (
             {"create_hook": _AWAY, "find_hook": HostAnswer(value=None, status=200)},
@@ -272,7 +272,7 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
     [
         ({}, ["remove_hook h-1"], HookEnd.REMOVED, None),
         ({"remove_hook": _FORBIDDEN}, ["remove_hook h-1"], HookEnd.LEFT, _FORBIDDEN),
-        # Not there, or not to be seen: the list of hooks tells.
+        # The hook is missing or invisible: the list of hooks shows which.
         ({"remove_hook": _GONE}, ["remove_hook h-1", "find_hook"], HookEnd.LEFT, _GONE),
         (
             {"remove_hook": _GONE, "find_hook": HostAnswer(value=None, status=200)},
@@ -405,7 +405,7 @@ async def test_missed_deliveries_are_requested_in_order(
         ("deliveries", NAME, "h-1", now - timedelta(hours=72), _TOKEN),
         *(("redeliver", NAME, "h-1", f"a-{n}", _TOKEN) for n in range(redelivered)),
     ]
-    # No user waits: there is no time limit.
+    # Without a waiting user, there is no time limit.
     assert host.limits == []
     entries = [each for each in await world.stores.journal.entries(world.organization.id) if "Redel" in each.title]
     assert [entry.reference_id for entry in reversed(entries)] == [f"d-{n}" for n in range(redelivered)]

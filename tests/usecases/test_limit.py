@@ -23,7 +23,7 @@ BUCKET = Bucket.of_key(RATE, "csk_0000000001")
 
 
 class CountedStore:
-    """Counts how often a store is asked, and how often that changes something."""
+    """Counts the calls of a store, and the calls that change a window."""
 
     def __init__(self, store: RateLimitStore) -> None:
         self.store = store
@@ -59,7 +59,7 @@ class World:
         self.limiter = self.process()
 
     def process(self, **options: int) -> RateLimiter:
-        """Return the limiter of a further process over the same store."""
+        """Return the limiter of another process over the same store."""
         return RateLimiter(self.store, self.clock, **options)
 
     def at(self, seconds: float) -> None:
@@ -139,7 +139,7 @@ async def test_the_cache_of_closed_buckets_is_bounded(world: World) -> None:
         await world.ask(11, limiter, bucket)
     before = world.store.calls
 
-    # The one that was closed first is forgotten; it is refused all the same.
+    # The cache drops the oldest full bucket; the store still refuses it.
     for bucket in reversed(buckets):
         assert await world.ask(2, limiter, bucket) == [False, False]
     assert world.store.calls == before + 1
@@ -154,7 +154,7 @@ class ClosedStore:
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         self.calls += 1
-        # A concurrent request comes in between.
+        # A concurrent request changes the window in between.
         await asyncio.sleep(0)
         return transition(Window(hits_ms=[to_ms(self.clock.now())] * bucket.rate.limit))[1]
 
@@ -183,7 +183,7 @@ async def test_a_bucket_that_is_closed_by_two_at_once_is_the_last_that_was_close
     store = ClosedStore(ManualClock())
     limiter = RateLimiter(store, store.clock, remembered=2)
     first, second, third = (Bucket.of_address(RATE, str(number)) for number in range(3))
-    # The first one is closed once more after the second one.
+    # The first bucket is full again after the second one.
     await asyncio.gather(limiter.hit(first), limiter.hit(second), limiter.hit(first))
     await limiter.hit(third)
     assert store.calls == 4
@@ -216,7 +216,7 @@ async def test_an_unavailable_store_admits_no_request(world: World) -> None:
 
     world.store.away = None
     await world.ask(11)
-    # A bucket that is known to be closed needs no store to be refused.
+    # A bucket that is known to be full is refused without the store.
     world.store.away = StoreUnavailable("away")
     assert await world.ask(1) == [False]
 
@@ -240,10 +240,10 @@ async def test_all_keys_of_an_organization_share_ten_times_the_limit_of_one(worl
         admitted += sum(verdict.admitted for verdict in verdicts)
 
     assert admitted == 100
-    # Of the organization's bucket: its limit tells the client that another key does not help.
+    # The limit of the organization's bucket shows the client that another key does not help.
     refused = await world.limiter.hit_by(key_of("org_1", "csk_0000000099"), RATE)
     assert (refused.admitted, refused.limit, refused.remaining, refused.retry_after_s) == (False, 100, 0, 60)
-    # Refused requests do not count for a key, but for the first one, which found the bucket full.
+    # Only the first refused request of a key counts, because it found the bucket full.
     buckets = [Bucket.of_key(RATE, f"csk_{number:010}") for number in (9, 10, 11, 99)]
     assert list((await world.limiter.used(buckets)).values()) == [10, 1, 0, 0]
     other = await world.limiter.hit_by(key_of("org_2", "csk_other00000"), RATE)

@@ -1,4 +1,4 @@
-"""Messages to people over real sockets: a chat's HTTP server and a mail server."""
+"""Messages to chats and mailboxes over real sockets: an HTTP server and a mail server."""
 
 import json
 import re
@@ -34,7 +34,7 @@ _BASE = "https://hooks.acme.example"
 
 @define
 class Chat:
-    """Serves until it is left; answers with the next of ``answers``, and then with 200."""
+    """Serves until its context ends; answers with ``answers`` in turn, and then with 200."""
 
     answers: list[tuple[int, dict[str, str]]] = Factory(list[tuple[int, dict[str, str]]])
     came: list[tuple[dict[str, str], Any]] = Factory(list[tuple[dict[str, str], Any]])
@@ -116,7 +116,7 @@ class Office:
         return created.endpoint
 
     async def confirmed(self, mails: MailServer, *addresses: str) -> None:
-        """Send the confirmation mails, and use the links of these addresses; without addresses, of all."""
+        """Send the confirmation mails, and use the links of the given addresses, or of all addresses."""
         await self.turn()
         for mail in mails.mails:
             if not addresses or mail.to[0] in addresses:

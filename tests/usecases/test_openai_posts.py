@@ -1,4 +1,4 @@
-"""From a push to its post, written by a model: and by the rules, when the model's server has failed often enough."""
+"""From a push to its post, written by a model, or by the rules after repeated failures of the model's server."""
 
 import json
 from datetime import timedelta
@@ -25,7 +25,7 @@ TRIES: Final = 2
 
 
 async def attempt(world: World, performer: Performer) -> None:
-    """Attempt the one run that is due."""
+    """Perform the due run once."""
     (run,) = await taken(world)
     try:
         await performer.perform(run, PlainSteps())

@@ -57,7 +57,7 @@ async def test_a_repository_is_connected_once_in_an_organization_by_id_and_by_na
     [
         ("acme", 1, "codehost", "OWNER/NAME"),
         ("acme/a b", 1, "codehost", "OWNER/NAME"),
-        # A step in a path is no name.
+        # ``.`` and ``..`` are no names.
         ("acme/..", 1, "codehost", "OWNER/NAME"),
         ("./a", 1, "codehost", "OWNER/NAME"),
         ("a\nb", 1, "codehost", "'a b' is not of the form OWNER/NAME"),
@@ -188,7 +188,7 @@ async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> 
     )
     assert connected.integration.id.startswith("int_")
     assert (connected.secret[:6], len(connected.secret)) == ("whsec_", 46)
-    # A name of a hundred characters is whole.
+    # A name of a hundred characters is not cut.
     long = await operator.create_organization("a" * 101)
     assert isinstance(long, Organization)
     assert long.name == "a" * 99 + "…"
@@ -256,7 +256,7 @@ async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
         key = await issued(Scope.READ, asked)
         assert isinstance(key, IssuedKey)
         assert (key.record.expires_at, key.record.scopes) == (expected, (Scope.READ,))
-        # It ends with the key that issued it.
+        # A key ends with the key that issued it.
         assert key.record.issued_by == issuer.prefix
     assert await issued(Scope.READ, now) is KEY_EXPIRED
     own = await world.operator.issue_key(world.organization)

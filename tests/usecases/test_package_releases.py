@@ -1,4 +1,4 @@
-"""Releases of several packages on one commit: one post, whatever happens to the runs."""
+"""Releases of several packages on one commit: one post, also after faults of the runs."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -133,7 +133,7 @@ async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: W
     assert "Serve a lamp" in api.markdown
     assert "Draw a lamp" not in api.markdown
     assert "compare/%40acme%2Fapi%401.0.0...%40acme%2Fapi%401.1.0" in api.markdown
-    # The window of a package begins at its own release before, past those of others.
+    # The window of a package begins at its own previous release, not at releases of other packages.
     assert "Draw a lamp" in cli.markdown
     assert "Light it" in cli.markdown
     assert "Build" in cli.markdown
@@ -206,7 +206,7 @@ async def test_a_push_in_the_middle_parts_releases_unless_they_name_their_commit
         ("a@1.0.0:c 51 b@1.0.0:c", "a@1.0.0 | b@1.0.0"),
         ("a@1.0.0:c" + 45 * " +" + " b@1.0.0:c", "a@1.0.0 b@1.0.0"),
         ("a@1.0.0:c + d@1.0.0", "a@1.0.0 | d@1.0.0"),
-        # Without a package or a publication time, a release neither waits nor is waited for.
+        # Without a package or a publication time, a release does not wait, and other releases do not wait for it.
         ("a@1.0.0 v1.0.0", "a@1.0.0 | v1.0.0"),
         ("v1.0.0 a@1.0.0", "a@1.0.0 | v1.0.0"),
         ("a@1.0.0 b@1.0.0?", "a@1.0.0 | b@1.0.0"),
@@ -247,7 +247,7 @@ async def test_a_redelivery_after_a_day_reports_its_own_release(world: World) ->
     await released(world, "a@1.0.0", "b@1.0.0")
     for run in await world.stores.ledger.runs(world.organization.id):
         assert await world.stores.ledger.cancel(world.organization.id, run.id, "not now")
-    # Past the time for which their delivery ids are claimed.
+    # After the claims of their delivery ids have ended.
     world.clock.advance(timedelta(days=2))
     await released(world, "a@1.0.0", "b@1.0.0")
     world.clock.advance(PACKAGE_DELAY)
@@ -279,7 +279,7 @@ async def test_an_imported_history_is_reported_commit_by_commit(world: World, mo
 
     told = {tags_of(post) for post in await posts(world)}
     assert told == {(f"api@1.{number}.0", f"cli@1.{number}.0") for number in range(60)}
-    # Each run looks at its neighbours, and not at all that arrived in the same minute.
+    # Each run reads its neighbours, and not all deliveries of the same minute.
     assert read < 120 * 10
 
 
@@ -305,7 +305,7 @@ async def test_a_release_announced_or_delivered_twice_is_reported_once(monorepo:
     body = release_body("@acme/cli@2.0.0", action="prereleased", repository_id=REPOSITORY_ID, published_at=PUBLISHED)
     await deliver(monorepo, "release", body, "d-again")
     await waited(monorepo)
-    # Past the time for which its delivery id is claimed.
+    # After the claim of its delivery id has ended.
     monorepo.clock.advance(timedelta(days=2))
     await released(monorepo, "@acme/api@1.0.1")
     redelivered = await waited(monorepo)
@@ -328,7 +328,7 @@ async def test_a_killed_process_loses_no_release_and_repeats_none(monorepo: Worl
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     runs = await taken(monorepo)
-    # Two were performed, then the process was killed: the last one, which tells all, is left.
+    # Two runs were performed before the process was killed: the last one, with the post about all releases, is left.
     for run in runs[:2]:
         await monorepo.performer.perform(run, PlainSteps())
     assert len(await posts(monorepo)) == 1
@@ -368,7 +368,7 @@ async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: 
     ("tags", "cancelled", "told"),
     [
         (["@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1"], slice(2), ("@acme/cli@2.0.0",)),
-        # Past the release before of the same package.
+        # Earlier than the previous release of the same package.
         (
             ["@acme/api@1.1.0", "@acme/cli@2.0.0", "@acme/cli@2.0.1"],
             slice(1, 2),
@@ -481,7 +481,7 @@ def a_history(text: str) -> list[Event]:
         ),
         ("v1 | +a | v2 | +lens/b c | beam@1.0.0 | +d | lens@1.0.0", "lens@1.0.0 since None: lens/b c; d / whole: 3 5"),
         ("v1 | +lens/a b | lens@1.0.0 | +lens/c | v2", "v2 since v1: b / whole: "),
-        # Several packages on one commit: the greatest step first.
+        # Several packages on one commit: the largest version step first.
         (
             "lens@1.0.0 | beam@1.0.0 | +lens/a | +beam/b c | lens@1.0.1 & beam@1.1.0",
             "beam@1.1.0 since beam@1.0.0, lens@1.0.1 since lens@1.0.0: lens/a; beam/b c / whole: 2 3",

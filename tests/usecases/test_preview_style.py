@@ -1,4 +1,4 @@
-"""Previews of a house style."""
+"""Previews of house styles."""
 
 import asyncio
 from typing import Final

@@ -1,4 +1,4 @@
-"""What an organization's public changelog is called, and whether it is there."""
+"""Name, address and visibility of public changelogs."""
 
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -57,7 +57,7 @@ async def test_further_changelogs_are_found_by_their_names_and_removed(world: Wo
     )
     assert await editor.create(owner, command) is SLUG_USED
 
-    # The first one comes first, before and after it is set up.
+    # The organization's first changelog comes first, before and after its setup.
     first = await editor.first(owner)
     for _ in range(2):
         assert [each.id for each in await editor.all_of(owner)] == [first.id, created.id]

@@ -1,4 +1,4 @@
-"""Runs that ask the code host for the pull requests of their commits: once, and never failing by it."""
+"""Runs that ask the code host for the pull requests of their commits: once, and without failing."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import timedelta
@@ -54,13 +54,13 @@ class Recorder:
 
     @property
     def pull_requests(self) -> Mapping[int, PullRequest]:
-        """Return those of the last brief."""
+        """Return the pull requests of the last brief."""
         return {number: each for chapter in self.briefs[-1].chapters for number, each in chapter.pull_requests.items()}
 
 
 @frozen(kw_only=True)
 class Desk:
-    """An office whose runs are performed, too."""
+    """An office that also performs its runs."""
 
     office: Office
     writer: Recorder
@@ -142,7 +142,7 @@ async def test_a_run_is_given_the_pull_requests_that_its_subjects_name(desk: Des
     assert brief.chapters[0].pull_requests[12] == PullRequest(
         number=12, title="A lamp", labels=("bug",), author="new", first_contribution=True, merged_sha="a" * 40
     )
-    # All is well: reading leaves no entry.
+    # A successful read has no log entry.
     assert await desk.entries() == []
 
 
@@ -184,7 +184,7 @@ async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
     desk.server.pulls.clear()
     desk.world.clock.advance(timedelta(minutes=1))
 
-    # By another process, even.
+    # The same holds for another process.
     (run,) = await taken(desk.world)
     await engine.perform(run, desk.performer())
 

@@ -136,7 +136,7 @@ async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> No
 
 
 class ChangingStore:
-    """Says that the configuration has changed, some times, before it lets the real store answer."""
+    """Answers ``STALE`` some times, before the real store answers."""
 
     def __init__(self, store: DeliveryStore, *, times: int) -> None:
         self.store = store
@@ -296,7 +296,7 @@ async def test_a_store_that_kept_the_sender_waiting_is_not_waited_for_once_more(
 
 
 class Journal:
-    """Writes no entry until it is let go on, or none at all."""
+    """Writes no entry until a test releases it, or none at all."""
 
     def __init__(self, journal: LogWriter, *, is_away: bool = False) -> None:
         self.journal = journal
@@ -516,7 +516,7 @@ async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: Wo
 
 
 class StubbornStore(ChangingStore):
-    """Caches its first read for ever, and is never invalidated."""
+    """Caches its first read without an end."""
 
     def __init__(self, store: DeliveryStore) -> None:
         super().__init__(store, times=0)
@@ -553,7 +553,7 @@ async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> 
 
     for number in range(3):
         assert (await receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))).status == 401
-    # The one that leaves a row is confirmed by it; each of the others is decided anew.
+    # The settlement confirms the refusal with a row; each other refusal is decided again.
     assert store.asked == [True, True, False, True, False]
 
     await receiver.receive(push(world))
@@ -561,7 +561,7 @@ async def test_a_refusal_that_is_decided_twice_is_counted_once(world: World) -> 
 
 
 class ForgetfulStore(ChangingStore):
-    """Remembers that there is nothing, whatever there is."""
+    """Caches that there is no configuration."""
 
     def __init__(self, store: DeliveryStore) -> None:
         super().__init__(store, times=0)
@@ -589,7 +589,7 @@ async def test_a_preflight_never_refuses_by_the_cache_alone(world: World) -> Non
 
 
 class SlowStore(StubbornStore):
-    """By the time that it has remembered something, the next minute has begun."""
+    """Advances the clock to the next minute with each cached read."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world.stores.deliveries)
@@ -612,7 +612,7 @@ async def test_a_refusal_logged_on_retry_is_not_counted_as_unlogged(world: World
     store.slow = True
     assert (await receiver.receive(push(world, delivery_id="bad-2", secret="wrong"))).status == 401
 
-    # Too many in its minute, and decided anew in the next one.
+    # Too many refusals in one minute; the decision is repeated in the next minute.
     assert store.asked == [True, True, False]
     assert [entry.reason for entry in await entries(world)] == ["Invalid webhook signature"] * 2
     await receiver.receive(push(world))
@@ -639,7 +639,7 @@ async def test_a_large_body_is_read_aside(world: World, more: int, *, large: boo
     (record,) = await stores.contexts.records(world.organization.id)
     assert isinstance(record.event, Push)
     assert record.event.commits[0].message == "feat: x"
-    # Without an executor for long work, it is read at once.
+    # Without an offload, the body is read at once.
     again = signed(padded, at=world.at, secret=world.secret, delivery_id="d-2")
     assert isinstance(await world.receiver.receive(again), Processed)
 

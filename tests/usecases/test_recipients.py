@@ -127,7 +127,7 @@ async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back() -
         again = await office.endpoint(f"mailto:{_OPS},{_DEV}")
         assert await statuses(office, again) == ["removed", "unconfirmed"]
 
-        # Links in earlier mails work for ever, in both directions.
+        # Links in earlier mails work without an end, in both directions.
         assert await office.consents.confirm(link)
         assert (await statuses(office, again))[0] == "confirmed"
         await office.consents.leave(link)
@@ -216,7 +216,7 @@ async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail(*,
         assert results == [AttemptResult.DELIVERED]
         assert [mail.to for mail in mails.mails] == ([(_DEV,)] if refused else [(_DEV,), (_OPS,)])
 
-        # A message that a user sends again goes to all of them.
+        # A message that a user sends again goes to all addresses.
         mails.mails.clear()
         mails.answers = {}
         assert await office.stores.outbox.resend(

@@ -1,4 +1,4 @@
-"""Replays: a stored event processed again, with the current configuration."""
+"""Replays: a stored event is processed again, with the current configuration."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -67,7 +67,7 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
     records = {each.delivery_id: each for each in await world.stores.contexts.records(world.organization.id)}
     assert set(records) == {"d-1", done.delivery_id}
     assert records[done.delivery_id].created_at == arrived
-    # It can be replayed itself.
+    # The replay can be replayed.
     assert isinstance(await replayer(world).replay(world.organization.id, log.id), Replayed)
 
 

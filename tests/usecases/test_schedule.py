@@ -1,4 +1,4 @@
-"""Schedules: made, changed, fired by any number of nodes, and written."""
+"""Schedules: creation, changes, firing on any number of nodes, and posts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -184,7 +184,7 @@ async def test_a_schedule_that_is_saved_while_the_organization_moves_is_due_by_i
 
 
 class Slow:
-    """A directory that lets others go first: nodes that look at once all see the schedule due."""
+    """A directory that yields to other nodes first: concurrent nodes all read the same due schedule."""
 
     def __init__(self, world: World) -> None:
         self._directory = world.stores.directory
@@ -295,7 +295,7 @@ async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> No
     assert await node.turn() == 1
     assert node.faults == [unreadable] * (len(created) - 1)
     assert (await standing(world, created[-1])).last_slot is not None
-    # They are looked at again in every turn.
+    # Each turn reads them again.
     assert await node.turn() == 0
     assert len(node.faults) == 2 * (len(created) - 1)
 

@@ -1,4 +1,4 @@
-"""``SignIn``: a key presented once, a token for a while, and nothing without the key."""
+"""``SignIn``: a key creates a session with a token, which ends with the key."""
 
 import asyncio
 from datetime import timedelta
@@ -42,7 +42,7 @@ async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, do
     found = await door.signed_in(signed_in.token)
     assert found is not None
     assert (found.token, found.expires_at, found.csrf) == (signed_in.token, signed_in.expires_at, signed_in.csrf)
-    # It was used: to sign in.
+    # Signing in counts as a use of the key.
     assert found.key.last_used_at == world.clock.now()
     assert (found.key.prefix, found.key.organization_id) == (key.record.prefix, world.organization.id)
 
@@ -164,7 +164,7 @@ async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World
     stored = await world.stores.sessions.session(link_digest(token) or "")
     assert stored is not None
     assert token not in repr(stored)
-    # A session's token is no link either.
+    # A session's token is not valid as a link.
     signed_in = await entered(world, door)
     assert await door.sign_in_by_link(signed_in.token) is None
     assert await door.signed_in(signed_in.token) is not None

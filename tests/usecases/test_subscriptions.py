@@ -1,4 +1,4 @@
-"""Subscribing by e-mail: forms in this process, mails over a real socket, and time that is set by hand."""
+"""Subscribing by e-mail: forms in this process, mails over a real socket, and a manual clock."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -115,7 +115,7 @@ class Office:
         self.reader.world.clock.advance(by)
 
     async def publish(self, title: str = "A lamp", *, age: timedelta = timedelta(), markdown: str = "It.") -> Post:
-        """Publish a draft whose event is so old."""
+        """Publish a draft about an event of the given age."""
         world, acme = self.reader.world, self.reader.acme
         now = world.clock.now()
         draft = a_post(
@@ -155,7 +155,7 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
         assert mail.message["Subject"] == "Confirm your subscription to Acme's lamps"
         assert mail.message["List-Unsubscribe"] is None
         link = path_in(mail)
-        # What looks at links does not confirm.
+        # Programs that check links do not confirm.
         for _ in range(2):
             assert Seen(await office.reader.world.send("GET", link)).heading == "Confirm your subscription"
         [subscriber] = await office.reader.world.stores.subscribers.subscribers(office.reader.acme.organization.id)
@@ -179,7 +179,7 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
         assert told.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         assert leaving.removeprefix("https://acme.example") == path_in(told)
         assert told.message["List-Id"] == "<acme.changelog.acme.example>"
-        # A program's one click (RFC 8058), which sends no origin and no cookie.
+        # The one-click request of a mail program (RFC 8058), which has no origin and no cookie.
         click = await office.reader.world.send(
             "POST", leaving.removeprefix("https://acme.example"), data={"List-Unsubscribe": "One-Click"}
         )
@@ -202,7 +202,7 @@ async def test_the_page_to_leave_asks_first_and_works_while_the_changelog_is_off
         assert Seen(await office.reader.world.send("GET", path_in(told))).heading == "Unsubscribe"
         assert len(office.reader.state.subscribers) == 1
         for _ in range(2):
-            # Twice is no fault: the address is deleted.
+            # A repeated request is accepted: the address is deleted.
             assert Seen(await office.post(path_in(told))).heading == "You are unsubscribed"
         assert office.reader.state.subscribers == {}
 
@@ -221,7 +221,7 @@ async def test_known_and_unknown_addresses_get_the_same_answer() -> None:
         answers = [await office.enter(f"{name}@example.org") for name in ("ann", "bob", "eve")]
 
         assert len({(answer.status_code, answer.content) for answer in answers}) == 1
-        # Once each: neither who has confirmed nor who was asked a moment ago is asked again.
+        # Each address gets one mail: confirmed addresses, and those with a recent mail, get no other one.
         assert sorted(mail.to for mail in await office.mails()) == [("bob@example.org",), ("eve@example.org",)]
 
 
@@ -272,7 +272,7 @@ async def test_an_address_gets_ten_confirmation_mails_a_day() -> None:
             came += len(await office.mails())
             office.wait()
         assert came == 10
-        # The answer does not tell a visitor of the mails of others.
+        # The answer does not reveal the mails of other visitors.
         assert len({(answer.status_code, answer.content) for answer in answers}) == 1
 
         office.wait(timedelta(days=1))
@@ -294,7 +294,7 @@ async def test_posts_that_are_published_together_come_in_one_mail() -> None:
         # The newest event first.
         places = [told.text.index(f"Post {number}\n") for number in range(10)]
         assert places == sorted(places)
-        # The next one waits as long again.
+        # The next mail waits for the same time.
         await office.publish("One more")
         office.wait(_EVERY - timedelta(seconds=1))
         assert await office.mails() == []
@@ -313,7 +313,7 @@ async def test_old_posts_that_are_published_now_are_no_news() -> None:
         office.wait()
         [told] = await office.mails()
         assert told.message["Subject"] == "Acme's lamps: New"
-        # Nothing was sent for days: what waited is no news any more.
+        # Nothing was sent for days: the waiting posts are no longer news.
         await office.publish("Late")
         office.wait(STALE + timedelta(days=1))
         assert await office.mails() == []
@@ -342,7 +342,7 @@ async def test_a_post_that_is_taken_back_before_its_mail_is_not_in_it() -> None:
         assert await office.reader.world.stores.posts.change(draft, unchanged_since=post.updated_at)
         office.wait()
         assert await office.mails() == []
-        # A mail that waits for its server, too.
+        # This also holds for a mail that waits for its server.
         office.server.answers["MAIL"] = "451 later"
         second = await office.publish("Too early, too")
         office.wait()

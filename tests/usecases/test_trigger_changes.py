@@ -78,7 +78,7 @@ async def test_a_change_of_a_constantly_changing_trigger_is_refused(world: World
     assert named is TRIGGER_CHANGED
     assert between.left == 95
     assert (await the_trigger(world)).name == trigger.name
-    # What needs no look at the repositories is not held up by this.
+    # Changes without a check of repositories do not wait for this.
     assert isinstance(await world.triggers.change(owner, trigger.id, ChangeTrigger(name="x")), Trigger)
 
 
@@ -121,7 +121,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
     schedule = await planned(world)
     changes: dict[str, Any] = {"enabled": True} if named_before else {"brand_identity_id": brand.id}
     if named_before:
-        # Off, so that removing the identity leaves them as they are: to be switched on beside that.
+        # Disabled, so that the removal of the identity does not change them; they are enabled concurrently.
         off: dict[str, Any] = {"brand_identity_id": brand.id, "enabled": False}
         assert isinstance(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(**off)), Trigger)
         await Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids).change(

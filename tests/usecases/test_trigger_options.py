@@ -83,7 +83,7 @@ async def test_a_push_whose_left_out_commits_do_not_match_writes_nothing(world: 
     await changed(world, trigger, paths=("pkg/c/**",))
     (run,) = await perform_all(world)
 
-    # The present filter counts when the run begins.
+    # A run uses the filter at its start.
     assert (run.status, run.error) == (RunStatus.SKIPPED, NO_COMMIT)
 
 
@@ -181,7 +181,7 @@ async def test_a_day_of_events_becomes_one_post(world: World) -> None:
     move_to(world, "2026-01-02T00:00")
     await pushed(world, "d-5", "feat: the next day")
     assert [await node.turn() for node in nodes] == [1, 0]
-    # Deliveries of the day may still be on their way into the store.
+    # Deliveries of the day may not be stored yet.
     assert await perform_all(world)
     assert await texts(world) == []
     move_to(world, "2026-01-02T00:01")

@@ -1,4 +1,4 @@
-"""Integrations whose deliveries fail are reported to endpoints, once, and once when they recover."""
+"""Endpoints get one message when deliveries of an integration fail, and one when it recovers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -151,7 +151,7 @@ async def test_disabled_and_unwatched_integrations_are_ignored(watched: Watched)
     await stores.endpoints.remove(owner, endpoint.id)
     assert await watched.receive("x") == 0
 
-    # An endpoint that comes later learns of what lasts.
+    # A new endpoint gets a message about a lasting failure.
     editor = editor_of(stores, watched.world.clock, watched.world.ids)
     await editor.create(owner, CreateEndpoint(url="https://acme.example/hook"))
     assert await watched.watch.turn() == 1

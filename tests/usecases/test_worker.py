@@ -1,4 +1,4 @@
-"""The worker over the real memory store, with the inline engine; the same rows that a killed process leaves."""
+"""The worker over the memory store with the inline engine, also with the rows of a killed process."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -30,7 +30,7 @@ async def statuses(world: World) -> set[RunStatus]:
 
 
 class FailingChecks:
-    """An engine whose first checks raise what no engine should raise."""
+    """An engine whose first checks raise an unexpected exception."""
 
     def __init__(self, times: int) -> None:
         self._left = times
@@ -74,7 +74,7 @@ def worker_of(
 
 
 async def test_a_check_of_the_engine_that_raises_anything_is_made_again(world: World) -> None:
-    """For example, the system may have no thread for it."""
+    """An example is a system without a free thread."""
     note, faults = Mock(), list[Exception]()
     engine = worker_of(world, world.performer, faults.append, on_note=note, execution=FailingChecks(2))
     await engine.launch()
@@ -99,7 +99,7 @@ async def test_a_check_of_the_engine_that_raises_anything_is_made_again(world: W
 
 
 async def killed(world: World) -> None:
-    """Recover the runs of a killed process, as the next one does."""
+    """Recover the runs of a killed process, as the next process does."""
     await world.stores.executors.recover("killed", lost=await world.stores.executors.heartbeat("nobody"))
 
 
@@ -133,7 +133,7 @@ async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once
 
     await until(done)
     (run,) = await world.stores.ledger.runs(world.organization.id)
-    # The attempt that its process did not live through does not count.
+    # The attempt of the killed process does not count.
     assert (run.attempts, run.kills) == (1, 1)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
 
@@ -182,7 +182,7 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     await writer.writing.wait()
 
     await engine.close(within_s=0)
-    # Given back, as if it had not been taken.
+    # The run was returned, as if it had not been taken.
     (run,) = await world.stores.ledger.runs(world.organization.id)
     assert (run.status, run.attempts, run.kills) == (RunStatus.PENDING, 0, 0)
     await engines(world.performer).launch()
@@ -242,7 +242,7 @@ async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
 
 
 class SlowLedger:
-    """The ledger, with one method that begins and then waits until it is let go on."""
+    """A ledger with one method that waits until a test releases it."""
 
     def __init__(self, ledger: RunLedger) -> None:
         self.ledger = ledger

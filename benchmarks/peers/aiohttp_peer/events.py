@@ -1,4 +1,4 @@
-"""What a push says, normalized."""
+"""Normalized pushes."""
 
 from typing import Any
 

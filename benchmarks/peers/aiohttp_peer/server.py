@@ -39,10 +39,10 @@ class Refusal(Exception):
 
 
 class Arrival:
-    """A delivery on its way."""
+    """A received delivery."""
 
     def __init__(self, request: web.Request) -> None:
-        """Read what its head says."""
+        """Read the headers."""
         parts, headers = request.match_info, request.headers
         if not parts["repository_id"].isdecimal():
             raise Refusal(400, "Invalid webhook parameters")
@@ -60,7 +60,7 @@ class Arrival:
         }
 
     async def answer(self, body: bytes) -> web.Response:
-        """Decide it, store it, and answer."""
+        """Decide and store the delivery, and return the answer."""
         endpoint = await self.store.endpoint(self.address)
         if endpoint is None:
             raise Refusal(404, "Integration not found")
@@ -92,7 +92,7 @@ class Arrival:
         return self.received("Processed push event (pushed)", processed=processed, repository=repository)
 
     async def verified(self, body: bytes, secrets: Sequence[str]) -> sansio.Event:
-        """Verify the signature with each secret that counts now, and read the body."""
+        """Verify the signature with each current secret, and read the body."""
         for secret in secrets:
             try:
                 return sansio.Event.from_http(self.headers, body, secret=secret)
@@ -103,7 +103,7 @@ class Arrival:
         return await self.refuse(401, "Invalid webhook signature")
 
     async def refuse(self, status: int, error: str) -> NoReturn:
-        """Refuse it, and say so in the log."""
+        """Refuse the delivery, with a log entry."""
         await self.store.log(*self.address[1:], self.delivery or None, error, "failed", status, error, now_ms())
         raise Refusal(status, error)
 
@@ -115,7 +115,7 @@ class Arrival:
         return self.received(DUPLICATE, duplicate=True)
 
     def received(self, message: str, **told: object) -> web.Response:
-        """Answer a delivery that was received."""
+        """Return the answer to a received delivery."""
         data = {"event": self.kind, "delivery": self.delivery, **told}
         body = orjson.dumps({"received": True, "message": message, "data": data})
         return web.Response(body=body, content_type="application/json")
@@ -138,7 +138,7 @@ def refused(status: int, error: str) -> web.Response:
 
 
 async def connected(app: web.Application) -> AsyncIterator[None]:
-    """Keep the connections while it runs."""
+    """Open the connections for the lifetime of the application."""
     pool = await connect()
     app[STORE] = Store(pool)
     yield

@@ -1,4 +1,4 @@
-"""What the environment says: `../../README.md`."""
+"""The environment variables of `../../README.md`."""
 
 from os import environ
 

@@ -78,7 +78,7 @@ INSERT INTO log_entries (organization_id, integration_id, repository_id, referen
   error_message, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
-# What a won claim entails, in one question instead of three.
+# The rows of a new claim, in one statement instead of three.
 ADD_REST = """
 WITH context AS (
   INSERT INTO context_records (organization_id, repository_id, delivery_id, type, data, created_at)
@@ -94,7 +94,7 @@ SELECT $1, $2, $3::bigint, $4, $5, $6, $7::int, $8, $9::bigint, context.id FROM 
 
 
 class Address(NamedTuple):
-    """Where a delivery arrived."""
+    """The address of a delivery."""
 
     provider: str
     organization_id: str
@@ -117,7 +117,7 @@ class Store:
         await self._pool.execute(ADD_LOG, *values)
 
     async def log_unless_claimed(self, address: Address, delivery: str, title: str, duplicate: str) -> bool:
-        """Write a log entry: of a duplicate, where the id is claimed."""
+        """Write a log entry: as a duplicate, if the id is claimed."""
         now = now_ms()
         async with self._pool.acquire() as connection, connection.transaction():
             key = (address.integration_id, address.repository_id, delivery, now - WINDOW_MS)
@@ -126,7 +126,7 @@ class Store:
         return free
 
     async def settle(self, address: Address, delivery: str, data: bytes, triggers: list[str]) -> bool:
-        """Write all that a push entails, or that it is a duplicate."""
+        """Write all rows of a push, or the log entry of a duplicate."""
         now = now_ms()
         async with self._pool.acquire() as connection, connection.transaction():
             key = (address.integration_id, address.repository_id, delivery, now)
@@ -149,7 +149,7 @@ def now_ms() -> int:
 
 
 async def connect() -> asyncpg.Pool:
-    """Connect, make the schema, and seed it."""
+    """Connect, create the schema, and seed it."""
     pool = await asyncpg.create_pool(settings.DATABASE, min_size=CONNECTIONS, max_size=CONNECTIONS)
     await pool.execute(SCHEMA)
     repositories = orjson.dumps([settings.REPOSITORY_ID]).decode()

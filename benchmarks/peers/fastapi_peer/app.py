@@ -48,7 +48,7 @@ TRIGGERS = select(Trigger).where(
 
 
 class Arrival(NamedTuple):
-    """Where and when a delivery arrived."""
+    """The address and the time of a delivery."""
 
     provider: str
     organization_id: str
@@ -85,7 +85,7 @@ class Arrival(NamedTuple):
 
 @asynccontextmanager
 async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-    """Make everything before the first request."""
+    """Create the database before the first request."""
     await prepare()
     yield
 
@@ -165,18 +165,18 @@ async def look_up(arrival: Arrival) -> tuple[Integration, str | None, Sequence[T
 
 
 def verified(body: bytes, signature: str | None, integration: Integration, now: int) -> bool:
-    """Check whether a signature was made with a secret that verifies now."""
+    """Check whether a signature was made with a current secret."""
     genuine = False
     for secret in integration.secrets:
         if secret.expires_at is None or secret.expires_at > now:
-            # Every secret is tried, so that the time taken does not tell which one was right.
+            # All secrets are tried, so that the time does not reveal the matching one.
             expected = f"sha256={hmac.digest(secret.secret.encode(), body, hashlib.sha256).hex()}"
             genuine = hmac.compare_digest(expected.encode(), (signature or "").encode()) or genuine
     return genuine
 
 
 async def settle(arrival: Arrival, delivery: str, data: PushData, triggers: Sequence[Trigger]) -> bool:
-    """Write all that a push entails, or that it is a duplicate."""
+    """Write all rows of a push, or the log entry of a duplicate."""
     organization_id, repository_id, now = arrival.organization_id, arrival.repository_id, arrival.at
     claim = {
         "integration_id": arrival.integration_id,
@@ -217,7 +217,7 @@ async def settle(arrival: Arrival, delivery: str, data: PushData, triggers: Sequ
 
 
 async def refuse(status_code: int, error: str, arrival: Arrival) -> NoReturn:
-    """Refuse, and say so in the log.
+    """Refuse the delivery, with a log entry.
 
     Raises:
         HTTPException: Always.
@@ -245,7 +245,7 @@ async def checked(title: str, message: str, arrival: Arrival, told: AnswerData, 
 
 
 def respond(message: str, told: AnswerData, more: dict[str, Any]) -> Response:
-    """Write an answer, by Pydantic's own writer."""
+    """Return an answer, serialized by Pydantic."""
     answer = Answer(message=message, data=told.model_copy(update=more))
     return Response(answer.model_dump_json(by_alias=True, exclude_none=True), media_type="application/json")
 

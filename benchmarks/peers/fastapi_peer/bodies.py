@@ -11,7 +11,7 @@ class _Out(BaseModel):
 
 
 class Author(_Out):
-    """Who wrote a commit."""
+    """The author of a commit."""
 
     name: str
     email: str | None = ""
@@ -19,7 +19,7 @@ class Author(_Out):
 
 
 class Commit(_Out):
-    """A commit; what the code host says beyond it is dropped."""
+    """A commit; further fields of the code host are ignored."""
 
     id: str
     message: str
@@ -29,14 +29,14 @@ class Commit(_Out):
 
 
 class HeadCommit(_Out):
-    """What the branch points at."""
+    """The head of the branch."""
 
     id: str
     message: str
 
 
 class PushRepository(BaseModel):
-    """The repository, as a push names it."""
+    """The repository in a push."""
 
     id: int
     full_name: str
@@ -62,7 +62,7 @@ class PushData(_Out):
 
     @classmethod
     def of(cls, native: NativePush) -> "PushData":
-        """Normalize."""
+        """Return the normalized push."""
         return cls.model_construct(
             ref=native.ref,
             branch=native.ref.removeprefix(_BRANCH),
@@ -80,14 +80,14 @@ class Processed(_Out):
 
 
 class AnsweredRepository(_Out):
-    """The repository, as answers name it."""
+    """The repository in an answer."""
 
     id: int
     full_name: str
 
 
 class AnswerData(_Out):
-    """What became of a delivery."""
+    """The result of a delivery."""
 
     event: str
     delivery: str
@@ -100,7 +100,7 @@ class AnswerData(_Out):
 
 
 class Answer(_Out):
-    """The answer to a delivery that was received."""
+    """The answer to a received delivery."""
 
     received: bool = True
     message: str

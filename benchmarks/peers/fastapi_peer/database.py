@@ -13,7 +13,7 @@ if IS_SQLITE:
     from sqlalchemy.dialects.sqlite import insert
 
     URL = f"sqlite+aiosqlite:///{settings.DATABASE}"
-    # SQLite has one writer at a time: to wait for the pool is cheaper than to poll a lock.
+    # SQLite has one writer at a time: waiting for the pool is cheaper than polling a lock.
     writer = create_async_engine(URL, pool_size=1, max_overflow=0, pool_timeout=60)
     reader = create_async_engine(URL, pool_size=8, max_overflow=0, pool_timeout=60)
 else:
@@ -21,7 +21,7 @@ else:
 
     URL = settings.DATABASE.replace("postgresql://", "postgresql+asyncpg://", 1)
     writer = create_async_engine(URL, pool_size=20, max_overflow=0, pool_timeout=60)
-    # The same connections, without a transaction around every question.
+    # The same connections, without a transaction around each query.
     reader = writer.execution_options(isolation_level="AUTOCOMMIT")
 
 write_session = async_sessionmaker(writer, expire_on_commit=False)
@@ -31,7 +31,7 @@ read_session = async_sessionmaker(reader, expire_on_commit=False)
 def _set_up_sqlite(engine: AsyncEngine) -> None:
     @event.listens_for(engine.sync_engine, "connect")
     def connect(connection: Any, _record: object) -> None:  # noqa: ANN401  # the driver's own
-        # SQLAlchemy's recipe: the driver begins nothing by itself.
+        # SQLAlchemy's recipe: the driver begins no transaction by itself.
         connection.isolation_level = None
         cursor = connection.cursor()
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "busy_timeout = 10000"):

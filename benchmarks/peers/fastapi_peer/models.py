@@ -10,7 +10,7 @@ Number = BigInteger().with_variant(Integer, "sqlite")
 
 
 class Base(DeclarativeBase):
-    """What all tables share."""
+    """The base of all tables."""
 
     type_annotation_map: ClassVar[dict[type, Any]] = {int: BigInteger}
 
@@ -28,7 +28,7 @@ class Integration(Base):
 
 
 class Repository(Base):
-    """A repository, and through which integration it is connected."""
+    """A repository and its integration."""
 
     __tablename__ = "repositories"
 
@@ -40,7 +40,7 @@ class Repository(Base):
 
 
 class WebhookSecret(Base):
-    """A secret that deliveries are signed with."""
+    """A signing secret of deliveries."""
 
     __tablename__ = "webhook_secrets"
 
@@ -51,7 +51,7 @@ class WebhookSecret(Base):
 
 
 class Trigger(Base):
-    """What starts a run."""
+    """A trigger of runs."""
 
     __tablename__ = "triggers"
     __table_args__ = (Index("ix_triggers", "organization_id", "provider"),)
@@ -65,7 +65,7 @@ class Trigger(Base):
 
 
 class Claim(Base):
-    """A delivery id that was processed."""
+    """The id of a processed delivery."""
 
     __tablename__ = "claims"
     __table_args__ = ({"sqlite_with_rowid": False},)
@@ -77,7 +77,7 @@ class Claim(Base):
 
 
 class ContextRecord(Base):
-    """What a delivery told, once; runs and log refer to it."""
+    """The event of a delivery; runs and log entries refer to it."""
 
     __tablename__ = "context_records"
     __table_args__ = (Index("ix_context_records", "organization_id", "created_at"),)
@@ -92,7 +92,7 @@ class ContextRecord(Base):
 
 
 class WorkflowRun(Base):
-    """Work that a trigger has started."""
+    """A run that a trigger has started."""
 
     __tablename__ = "workflow_runs"
 
@@ -106,7 +106,7 @@ class WorkflowRun(Base):
 
 
 class LogEntry(Base):
-    """What became of a delivery."""
+    """The log entry of a delivery."""
 
     __tablename__ = "log_entries"
     __table_args__ = (Index("ix_log_entries", "organization_id", "created_at"),)

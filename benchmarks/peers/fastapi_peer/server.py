@@ -1,4 +1,4 @@
-"""Serve it, with what makes uvicorn fast."""
+"""Serve the application with uvicorn, uvloop and httptools."""
 
 import settings
 import uvicorn

@@ -1,7 +1,8 @@
 """The moving window of the package `limits`, in memory: `python measure.py LIMIT BUCKETS TURNS`.
 
-Prints JSON, in seconds for each request: `hit` for a bare answer of yes or no, `told` for an answer that says how many
-remain and when the window frees, too; each `admitted` (until all buckets are full) and `refused` (from then on).
+Prints JSON, in seconds for each request: `hit` for an answer of yes or no, `told` for an answer that also has the
+number of remaining requests and the end of the window. Each is measured as `admitted` (until all buckets are full) and
+`refused` (from then on).
 """
 
 import json
@@ -15,7 +16,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 
 def measure(limit: int, buckets: int, turns: int) -> dict[str, list[float]]:
-    """Hit some buckets, one after the other, until they are full, and as often again; with new ones each turn."""
+    """Hit some buckets, one after the other, until they are full, and as often again; each turn has new buckets."""
     limiter = MovingWindowRateLimiter(MemoryStorage())
     item = RateLimitItemPerMinute(limit)
     names = [f"key {number}" for number in range(buckets)]

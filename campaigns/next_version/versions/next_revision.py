@@ -1,4 +1,4 @@
-"""Changes that a next version may make: a new column, table or index; existing ones stay unchanged."""
+"""The changes of a next version: a new column, table and index; existing ones stay unchanged."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ down_revision: Final = f"{int(HEAD) - 1:04}"
 branch_labels: Final = None
 depends_on: Final = None
 
-#: Tables that deliveries and runs write at every moment.
+#: Tables that deliveries and runs write all the time.
 _BUSY: Final = ("log_entries", "workflow_runs")
 
 
 def upgrade() -> None:
-    """Add."""
+    """Add the column, table and index."""
     for table in _BUSY:
         op.add_column(table, sa.Column("added", sa.Text()))
     op.create_table("added", sa.Column("id", sa.Text(), primary_key=True), sa.Column("run_id", sa.Text()))

@@ -1,4 +1,4 @@
-"""Builders for briefs, and the two renderers against which the Markdown is tried."""
+"""Builders for briefs, and the two renderers with which the Markdown is tested."""
 
 from hashlib import sha1
 from typing import Final
@@ -14,7 +14,7 @@ from contentsvc_core.events.normalized import Author, Commit, Event, Push, Relea
 HOST: Final = "https://codehost.example/acme/kettle"
 ADA: Final = Author(name="Ada Byron", email="ada@mail.example", username="ada")
 
-#: As the project renders, and with the extensions that other renderers have on.
+#: The project's renderer, and one with the extensions of other renderers.
 RENDERERS: Final = (
     MarkdownIt("commonmark", {"html": False}),
     MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]),
@@ -96,7 +96,7 @@ def announced(
 
 
 def entries(markdown: str) -> list[str]:
-    """The lines of the list, without the links at their end."""
+    """Return the lines of the list, without the links at their end."""
     return [line[2:].split(" ([")[0] for line in markdown.splitlines() if line.startswith("- ")]
 
 
@@ -110,7 +110,7 @@ def section(markdown: str, heading: str) -> list[str]:
 
 
 def tokens(markdown: str, renderer: MarkdownIt = RENDERERS[0]) -> list[Token]:
-    """Every token of the rendered text, inline ones included."""
+    """Return all tokens of the rendered text, including inline ones."""
     found: list[Token] = []
     for token in renderer.parse(markdown):
         found += [token, *(token.children or [])]
@@ -118,6 +118,6 @@ def tokens(markdown: str, renderer: MarkdownIt = RENDERERS[0]) -> list[Token]:
 
 
 def text_of(markdown: str, renderer: MarkdownIt = RENDERERS[0]) -> str:
-    """What a reader sees, without any structure."""
+    """Return the visible text, without structure."""
     kinds = {"text", "text_special", "code_inline", "fence", "code_block", "html_inline", "html_block"}
     return "".join(token.content if token.type in kinds else " " for token in tokens(markdown, renderer))

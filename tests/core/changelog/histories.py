@@ -18,7 +18,7 @@ from contentsvc_core.events.normalized import Author, Commit, Event, Push
 
 
 def _push(*lines: str, first: int = 1) -> Push:
-    """Return a push: a line is a message, and after a bar its files."""
+    """Return a push from lines: each is a message, and its files after a bar."""
     read = (line.partition(" | ") for line in lines)
     return push(*(_commit(message, number, paths) for number, (message, _, paths) in enumerate(read, first)))
 
@@ -430,7 +430,7 @@ _TWO: Final = [
 ]
 _DRESSED: Final = a_brand(company_name="Acme `Tea`", tone_profile=ToneProfile.CONVERSATIONAL)
 
-#: Briefs and options, of which the whole post is compared.
+#: Briefs and options whose whole post is compared.
 POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
     "as it is": (_SERVING, ChangelogOptions()),
     "nothing beside the lines": (

@@ -1,6 +1,6 @@
-"""Releases in many styles, written for these tests: each entry with the section that it belongs in.
+"""Releases in many styles, written for these tests: each message with its section.
 
-``python -m tests.core.changelog.styles`` (``make writing``) prints them as a table beside what the writer finds.
+``python -m tests.core.changelog.styles`` (``make writing``) prints them in a table with the writer's results.
 """
 
 from collections.abc import Mapping, Sequence

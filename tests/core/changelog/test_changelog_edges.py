@@ -1,4 +1,4 @@
-"""The small rules of changelogs at their edges: the last that still fits, and the first that does not."""
+"""The small rules of changelogs at their limits: the last accepted value, and the first refused one."""
 
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ class TestWords:
             ("boil the tea", 11, "boil the…"),
             ("boil the tea", 9, "boil the…"),
             ("boil the tea", 8, "boil…"),
-            # In its second half alone a space is a place to cut at.
+            # A text is only cut at a space of its second half.
             ("a boilingboiling", 10, "a boiling…"),
             ("a boilingboiling", 11, "a boilingb…"),
             ("boil, the tea", 6, "boil…"),
@@ -123,7 +123,7 @@ class TestNotes:
             ("a" + " " * 19, 5, "a", False),
             ("a" + " " * 20, 5, "a", True),
             ("<!-- 1 -->ab", 3, "ab", False),
-            # Four times the limit is read.
+            # Only four times the limit is read.
             ("<!-- 1234567890 -->ab", 5, "a", True),
         ],
     )
@@ -367,7 +367,7 @@ class TestPages:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
         whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
-        # 100 and the end with its two line feeds are kept, a heading takes two more than its length, an entry one.
+        # 100 characters and the end with two line feeds are reserved; a heading takes two more than its length.
         room = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
         assert self._page(room, push(*commits)) == whole
         assert self._page(room - 1, push(*commits)) == whole.replace(

@@ -60,7 +60,7 @@ _SUBJECTS: Final = st.lists(_ALPHABET, max_size=30).map("".join) | st.text(max_s
 
 
 def _visible(text: str) -> str:
-    """A text as a reader sees it: without the backticks of code, and with spaces as one."""
+    """Return the visible text: without the backticks of code, and with single spaces."""
     return re.sub(r"[\s`]+", "", text)
 
 
@@ -220,7 +220,7 @@ def test_a_huge_subject_costs_next_to_nothing(piece: str) -> None:
 
 
 def test_the_gfm_renderer_of_these_tests_has_tables_and_strikethrough() -> None:
-    # Otherwise the properties above would prove less than they say.
+    # Otherwise the properties above would prove less than they state.
     kinds = {token.type for token in tokens("|a|\n|-|\n\n~~b~~", RENDERERS[1])}
     assert {"table_open", "s_open"} <= kinds
     assert isinstance(RENDERERS[1], MarkdownIt)

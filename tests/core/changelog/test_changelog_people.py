@@ -102,7 +102,7 @@ def test_an_address_is_masked_and_a_version_is_not(text: str, masked: str) -> No
     assert mask_addresses(text) == masked
 
 
-# After a backtick or a slash, what looks like an address is a decorator or a page: `@app.route`, /@ada.b.
+# After a backtick or a slash, `@` begins a decorator or a page, not an address: `@app.route`, /@ada.b.
 _EMAILS = st.emails().filter(lambda email: email.rpartition("@")[0][-1] not in "`/")
 
 
@@ -140,7 +140,7 @@ def test_a_disguised_address_in_release_notes_is_masked_too(email: str, at: str)
 
 
 def test_an_address_that_a_cut_would_halve_is_dropped() -> None:
-    # The addresses in front shrink when they are masked: what stood at the cut comes into view.
+    # Masked addresses are shorter, so text beyond the cut becomes visible.
     front = f"{'x' * 98}@mail.example " * 14
     for length in range(40):
         assert "ada.byron@" not in draft_of(f"feat: {front}{'y' * length} ada.byron@mail.example").markdown

@@ -299,7 +299,7 @@ def test_how_commits_are_spread_over_pushes_changes_nothing(subjects: list[str],
 
 
 def described(number: int, title: str, *labels: str, **more: Any) -> Brief:
-    """A brief in which the code host has described one pull request."""
+    """Return a brief with one pull request that the code host describes."""
     grace = Author(name="Grace Murray", email="grace@mail.example", username="grace")
     request = PullRequest(number=number, title=title, labels=labels, **more)
     return of_requests(push("Do it (#3)", commit(f"Polish (#{number})", author=grace)), request)
@@ -322,7 +322,7 @@ def test_a_pull_request_is_told_by_its_own_title_and_its_labels_decide_before_wo
     assert told(described(7, "feat: close the lid", "documentation")) == [
         (Section.DOCUMENTATION, "Close the lid", ("7",))
     ]
-    # A title that says nothing leaves the commit's words.
+    # A title without information is not used: the commit's words stay.
     assert told(described(7, "wip"))[0][1] == "Polish"
 
 

@@ -1,4 +1,4 @@
-"""Subjects of any style: what each says, and the section that it belongs in."""
+"""Subjects in many styles: the text and the section of each change."""
 
 import random
 from pathlib import Path
@@ -282,7 +282,7 @@ def test_a_list_of_files_that_was_cut_says_nothing() -> None:
         assert [change.section for change in changes_of_push(push)] == [section]
 
 
-#: A letter for each section. In the table, a small one is of words alone, and a dot after it is a change without news.
+#: A letter for each section. In the table, words alone find small letters, and a dot marks a change without news.
 _LETTERS: Final = dict(zip(Section, "BSACDRFPVWOUI", strict=True))
 _FILES: Final = (
     "",

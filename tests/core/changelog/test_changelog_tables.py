@@ -8,7 +8,7 @@ from contentsvc_core.content.changelog import grave, patterns
 from contentsvc_core.content.changelog.tables import Table, beginnings_of
 
 TABLES = [value for module in (grave, patterns) for value in vars(module).values() if isinstance(value, Table)]
-#: Texts are made of these rows; hypothesis makes none of rows that look ahead or behind.
+#: The rows from which texts are generated; Hypothesis cannot generate texts for rows with lookarounds.
 ROWS = [(table, row) for table in TABLES for row in table.rows if not re.search(r"\(\?<?[=!]", row)]
 
 
@@ -59,7 +59,7 @@ def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
         (r"changed? type", ""),
         (r"\b\d+ bugs", ""),
         (r"\b(?:était)\b", "étai"),
-        # Groups that are not read.
+        # Groups whose text is not used.
         (r"\b(?>docs)\b", ""),
         (r"\b(?P<name>d)(?P=name)\b", ""),
     ],

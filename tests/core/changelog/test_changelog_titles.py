@@ -16,7 +16,7 @@ from hypothesis import strategies as st
         ("fix(lid): it drips", "Fix: it drips (lid)"),
         ("fix: fixes the drip", "Fix the drip"),
         ("feat!: drop the plug", "Breaking: drop the plug"),
-        # One mood, whatever the authors write, where the first word is surely a verb.
+        # One mood for all authors, if the first word is certainly a verb.
         ("Added a lid and fixed the spout", "Add a lid and fix the spout"),
         ("feat: makes the pot whistle", "Make the pot whistle"),
         ("fix: fixed a lid that is open", "Fix a lid that is open"),
@@ -136,7 +136,7 @@ def test_changes_that_have_commas_or_labels_are_set_apart(messages: list[str], t
 def test_a_release_with_notes_is_named_with_their_first_items() -> None:
     notes = "## New\n\n- Ring at **noon** by @ada in https://x.example/pull/3\n- [Sing](https://y.example) (#4)\n- x\n"
     assert announced(release("v2", body=notes), push("fix: drip")).title == "kettle v2: ring at noon"
-    # The first section is new: the title need not say so.
+    # The first section has additions, which the title does not name.
     notes = "- **New:** a lid\n- Security: no spills\n- Changed: louder\n"
     assert announced(release("v2", body=notes)).title == "kettle v2 \u2013 Security: no spills; a lid"
     assert announced(release("v2", name="Spring", body=notes)).title == "kettle v2: Spring"

@@ -51,7 +51,7 @@ def test_ten_thousand_commits_are_written_fast_and_fit_into_a_post() -> None:
     commits = [commit(f"feat(lid): turn {n} (#{n})\n\nprose\n\nRefs: #{n}", sha=sha_of(str(n))) for n in range(10_000)]
     begun = time.process_time()
     draft = written(push(*commits))
-    # About a second of the processor's; the rest is for slow machines, and for being watched meanwhile.
+    # About a second of processor time; the limit is for slow machines and for measured coverage.
     assert time.process_time() - begun < 10
     assert draft is not None
     assert len(draft.markdown) <= 100_000

@@ -1,4 +1,4 @@
-"""Histories, bodies, notes and titles at the edges of the rules, each with what the writer makes of it."""
+"""Histories, bodies, notes and titles at the limits of the rules, each with the writer's result."""
 
 import json
 from collections.abc import Iterator

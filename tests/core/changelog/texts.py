@@ -1,4 +1,4 @@
-"""Single messages, bodies, notes and titles at the edges of the rules of changelogs, written for these tests."""
+"""Single messages, bodies, notes and titles at the limits of the rules of changelogs, written for these tests."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ feat: ring\n\nBREAKING CHANGE: it rings\n- at noon\n- at one | #12: fix(#481): r
 fix!: ring | [lid]: fix: bell: ring | lid: bell - add a ring | :bug: :sparkles: ring | ring (#1) (#1)
 BREAKING: fix: ring | fix(bell): #12: ring | fix: FEAT ring | Add - remove it | • ring
 """
-#: Messages at the edges of the parser; those of the styles are read as well.
+#: Messages at the limits of the parser; those of the styles are also read.
 MESSAGES: Final = (
     "- fixed the drip",
     *("", "  ", "\n\n  feat: ring  ", "feat\uff1aring", "x" * 420, f"{'y ' * 300}(#12)"),

@@ -1,4 +1,4 @@
-"""What holds for posts of every kind."""
+"""Rules for posts of every content type."""
 
 import re
 from itertools import product

@@ -1,4 +1,4 @@
-"""Foreign text does nothing in any content type: through the renderer that makes the service's HTML."""
+"""Foreign text has no effect in the service's HTML, in each content type."""
 
 import re
 from typing import Final
@@ -91,7 +91,7 @@ def test_what_was_meant_is_what_is_read(content_type: ContentType, text: str) ->
 
 
 def _letters(text: str) -> str:
-    """A text without the signs of code, of addresses and of mentions, and spaces."""
+    """Return a text without the signs of code, of addresses and of mentions, and spaces."""
     return re.sub(r"[\s`\[\]@#$\uff20\uff03]+", "", text)
 
 

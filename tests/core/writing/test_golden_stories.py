@@ -18,8 +18,8 @@ _SPOUT: Final = "https://codehost.example/acme/spout"
 _BASE: Final = "https://codehost.example/acme/base"
 _NED: Final = Author(name="Ned Ludd", email="")
 
-#: Four repositories of a company in one month: one with a release and more work since, one with a pre-release, one
-#: without any, one with upkeep alone; in a fifth one nothing happened.
+#: Four repositories of a company in one month: one with a release and later work, one with a pre-release, one
+#: without a release, and one with upkeep alone; a fifth one has no events.
 _FLEET: Final = Brief(
     chapters=[
         Chapter(
@@ -72,7 +72,7 @@ _FLEET: Final = Brief(
     brand=brand(company="Acme *Ltd*", description="We boil water.", website="https://acme.example/about"),
 )
 
-#: One repository without any release, told to customers in an easy tone.
+#: One repository without a release, for customers, in a casual tone.
 _CUSTOMERS: Final = Brief(
     chapters=[
         Chapter(
@@ -93,7 +93,7 @@ _CUSTOMERS: Final = Brief(
     brand=brand(tone=ToneProfile.CONVERSATIONAL, company="Acme", audience="customers of our shops"),
 )
 
-#: One pre-release, announced in French with all that came since the tag before it.
+#: One pre-release, announced in French with all changes since the previous tag.
 _CANDIDATE: Final = Brief(
     chapters=[
         Chapter(
@@ -130,7 +130,7 @@ _RELEASES: Final = Brief(
     brand=brand(tone=ToneProfile.CASUAL, language="Spanish"),
 )
 
-#: More than a list shows: each kind of change is listed up to a limit, and counted beyond it.
+#: More changes than a list shows: each kind is listed up to a limit, and counted beyond it.
 _BUSY: Final = Brief(
     chapters=[
         Chapter(
@@ -162,7 +162,7 @@ _UNDOING: Final = push(
     'Revert "feat(lid): close by itself (#12)" (#18)\n\nThis reverts commit 0123456789abcdef.',
     "feat: sing at noon (#17)",
 )
-#: A release that takes back what an earlier one had.
+#: A release that reverts a change of an earlier release.
 _UNDONE: Final = Brief(
     chapters=[
         Chapter(repository="acme/kettle", events=[_UNDOING], undone={_UNDOING.commits[0].id: "v1.1.0"}),

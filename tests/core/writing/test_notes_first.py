@@ -1,4 +1,4 @@
-"""What a release's author wrote comes before what its commits say."""
+"""The notes of a release's author have precedence over its commits."""
 
 from typing import Final
 

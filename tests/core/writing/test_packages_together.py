@@ -122,7 +122,7 @@ def test_every_language_and_tone_names_the_packages(content_type: ContentType) -
         draft = together(*packages, pushes=PUSHES, content_type=content_type, brand=voice)
         assert 1 <= len(draft.title) <= 120
         assert "{" not in draft.title + draft.markdown
-        # Of an investor update, the title is the time that it covers.
+        # The title of an investor update is its period.
         if content_type is not ContentType.INVESTOR_UPDATE:
             assert "part0 1.1.0" in draft.title
         not_yet = PHRASEBOOKS[language].unreleased

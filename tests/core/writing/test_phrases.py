@@ -1,4 +1,4 @@
-"""Every language says everything, and puts the same things into it."""
+"""Each language has all phrases, with the same placeholders."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
@@ -17,7 +17,7 @@ from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, Count, Phraseb
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 
-#: What differs from language to language: signs, months, forms of a date.
+#: The fields that differ between languages: signs, months, forms of a date.
 _FORMS: Final = frozenset(
     {"thousands", "zero_is_one", "conjunction", "conjunction_before_i", "months", "first_of_month"}
 )
@@ -66,7 +66,7 @@ def test_a_file_of_phrases_has_nothing_that_is_not_read(language: str) -> None:
 def test_no_phrase_was_forgotten_in_english(language: str) -> None:
     said, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
     same = {name for name, text in said.items() if text == english[name]}
-    # Words that both languages have, and forms of a date.
+    # Words of both languages, and forms of a date.
     shared = {"Performance", "Documentation", "Documentation: {text}", "{company}", "In {subject}: {counts}."}
     shared |= {"{n} commit", "{n} commits", "Corrections", ", plus {parts}", "{first} \u2013 {last}"}
     shared |= {"; ", "{day} {month} {year}", "{day} {month}", "{first}\u2013{last} {month} {year}"}

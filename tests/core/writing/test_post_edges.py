@@ -42,7 +42,7 @@ class TestExcerpts:
             (f"- fix(lid): tests\n- {_SPRING}", ""),
             (f"---------\n\n{_SPRING}", ""),
             (f"Signed-off-by: Ada\n\n{_SPRING}", ""),
-            # A sentence that is too short is followed by the next one, whatever it says.
+            # After a sentence that is too short, the next one follows in any case.
             (f"{_SPRING} Nobody holds it any more.", f"{_SPRING} Nobody holds it any more."),
             (f"{_SPRING} See #12 for more.", _SPRING),
             ("Adds a spring that shut it gently by 1. More.", "Adds a spring that shut it gently by 1. More."),

@@ -1,4 +1,4 @@
-"""Reasons for no post: each reason names the event."""
+"""Reasons for silence: each reason names the event."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What LinkedIn and X take, and how they count."""
+"""The limits of LinkedIn and X, and their counting."""
 
 import re
 
@@ -29,7 +29,7 @@ _TEXTS = st.text(max_size=300) | st.sampled_from(
 
 
 def _counted(markdown: str) -> int:
-    """The length of a post as X counts it: its text, and 23 for its address."""
+    """Return the length of a post as X counts it: its text, and 23 for its URL."""
     text = Seen(markdown).text.strip()
     link = _LINK.search(text)
     return weight(_LINK.sub("", text)) + (URL_WEIGHT + 1 if link else 0)

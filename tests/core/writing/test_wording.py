@@ -1,4 +1,4 @@
-"""Tense, tone, audience, plain text: what makes a list of commits a text."""
+"""Tense, tone, audience and plain text of written posts."""
 
 from itertools import permutations
 from typing import Any, Final
@@ -15,7 +15,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Event
 
 _POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
-#: Words of the sample month: a line that has one is its author's.
+#: Words of the sample month: a line with one of them is its author's.
 _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "codehost.example", "#Kettle")
 
 
@@ -153,7 +153,7 @@ def test_each_tone_changes_a_third_of_the_lines_that_are_ours(
         voice = brand(tone=tone, language=language, company="Acme")
         draft = written(content_type, *events, brand=voice, **more)
         first, *rest = draft.markdown.splitlines()
-        # The first line may go on with their words: its beginning counts.
+        # The first line may continue with the authors' words: only its beginning is checked.
         lines = [draft.title, first[:30], *rest]
         return [line for line in lines if line and not any(word in line for word in _THEIRS)]
 

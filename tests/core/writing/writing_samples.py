@@ -1,4 +1,4 @@
-"""Builders for briefs of every content type, one hand-written month, and what a browser would make of a post."""
+"""Builders for briefs of each content type, a hand-written month, and the parsing of posts as a browser does."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -49,7 +49,7 @@ def release(tag: str = "v1.2.0", *, body: str | None = None, prerelease: bool = 
     )
 
 
-#: One month of one repository, as its people wrote it.
+#: One month of one repository, in the style of its authors.
 MONTH: Final[tuple[Event, ...]] = (
     push(
         commit("docs: spell spout right (#9)", author=GRACE),
@@ -104,13 +104,13 @@ def brand(
 
 
 def brief(content_type: ContentType, *events: Event, **more: Any) -> Brief:
-    """A brief about ``acme/kettle``."""
+    """Return a brief about ``acme/kettle``."""
     given: dict[str, Any] = {"window": JUNE, **more}
     return Brief(content_type=content_type, chapters=[Chapter(repository="acme/kettle", events=events)], **given)
 
 
 def written(content_type: ContentType, *events: Event | str, **more: Any) -> Draft:
-    """The draft about ``acme/kettle``; texts are the messages of one push."""
+    """Return the draft about ``acme/kettle``; texts are the messages of one push."""
     messages = [each for each in events if isinstance(each, str)]
     others = [each for each in events if not isinstance(each, str)]
     pushed = [push(*messages)] if messages else []
@@ -127,7 +127,7 @@ def check_golden(path: Path, told: Brief) -> None:
 
 
 def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]], **more: Any) -> Draft:
-    """The draft about several repositories."""
+    """Return the draft about several repositories."""
     chapters = [Chapter(repository=name, events=each) for name, each in events.items()]
     draft = write_content(evolve(brief(content_type, **more), chapters=chapters))
     assert isinstance(draft, Draft)
@@ -136,7 +136,7 @@ def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]
 
 @final
 class Seen(HTMLParser):
-    """What a browser finds in a rendered post."""
+    """The elements of a rendered post."""
 
     def __init__(self, markdown: str) -> None:
         super().__init__(convert_charrefs=True)

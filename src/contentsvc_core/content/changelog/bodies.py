@@ -18,7 +18,7 @@ _NEW_WORDS: Final = 4
 #: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less and
 #: it does not repeat the subject.
 _ENOUGH_TELLING: Final = 5
-#: A verb with an object has so many words.
+#: The fewest words that count as a repetition: a verb with its object.
 _REPEATED: Final = 3
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")

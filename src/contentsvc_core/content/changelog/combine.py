@@ -24,7 +24,7 @@ _WORDS_OF_A_TITLE: Final = 3
 #: Words that a text about the same change may lack, and the fewest others that identify it.
 _MAY_LACK: Final = frozenset({"a", "an", "at", "by", "fix", "fixed", "fixes", "for", "in", "of", "on", "the"})
 _WORDS_OF_A_CHANGE: Final = 2
-#: A change is compared with so many earlier ones.
+#: The earlier changes that a change is compared with.
 _LOOK_BACK: Final = 64
 #: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
 _WORDS_ALIKE: Final = 6

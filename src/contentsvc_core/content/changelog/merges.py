@@ -12,7 +12,7 @@ from contentsvc_core.content.changelog.words import TYPES
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
 
-#: The search of a merge for the commits of its branch: so many earlier commits without a merge.
+#: The earlier commits without a merge that a merge is compared with, to find those of its branch.
 _LOOK_BACK: Final = 64
 
 _MERGES: Final = tuple(

@@ -37,7 +37,7 @@ _NUMBER: Final = late(
 )
 _DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")
 _DIGIT_FROM_END: Final = 3
-#: At most so many characters are between the first bracket of a reference and its sign: ``(resolved bpo-``.
+#: The most characters between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
 #: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``,
 #: ``Follow up to #12: x``.

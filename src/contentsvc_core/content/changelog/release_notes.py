@@ -123,7 +123,7 @@ _ENTRY_LIMIT: Final = 400
 #: More entries are not read: no post has room for them.
 _ENTRIES_READ: Final = 200
 _PARAGRAPHS_READ: Final = 5
-#: Notes with so many paragraphs below headings are prose for readers.
+#: The paragraphs below headings from which notes count as prose for readers.
 _PARAGRAPHS_OF_PROSE: Final = 2
 #: The level of a heading in bold type, below those with marks.
 _LOWEST: Final = 7

@@ -20,7 +20,7 @@ _SHA: Final = late(r"\b[0-9a-f]{7,64}\b", re.IGNORECASE)
 # Numbers at the end of a subject, also of a quoted one: they do not identify the change.
 _NUMBERS: Final = late(r"(?: ?\(#[0-9]{1,10}\))+(?=[\"”]|\Z)")
 _TARGETS_LIMIT: Final = 64
-#: Changes of an addition are looked for among so many commits before its removal.
+#: The commits before the removal of an addition among which its changes are looked for.
 _LOOK_BACK: Final = 256
 #: Words that a text about the same thing may lack.
 _SMALL: Final = frozenset({"a", "an", "and", "the"})

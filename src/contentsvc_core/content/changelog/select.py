@@ -28,8 +28,8 @@ from contentsvc_core.on_demand import late
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
 
-#: A habit of news fragments: from so many entries and this share on, entries without news are only counted.
-#: Vague changes without a number are only counted from so many entries on, whatever the share.
+#: A habit of news fragments: the entries and their share from which changes without news are only counted.
+#: Vague changes without a number are only counted from this number of entries on; the share does not matter.
 _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.

@@ -31,7 +31,7 @@ _NAMED: Final = 3
 #: Limits of a title in characters: all named tags, and the least room for a change.
 _NAMES_ROOM: Final = 45
 _LEAST_ROOM: Final = 12
-#: So many words begin a shortened change.
+#: The words at the beginning of a change that a shortened one keeps.
 _FEW_WORDS: Final = 4
 #: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
 _REST: Final = late(

@@ -41,7 +41,7 @@ _HEADING_LIMIT: Final = 80
 _COUNTS_ROOM: Final = 100
 #: The emoji of headings; none needs a variation selector.
 _EMOJI: Final = dict(zip(Section, "💥🔒✨🔄⏳🔥🐛⚡⏪📝🔹📦🔨", strict=True))
-#: From so many entries of one section and scope on, the scope is a line above them.
+#: The entries of one section and scope from which the scope is a line above them.
 _OF_ONE_SCOPE: Final = 5
 _BUMPS_NAMED: Final = 5
 

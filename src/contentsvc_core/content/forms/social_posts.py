@@ -24,7 +24,7 @@ LINKEDIN_LIMIT: Final = 3_000
 HOOK_LIMIT: Final = 200
 _FEWEST_POINTS: Final = 3
 _POINTS: Final = 5
-#: So many points are breaking changes, if there is other news.
+#: The breaking changes that come before other news; more of them come after it.
 _BREAKING: Final = 2
 _POINT_LIMIT: Final = 240
 _HASHTAGS: Final = 3

@@ -215,7 +215,7 @@ _FREQUENT: Final = {
     "Spanish": frozenset(["el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"]),
 }
 _LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
-#: English texts may have so many words of another language.
+#: The words of another language that an English text may have: names, and words that both languages share.
 _FEW: Final = 2
 
 
