@@ -28,7 +28,7 @@ _LONGEST: Final = 300
 #: The most bytes of an answer, decompressed: eight times the longest page of the log.
 MAX_ANSWER: Final = 64 * 1024 * 1024
 _PIECE: Final = 64 * 1024
-#: Methods that have the same effect if they are sent twice: ``POST`` with an idempotency key.
+#: Methods that have the same effect if they are sent twice: ``POST`` and ``DELETE`` with an idempotency key.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
 _BUSY: Final = frozenset({429, 502, 503, 504})
@@ -98,7 +98,7 @@ class Api:
         arguments: dict[str, Any] = {"params": parameters, "content": content}
         if body is not None:
             arguments["json"] = body
-        if method == "POST":
+        if method in {"POST", "DELETE"}:
             arguments["headers"] = {"Idempotency-Key": str(uuid4())}
         for attempt in range(1, _ATTEMPTS + 1):
             again = attempt < _ATTEMPTS

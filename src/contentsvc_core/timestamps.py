@@ -4,6 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+#: Every time zone can show the points in time from the first one to before the last one.
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 def whole_ms(at: datetime) -> datetime:
@@ -21,9 +24,10 @@ def read_iso(text: str) -> datetime | None:
     try:
         # GitLab dates releases so: 2026-01-01 12:00:00 UTC.
         at = datetime.fromisoformat(text.removesuffix(" UTC"))
-        return whole_ms(at if at.tzinfo is not None else at.replace(tzinfo=UTC))
+        at = whole_ms(at if at.tzinfo is not None else at.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         return None
+    return at if _FIRST <= at < _LAST else None
 
 
 def to_ms(at: datetime) -> int:

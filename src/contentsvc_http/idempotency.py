@@ -1,4 +1,4 @@
-"""``Idempotency-Key`` of ``/v1``: a repeated ``POST`` gets the answer of the first one (decision 0074)."""
+"""``Idempotency-Key`` of ``/v1``: a repeated request gets the answer of the first one (decision 0074)."""
 
 import contextlib
 import re
@@ -24,6 +24,8 @@ from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.responses import ErrorBody
 
 HEADER: Final = "Idempotency-Key"
+#: A repeated ``PUT`` or ``PATCH`` has the same effect and answer by itself; a repeated ``DELETE`` is 404 without a key.
+_METHODS: Final = frozenset({"POST", "DELETE"})
 #: The header of a repeated answer.
 REPLAYED: Final = "Idempotent-Replayed"
 _FORM: Final = rf"[\x21-\x7e]{{1,{NAME_LIMIT}}}"
@@ -61,10 +63,10 @@ class IdempotencyKeys:
         self._authenticator = authenticator
 
     def on(self, routes: Iterable[HTTPRouteHandler]) -> list[HTTPRouteHandler]:
-        """Return the routes; each ``POST`` among them honours the header. Rate limits come first."""
+        """Return the routes; each ``POST`` and ``DELETE`` among them honours the header. Rate limits come first."""
         handlers = list(routes)
         for route in handlers:
-            if "POST" in route.http_methods:
+            if not _METHODS.isdisjoint(route.http_methods):
                 route.middleware = [*(route.middleware or ()), self._executing_once]
                 described = {
                     status: ResponseSpec(ErrorBody, description=text, generate_examples=False)

@@ -19,6 +19,7 @@ def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
         if local and not is_local(request.client and request.client.host, request.scope["headers"]):
             raise Refused(403, {"error": _NOT_LOCAL})
         page, content_type = await scrape.page(request.headers.get("Accept", ""))
-        return Response(page, media_type=content_type)
+        # Of a media type of text, the framework would add the encoding a second time.
+        return Response(page, headers={"content-type": content_type})
 
     return metrics

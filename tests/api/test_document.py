@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 from tests.api.described import subject, try_operation
 from tests.api.furnished import furnish, operations
-from tests.api.world import ApiWorld
+from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core.refusals import validation_fault
 from contentsvc_core.usecases.reconcile import BY_HAND
@@ -225,3 +225,13 @@ async def test_unknown_paths_below_the_schema_page_are_404_in_the_usual_form(wor
         answer = await world.send("GET", path)
         assert answer.status_code == 404
         assert set(answer.json()) == {"error"}, path
+
+
+async def test_every_change_of_nothing_is_refused_in_the_same_words(world: ApiWorld, acme: Caller) -> None:
+    document = (await world.send("GET", "/schema/openapi.json")).json()
+    paths = [path for path, item in document["paths"].items() if "patch" in item]
+
+    refused = {path: (await acme("PATCH", path, {})).json()["error"] for path in paths}
+
+    assert refused == dict.fromkeys(paths, "Invalid request: Nothing to change: give at least one field")
+    assert len(paths) > 5

@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: a repeated ``POST`` has no second effect, and gets the first answer."""
+"""``Idempotency-Key``: a repeated request has no second effect, and gets the first answer."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -176,8 +176,17 @@ async def test_a_key_that_may_not_write_stores_nothing(acme: Caller) -> None:
     assert untouched.times == 0
 
 
-async def test_every_post_documents_the_key(world: ApiWorld) -> None:
-    described = [operation for method, _, operation in await operations(world) if method == "POST"]
+async def test_a_repeated_deletion_gets_the_first_answer(acme: Caller) -> None:
+    path = (await acme("POST", "/v1/posts", POST)).headers["Location"]
+
+    first, second, other = [await acme("DELETE", path, headers=keyed(name)) for name in ("a", "a", "b")]
+
+    assert [each.status_code for each in (first, second, other)] == [200, 200, 404]
+    assert (second.json(), second.headers["Idempotent-Replayed"]) == (first.json(), "true")
+
+
+async def test_every_post_and_every_deletion_documents_the_key(world: ApiWorld) -> None:
+    described = [operation for method, _, operation in await operations(world) if method in {"POST", "DELETE"}]
 
     assert len(described) >= 19
     for operation in described:

@@ -65,7 +65,7 @@ async def test_a_changed_post_is_rendered_again_with_a_new_tag(acme: Caller, pos
 @pytest.mark.parametrize(
     ("body", "error"),
     [
-        ({}, "Invalid request: Nothing to change: give title, markdown or status"),
+        ({}, "Invalid request: Nothing to change: give at least one field"),
         ({"title": "x" * 121}, "Invalid request: title must have at most 120 characters"),
         ({"title": "a\nb"}, "Invalid request: title must be one line without control characters"),
         ({"title": None}, "Invalid request: title must be a string"),

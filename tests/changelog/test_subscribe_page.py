@@ -78,6 +78,13 @@ async def test_the_badge_escapes_a_hostile_tag() -> None:
     assert not drawn.findall(".//{*}script")
 
 
+async def test_a_reader_leaves_although_the_service_sends_no_mail_any_more(reader: Reader) -> None:
+    left = [await reader.get("/subscribe/leave?token=x", method=method) for method in ("GET", "POST")]
+
+    assert [answer.status_code for answer in left] == [200, 200]
+    assert (await reader.get("/subscribe/confirm?token=x")).status_code == 404
+
+
 async def test_a_changelog_that_is_off_has_none_of_them() -> None:
     reader = await Reader.made()
     await publish(reader.acme, is_public=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from contract_values import SECRET, Left, RotatingSealer, Tenant, tenant
+from contract_values import IDS, SECRET, Left, RotatingSealer, Tenant, later, tenant
 from sqlalchemy import Connection, event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlite_files import file_of
@@ -20,6 +20,7 @@ from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrad
 from contentsvc_adapters.sql.dialects import checkpoints
 from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
 
@@ -156,6 +157,23 @@ async def test_a_secret_is_nowhere_in_clear(database: Database, acme: Tenant) ->
     raw = b"".join(path.read_bytes() for path in folder.iterdir())
     assert acme.integration.id.encode() in raw
     assert SECRET.encode() not in raw
+
+
+async def test_an_unreadable_secret_is_replaced_by_a_rotation(database: Database, acme: Tenant) -> None:
+    endpoint = WebhookEndpoint(
+        id=IDS.new_id("whe_"), organization_id=acme.id, url="https://acme.example/hook", created_at=START
+    )
+    await acme.stores.endpoints.add(endpoint, "old")
+    for broken in ("webhook_secrets SET sealed = 'x:y'", "webhook_endpoints SET sealed_secret = 'x:y'"):
+        await database.write(lambda connection, broken=broken: connection.execute(text(f"UPDATE {broken}")))
+    until = later(hours=1)
+
+    assert await acme.stores.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=until)
+    assert await acme.stores.endpoints.rotate(acme.id, endpoint.id, "new", overlap_until=until) is not None
+
+    hook = await acme.stores.deliveries.configuration(acme.address, START)
+    assert hook is not None
+    assert hook.secrets == ("new",)
 
 
 async def test_an_unreadable_secret_is_counted_and_others_verify(database: Database, acme: Tenant) -> None:

@@ -49,7 +49,7 @@ def test_values_within_their_bounds_are_valid(values: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({}, "Nothing to change: give title, markdown or status"),
+        ({}, "Nothing to change: give at least one field"),
         ({"title": ""}, "title must have 1 to 120 characters"),
         ({"title": "x" * 121}, "title must have 1 to 120 characters"),
         ({"title": "a\nb"}, "title must be one line without control characters"),

@@ -439,6 +439,7 @@ def test_a_badge_names_the_newest_release_or_the_day_of_the_newest_post() -> Non
     assert badge_value(release, newest) == "v1.2.0"
     assert badge_value(evolve(release, release_tag="v" * 31), None) == "v" * 29 + "…"
     assert badge_value(newest, newest) == badge_value(None, newest) == "2026-01-03"
+    assert badge_value(None, evolve(newest, occurred_at=START), ZoneInfo("Pacific/Niue")) == "2025-12-31"
     assert badge_value(None, None) == "nothing yet"
 
 

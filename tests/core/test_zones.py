@@ -92,6 +92,10 @@ crons = st.builds(Cron, frequency=st.just(Frequency.DAILY), hour=st.integers(0, 
         ("2026-06-01T08:30:00 02:00", "2026-06-01T06:30:00"),
         ("2026-13-01", None),
         ("0001-01-01", None),
+        # Not every time zone can show it.
+        ("0001-01-01T23:59:59Z", None),
+        ("9999-12-31T00:00:00Z", None),
+        ("9999-12-30T23:59:59Z", "9999-12-30T23:59:59"),
         ("tomorrow", None),
     ],
 )

@@ -7,7 +7,7 @@ from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import branded
 from tests.dashboard.tree import tree
 
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
 
 BRANDS = "/dashboard/brands"
@@ -68,12 +68,15 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert "Another brand identity has this name." in refused.text
     assert refused.form(f"{BRANDS}/new").fields["websiteUrl"] == ["https://light.example/"]
 
+    longest = "💡" * LONG_TEXT_LIMIT
+    typed |= {"customInstructions": longest, "companyDescription": longest, "customTone": "💡" * TEXT_LIMIT}
     created = await browsing.send(refused.form(f"{BRANDS}/new"), name="Lighthouse", isDefault="yes", **typed)
     assert created.heading == "Lighthouse"
     first, second = await acme.world.stores.brands.identities(acme.organization.id)
     assert {first.name: first.is_default, second.name: second.is_default} == {old.name: False, "Lighthouse": True}
     (brand,) = (each for each in (first, second) if each.is_default)
     assert (brand.tone_profile, brand.audience) == (ToneProfile.CASUAL, "keepers")
+    assert brand.custom_instructions == brand.company_description == longest
     assert created.path == f"{BRANDS}/{brand.id}"
 
 

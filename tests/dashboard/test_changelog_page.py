@@ -8,6 +8,7 @@ from tests.dashboard.contents import posted
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
+from contentsvc_core.content.public.images import IMAGE_LIMIT
 from contentsvc_core.usecases.publicize import ChangelogEditor
 
 PAGE = "/dashboard/changelog"
@@ -173,6 +174,9 @@ async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsin
         files = {"file": ("logo.png", content, "image/png")} if content else None
         return await browsing.upload(where, {"csrf": csrf, "kind": kind, **more}, files)
 
+    start, end = png(1200, 630)[:-12], png(1200, 630)[-12:]
+    assert "Saved." in (await send("card", start.ljust(IMAGE_LIMIT - len(end), b"\0") + end)).text
+    assert "Saved." in (await send("card", b"", delete="on")).text
     assert "Saved." in (await send("logo", png(64, 32))).text
     created = await standing(acme)
     assert created is not None

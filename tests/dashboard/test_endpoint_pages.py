@@ -42,6 +42,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
     assert (page.status, page.heading) == (201, "The endpoint is created")
     secret = tree(page).one("code", class_="secret").text
     assert secret.startswith("whsec_")
+    acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, **fields, event=["post.published", "nonsense"])
     assert "This form was sent before" in reloaded.text
     (endpoint,) = await acme.world.stores.endpoints.endpoints(acme.organization.id)
@@ -85,6 +86,7 @@ async def test_a_secret_is_rotated_with_an_overlap(acme: Caller, browsing: Brows
     assert "signs, too, until" in page.response.text
     rotated = await standing(acme)
     assert rotated.previous_secret_until is not None
+    acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, overlap="1")
     assert "This form was sent before" in reloaded.text
     assert await standing(acme) == rotated

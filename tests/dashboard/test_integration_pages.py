@@ -108,6 +108,7 @@ async def test_a_repository_is_connected_and_its_secret_is_shown_once(acme: Call
     for word in ("application/json", "push and release", "stable", "only once"):
         assert word in page.text
     secret = secret_on(page)
+    acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, **fields)
     assert "This form was sent before" in reloaded.text
     assert (await acme.world.stores.directory.integrations(acme.organization.id))[-1] == integration
@@ -228,6 +229,7 @@ async def test_a_refused_form_is_sent_again_as_it_is(server: CodeHostServer, acm
     page = await browsing.send(form, **fields)
 
     assert page.heading == f"{REPOSITORY} is connected"
+    acme.world.clock.advance(timedelta(seconds=3))
     assert "This form was sent before" in (await browsing.send(form, **fields)).text
 
 
@@ -276,7 +278,7 @@ async def test_a_refused_ping_shows_its_reason(acme: Caller, browsing: Browsing)
 
     page = await browsing.send(page.form(f"{path_of(acme)}/ping"))
 
-    assert page.status == 403
+    assert page.status == 409
     assert "The ping was refused with 403: Integration is disabled." in page.text
     page = await browsing.send(page.form(f"{path_of(acme)}/ping"), repository="77")
     assert page.status == 404
@@ -318,6 +320,7 @@ async def test_rotating_sends_the_new_secret_to_the_code_host(
     assert server.hook.secret not in page.response.text
     rotated = server.hook.secret
     # A reload of the answer rotates nothing.
+    acme.world.clock.advance(timedelta(seconds=3))
     page = await browsing.send(rotate)
     assert ("This form was sent before" in page.text, server.hook.secret) == (True, rotated)
     server.fault = Fault(status=503)
@@ -365,8 +368,12 @@ async def test_disconnecting_asks_to_remove_a_hook_that_was_added_by_hand(acme: 
     forms = [dict(attrs) for tag, attrs in page.elements if tag == "form"]
     assert any("cannot be undone" in attrs.get("data-confirm", "") for attrs in forms)
 
-    page = await browsing.send(page.form(f"{path_of(acme)}/disconnect"))
+    form = page.form(f"{path_of(acme)}/disconnect")
+    first = await browsing.send(form)
+    # The second request of a double click.
+    page = await browsing.send(form)
 
+    assert page.response.text == first.response.text
     assert "It was entered by hand: remove it at the code host." in page.text
     assert f"{BASE}/api/webhooks/codehost/" in page.text
     assert "No trigger and no schedule was switched off." in page.text

@@ -249,3 +249,37 @@ async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
         value = typed[name]
         assert sent.get(name, []) == ([value] if isinstance(value, str) else value), name
     assert await _whole(acme) == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "values"),
+    [
+        ("trigger", "name", ("Mine", "Theirs")),
+        ("schedule", "name", ("Mine", "Theirs")),
+        ("endpoint", "description", ("Mine", "Theirs")),
+        ("brand", "audience", ("Mine", "Theirs")),
+        ("changelog", "title", ("Mine", "Theirs")),
+        ("house-style", "longestPost", ("5000", "6000")),
+    ],
+)
+async def test_a_form_that_was_opened_before_another_change_is_not_saved_at_once(
+    acme: Caller, browsing: Browsing, kind: str, field: str, values: tuple[str, str]
+) -> None:
+    below = {"brand": f"/brands/{(await branded(acme)).id}", "changelog": "/changelog", "house-style": "/house-style"}
+    path = f"/dashboard{below.get(kind) or (await addresses(acme))[kind][0]}"
+    mine, theirs = values
+    form = (await browsing.open(path)).form(path)
+    await browsing.send((await browsing.open(path)).form(path), **{field: theirs})
+    if kind in {"trigger", "schedule", "house-style"}:
+        # A preview without scripts shows the form again, and forgets nothing of it.
+        preview = f"/dashboard/{kind.removesuffix('s')}{'' if kind == 'house-style' else 's'}/preview"
+        form = (await browsing.post(preview, {**form.fields, field: mine})).form(path)
+
+    refused = await browsing.send(form, **{field: mine})
+
+    assert (refused.status, "This was saved elsewhere" in refused.text) == (409, True)
+    assert refused.form(path).fields[field] == [mine]
+    assert (await browsing.open(path)).form(path).fields[field] == [theirs]
+    # Sent again, it overwrites the change that the page has reported.
+    assert (await browsing.send(refused.form(path))).status == 200
+    assert (await browsing.open(path)).form(path).fields[field] == [mine]

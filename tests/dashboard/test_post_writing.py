@@ -1,7 +1,9 @@
 """Requesting a post, and following its job."""
 
+import asyncio
 from datetime import timedelta
 
+import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import branded
@@ -36,6 +38,21 @@ async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller
     assert part.links["Read the post"] == f"{POSTS}/{post.id}"
     assert post.content_type.value == "blog_post"
     assert "was created" in (await browsing.open(page.path)).text
+
+
+@pytest.mark.parametrize("path", [WRITE, f"{POSTS}/new", "/dashboard/brands"])
+async def test_a_form_that_is_sent_twice_creates_one_object(acme: Caller, browsing: Browsing, path: str) -> None:
+    form = (await browsing.open(path)).form(path)
+    typed = {"title": "A lens", "markdown": "It turns.", "websiteUrl": "https://acme.example/"}
+
+    first, second = await asyncio.gather(*(browsing.send(form, **typed) for _ in range(2)))
+    acme.world.clock.advance(timedelta(seconds=3))
+    reloaded = await browsing.send(form, **typed)
+
+    assert (first.path, first.status) == (second.path, second.status) == (first.path, 200)
+    assert "This form was sent before" in reloaded.text
+    posts = await acme.world.stores.posts.posts(acme.organization.id)
+    assert len(posts) + len(await acme.world.stores.ledger.runs(acme.organization.id)) == 1
 
 
 async def test_a_request_without_a_post_shows_the_reason(acme: Caller, browsing: Browsing) -> None:

@@ -360,7 +360,7 @@ async def test_the_setting_on_answers_every_client(world: World) -> None:
 
 async def test_the_format_follows_the_accept_header_of_the_scraper(world: World) -> None:
     plain = await world.request("GET", "/metrics")
-    assert plain.headers["Content-Type"].startswith("text/plain; version=")
+    assert plain.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     accept = {"Accept": "application/openmetrics-text; version=1.0.0"}
     newer = await world.request("GET", "/metrics", headers=accept)
     assert newer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")

@@ -286,7 +286,7 @@ class Scripted(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             self.wfile.write(content)
 
-    do_GET = do_POST = do_PATCH = _answer  # noqa: N815
+    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         del format, args
@@ -341,6 +341,12 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     server.script = [(409, {"Retry-After": "1"}, "{}")] * 4
     assert "look at its result before you repeat it" in run("run", "retry", "run_x").stderr
     assert key not in server.keys[3:]
+
+    # So has a deletion, which is not found when it is repeated without a key.
+    server.keys = []
+    server.script = [(503, {}, "{}"), (200, {}, '{"id": "trg_x"}')]
+    assert run("trigger", "delete", "trg_x").exit_code == 0
+    assert (len(server.keys), len({*server.keys}), None in server.keys) == (2, 1, False)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
+from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row_loader import RowLoader
@@ -53,7 +54,7 @@ class SqlHooks:
         its = webhook_secrets.c.integration_id == id_
         newest_first = select(webhook_secrets.c.id, webhook_secrets.c.sealed).where(its)
         newest = connection.execute(newest_first.order_by(webhook_secrets.c.id.desc()).limit(1)).first()
-        if newest is not None and self._sealer.open(newest.sealed) == secret:
+        if newest is not None and opened(self._sealer, [newest.sealed]) == [secret]:
             return True
         expires_at = webhook_secrets.c.expires_at
         ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))

@@ -12,7 +12,7 @@ from msgspec import Meta
 from contentsvc_core.commands import Command, changes_of
 from contentsvc_core.content.posts import BY_HAND, MARKDOWN_LIMIT, ContentType, Label, Post, PostBody, PostStatus
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.refusals import Refusal, RefusalKind, invalid
+from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind, invalid
 from contentsvc_core.text import has_controls, one_line
 from contentsvc_core.timestamps import read_iso
 
@@ -65,7 +65,6 @@ POST_CHANGED: Final = Refusal(RefusalKind.STALE, "The post has changed since the
 CONTENT_TOO_LONG: Final = invalid(
     "markdown", f"becomes more than {CONTENT_LIMIT:,} characters of HTML: use fewer links, quotations and lists"
 )
-NOTHING_TO_CHANGE: Final = Refusal(RefusalKind.INVALID, "Nothing to change: give title, markdown or status")
 _PUBLISHED: Final = invalid("publish_at", "must be absent: the post is published")
 
 

@@ -59,7 +59,7 @@ async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[An
         "Last-Modified": modified,
         "Cache-Control": f"public, max-age={FRESH_S}",
     }
-    tags = _tags(view.request)
+    tags = known_tags(view.request)
     has_this = tags is not None and not tags.any and tags.match_weakly(tag)
     # `*` and dates do not prove that the page exists. Dates are compared for equality: clocks may be set back.
     since = view.request.headers.get("If-Modified-Since", "").strip()
@@ -72,7 +72,8 @@ async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[An
     return Response(body, media_type=page.media_type, headers=headers)
 
 
-def _tags(request: Request[Any, Any, Any]) -> Tags | None:
+def known_tags(request: Request[Any, Any, Any]) -> Tags | None:
+    """Return the tags of ``If-None-Match``; ``None``: the header is absent or malformed."""
     try:
         return if_none_match(request)
     except Refused:

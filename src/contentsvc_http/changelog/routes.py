@@ -23,7 +23,7 @@ from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.content.public.widget import WIDGET_LENGTH, badge_svg, badge_value, widget_data
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.usecases.publicize import labels_in
-from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer
+from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer, known_tags
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import READ, SHOWN, Moved, PublicReading, Shown, View, not_here, public, shown
@@ -220,7 +220,8 @@ async def image(view: View, name: FromPath[str]) -> Response[Any]:
         "ETag": f'"{mark.digest}"',
         "Cache-Control": f"public, max-age={KEPT_S if is_named else FRESH_S}",
     }
-    if view.request.headers.get("If-None-Match", "").strip().removeprefix("W/") == headers["ETag"]:
+    tags = known_tags(view.request)
+    if tags is not None and tags.match_weakly(headers["ETag"]):
         return Response(None, status_code=304, headers=headers)
     picture = await view.changelogs.image(view.changelog, mark.kind)
     if picture is None:
@@ -309,7 +310,7 @@ async def badge(view: View) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         releases = await view.changelogs.posts(view.changelog, limit=1, released=True)
         newest = releases or await view.changelogs.posts(view.changelog, limit=1)
-        value = badge_value(releases[0] if releases else None, newest[0] if newest else None)
+        value = badge_value(releases[0] if releases else None, newest[0] if newest else None, view.zone)
         return lambda: badge_svg(view.changelog, value)
 
     return await answer(view, PublicPage(part="badge.svg", media_type=_SVG, headers=PAGE | SHARED), read)

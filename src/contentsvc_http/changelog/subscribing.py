@@ -86,7 +86,7 @@ async def confirm(view: View, reading: Public) -> Response[Any]:
     return _own(mail_page("You are subscribed", text, back=links.home))
 
 
-# Independent of the changelog's visibility: a reader can leave at any time.
+# Independent of the changelog's visibility and of a mail server: a reader can leave at any time.
 @public("/subscribe/leave")
 async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
     text = "After you press the button, you get no more mails, and your address is deleted."
@@ -128,8 +128,9 @@ async def leave_as_recipient(request: Request[Any, Any, Any], reading: Public) -
 
 
 def subscribe_routes(*, sends_mail: bool) -> list[HTTPRouteHandler]:
-    by_mail = [enter, ask, confirm, offer, leave] if sends_mail else []
-    return [subscribe, *by_mail, ask_recipient, confirm_recipient, offer_recipient, leave_as_recipient]
+    by_mail = [enter, ask, confirm] if sends_mail else []
+    recipient = [ask_recipient, confirm_recipient, offer_recipient, leave_as_recipient]
+    return [subscribe, *by_mail, offer, leave, *recipient]
 
 
 def _question(request: Request[Any, Any, Any], title: str, text: str, *, action: str, back: str = "") -> Response[Any]:

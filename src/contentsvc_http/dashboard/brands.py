@@ -4,7 +4,7 @@ from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.content.brand import BrandIdentity, ToneProfile
+from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
@@ -12,7 +12,7 @@ from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.jobs import job_page
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import check_seen, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.errors import Refused
@@ -20,6 +20,8 @@ from contentsvc_http.forms import Form
 
 _MAKING: Final = ("POST", "/v1/brand-identities/generate")
 _SECTION: Final = "brands"
+#: The maximum size of a form with all texts, in bytes: twelve for each character.
+_MAX_FORM: Final = 12 * (2 * LONG_TEXT_LIMIT + 6 * TEXT_LIMIT)
 _FIELDS: Final = {
     wire: name
     for wire, name in zip(CreateBrand.__struct_encode_fields__, CreateBrand.__struct_fields__, strict=True)
@@ -56,10 +58,16 @@ async def listed(session: Visitor) -> Response[Any]:
 @sent(f"{ROOT}/brands", page=listed)
 async def generate(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.count(session, *_MAKING)
-    job = await session.app.brand_generator.request(
-        session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+    job = _REFUSALS.accepted(
+        await session.sent_once(
+            lambda: session.app.brand_generator.request(
+                session.organization_id, name=form.text("name") or None, website_url=form.text("websiteUrl")
+            )
+        )
     )
-    return go(f"/brands/jobs/{_REFUSALS.accepted(job).id}")
+    if job is None:
+        return go("/brands", notice="sent-already")
+    return go(f"/brands/jobs/{job.id}")
 
 
 @get(f"{ROOT}/brands/jobs/{{job_id:str}}")
@@ -91,6 +99,7 @@ async def _page(session: DashboardSession, brand: BrandIdentity | None) -> Respo
     id_ = None if brand is None else brand.id
     context = {
         "brand": brand,
+        "seen": "" if brand is None else digest(_stored_fields(brand)),
         "typed": (_NEW if brand is None else _stored_fields(brand))
         if form is None
         else {name: form.raw(name) for name in _FIELDS},
@@ -108,6 +117,8 @@ async def _page(session: DashboardSession, brand: BrandIdentity | None) -> Respo
 
 
 async def _save(session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
+    if brand is not None:
+        check_seen(form, _stored_fields(brand))
     fields, editor = _fields_of(form), session.app.brand_editor
     if brand is None:
         done = await editor.create(session.organization_id, CreateBrand(**fields))
@@ -124,7 +135,7 @@ async def begin(session: Visitor) -> Response[Any]:
     return await _page(session, None)
 
 
-@sent(f"{ROOT}/brands/new", page=begin)
+@sent(f"{ROOT}/brands/new", page=begin, request_max_body_size=_MAX_FORM)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _save(session, None, form)
 
@@ -134,7 +145,7 @@ async def shown(session: Visitor, brand_id: FromPath[str]) -> Response[Any]:
     return await _page(session, await _brand(session, brand_id))
 
 
-@sent(f"{ROOT}/brands/{{brand_id:str}}", page=shown)
+@sent(f"{ROOT}/brands/{{brand_id:str}}", page=shown, request_max_body_size=_MAX_FORM)
 async def save(session: Visitor, form: SentForm, brand_id: FromPath[str]) -> Response[Any]:
     return await _save(session, await _brand(session, brand_id), form)
 

@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, faults_of
-from contentsvc_core.content.public.images import ImageKind
+from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
 from contentsvc_http.changelog.answers import PAGE
@@ -20,7 +19,7 @@ from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.choices import Option, content_choices, named
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import check_seen, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Upload, Visitor, sent
 from contentsvc_http.forms import Form, by_field
@@ -32,6 +31,8 @@ _SNIPPET: Final = '<iframe src="{}" title="What is new" loading="lazy" width="10
 _WIDGET: Final = '<script src="{}" async></script>'
 _BADGE: Final = "[![Changelog]({})]({})"
 _CHANGED: Final = "The posts that become public have changed since you opened this page. Check them again."
+#: The maximum size of a form with a picture, in bytes: the picture, and room for its other fields.
+_MAX_FORM: Final = IMAGE_LIMIT + 64 * 1024
 _LISTS: Final = ("contentTypes", "repositories")
 _TEXTS: Final = ("slug", "title", "description", "productUrl", "scopes", "accent", "headerLinks")
 _LABELS: Final = {
@@ -85,6 +86,7 @@ async def _page(
     names = dict.fromkeys((*connected, *stored.repositories))
     context = {
         "changelog": stored,
+        "seen": digest(_fields_of(stored)),
         "at": _at(stored),
         "changelogs": [(changelog, _at(changelog)) for changelog in several],
         "may_add": len(several) < MAX_CHANGELOGS,
@@ -115,6 +117,7 @@ async def shown(session: Visitor) -> Response[Any]:
 @sent(_paths(), page=shown)
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     stored = await _which(session)
+    check_seen(form, _fields_of(stored))
     command = _command_of(form)
     done = await session.app.changelog_editor.change(session.organization, command, stored)
     if isinstance(done, Refusal):
@@ -132,7 +135,7 @@ async def add(session: Visitor, form: SentForm) -> Response[Any]:
     return go(_at(done), notice="saved")
 
 
-@post(_paths("/images"))
+@post(_paths("/images"), request_max_body_size=_MAX_FORM)
 async def picture(upload: Upload) -> Response[Any]:
     session, content = upload
     form, stored = session.form, await _which(session)
@@ -225,8 +228,9 @@ def _at(changelog: PublicChangelog) -> str:
 
 
 def _tag(changelog: PublicChangelog, exposure: Exposure) -> str:
-    shown = (changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure)
-    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest(
+        changelog.id, changelog.slug, changelog.repositories, changelog.scopes, changelog.content_types, exposure
+    )
 
 
 def _fields_of(changelog: PublicChangelog) -> dict[str, Any]:

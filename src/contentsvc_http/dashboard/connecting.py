@@ -5,10 +5,10 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.identifiers import full_name_in, repository_id
-from contentsvc_core.organizations import webhook_url
+from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.connect import Connected, Disconnected
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, provider_named
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import name_of
@@ -17,7 +17,6 @@ from contentsvc_http.dashboard.integrations import (
     integrations,
     serves_this_machine,
     show,
-    shown_integration,
 )
 from contentsvc_http.dashboard.refusals import Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
@@ -69,8 +68,10 @@ async def connect(session: Visitor, form: SentForm) -> Response[Any]:
 
 @sent(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", page=show)
 async def disconnect(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    integration = await shown_integration(session, integration_id)
-    gone = found(await session.app.connector.disconnect(session.organization_id, integration_id), UNKNOWN_INTEGRATION)
+    done = await session.sent_once(lambda: _disconnect(session, integration_id))
+    if done is None:
+        return pages.go("/integrations", notice="sent-already")
+    integration, gone = found(done, UNKNOWN_INTEGRATION)
     context = {
         "integration": integration,
         "name": name_of(integration),
@@ -99,6 +100,12 @@ async def _connect(session: DashboardSession, form: Form) -> Connected | Refusal
         branch=form.text("branch") or None,
         token=form.text("token") or None,
     )
+
+
+async def _disconnect(session: DashboardSession, integration_id: str) -> tuple[Integration, Disconnected] | Refusal:
+    integration = await session.app.stores.directory.integration(session.organization_id, integration_id)
+    gone = await session.app.connector.disconnect(session.organization_id, integration_id)
+    return UNKNOWN if integration is None or gone is None else (integration, gone)
 
 
 async def _removed_objects(session: DashboardSession, gone: Disconnected) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
 from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import check_seen, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.forms import Form
@@ -135,6 +135,7 @@ async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
     statuses = [each.status for each in recipients]
     context = {
         "endpoint": endpoint,
+        "seen": digest(_typed(None, endpoint)),
         "recipients": recipients,
         "unconfirmed": RecipientStatus.UNCONFIRMED in statuses,
         "may_test": not statuses or RecipientStatus.CONFIRMED in statuses,
@@ -154,6 +155,7 @@ async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
 @sent(_ONE, page=show)
 async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
+    check_seen(form, _typed(None, endpoint))
     command = _REFUSALS.accepted(read_command(ChangeEndpoint, _fields(form)))
     changed = await session.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
     return go(f"/endpoints/{_REFUSALS.accepted(changed).id}", notice="saved")

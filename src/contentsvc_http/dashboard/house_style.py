@@ -8,7 +8,7 @@ from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.pages import UNSAVED, go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, UNSAVED, digest, go
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.style_form import HOUSE_STYLE, fault_of, in_words
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, preview_of_style
@@ -21,12 +21,14 @@ _INVALID: Final = 422
 
 @get(_PATH)
 async def show(session: Visitor) -> Response[Any]:
-    return _page(session, style_body(session.organization.house_style) or {})
+    return _page(session, _stored(session))
 
 
 @post(_PATH)
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
     typed = HOUSE_STYLE.typed(form)
+    if form.text("seen") != digest(_stored(session)):
+        return _page(session, typed, error=OUTDATED)
     style = read_style(typed)
     if isinstance(style, Refusal):
         return _page(session, typed, refused=style, error=UNSAVED)
@@ -43,7 +45,7 @@ async def preview(session: Visitor, form: SentForm) -> Response[Any]:
     shown = await preview_of_style(session, style)
     if session.is_partial:
         return _part(session, shown)
-    return _page(session, typed, refused=refused, preview=shown)
+    return _page(session, typed, refused=refused, preview=shown, seen=form.text("seen"))
 
 
 @post(f"{_PATH}/override")
@@ -59,6 +61,10 @@ async def leave_preview(session: Visitor) -> Response[Any]:
     return go("/house-style")
 
 
+def _stored(session: DashboardSession) -> Mapping[str, Any]:
+    return style_body(session.organization.house_style) or {}
+
+
 def _page(
     session: DashboardSession,
     typed: Mapping[str, Any],
@@ -66,8 +72,10 @@ def _page(
     refused: Refusal | None = None,
     preview: ShownStyle | None = None,
     error: str | None = None,
+    seen: str = "",
 ) -> Response[Any]:
     context = {
+        "seen": seen or digest(_stored(session)),
         "error": error,
         "groups": HOUSE_STYLE.groups(typed, refused),
         "set": in_words(typed),
@@ -75,7 +83,7 @@ def _page(
         "refused": refused is not None,
         "style_preview": preview,
     }
-    status = 200 if refused is None else _INVALID
+    status = _INVALID if refused is not None else CONFLICT if error else 200
     return pages.page(session, "house_style.html", context, title=_TITLE, section=_SECTION, status=status)
 
 

@@ -181,7 +181,7 @@ async def ping(session: Visitor, form: SentForm, integration_id: FromPath[str]) 
     except SecretUnreadable as exc:
         raise Unsaved(error=f"No ping was sent: {exc}.", status=409) from exc
     if isinstance(outcome, Rejected):
-        raise Unsaved(error=f"The ping was refused with {outcome.status}: {outcome.error}.", status=outcome.status)
+        raise Unsaved(error=f"The ping was refused with {outcome.status}: {outcome.error}.", status=409)
     return go(f"/integrations/{integration.id}", notice="pinged")
 
 

@@ -69,7 +69,9 @@ async def raw(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
 @sent(f"{_PATH}/replay", page=show)
 async def replay(session: Visitor, log_id: FromPath[str]) -> Response[Any]:
     entry = await _listed(session, log_id)
-    replayed = await session.app.replayer.replay(session.organization_id, log_id)
+    replayed = await session.sent_once(lambda: session.app.replayer.replay(session.organization_id, log_id))
+    if replayed is None:
+        return go(f"/integrations/logs/{entry.id}", notice="sent-already")
     if isinstance(replayed, Refusal):
         raise Unsaved(error=f"Not replayed. {_REFUSALS.sentence(replayed)}", status=409)
     if is_message_log(entry):

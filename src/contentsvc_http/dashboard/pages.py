@@ -2,6 +2,7 @@ import functools
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
@@ -17,8 +18,9 @@ from markupsafe import Markup, escape
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.payloads import beginning, visible
+from contentsvc_http.dashboard.refusals import Unsaved
 from contentsvc_http.dashboard.session import ROOT, DashboardSession
-from contentsvc_http.forms import by_field
+from contentsvc_http.forms import Form, by_field
 from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
@@ -46,6 +48,7 @@ _NOTICES: Final = {
     "retried": "The run is started again.",
     "cancelled": "The run is cancelled.",
     "pinged": "The ping arrived.",
+    "sent-already": "This form was sent before, and has no second effect.",
     "sent-before": "This form was sent before, and has no second effect. A secret is shown only once.",
     "signed-out": "You are signed out.",
 }
@@ -80,6 +83,13 @@ HEADERS: Final = {
 }
 #: The browser shows the top of the page again, and a marked field may be far below.
 UNSAVED: Final = "Nothing was saved: correct what is marked below."
+#: For a form whose field ``seen`` differs from the digest of the stored object.
+OUTDATED: Final = (
+    "This was saved elsewhere since you opened it. What you have typed is below, and not saved yet: "
+    "save again to overwrite the other change."
+)
+#: The status of such a form.
+CONFLICT: Final = 409
 #: The shown part of a commit's hash, in characters: git's default.
 _HASH_LENGTH: Final = 7
 _MINUTE: Final = timedelta(minutes=1)
@@ -143,6 +153,17 @@ def part(session: DashboardSession, template: str, context: Mapping[str, Any], *
 
 def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
+
+
+def digest(*shown: object) -> str:
+    """Return a digest of what a page shows, which tells later whether the page is outdated."""
+    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def check_seen(form: Form, stored: object) -> None:
+    """Check that the stored values are the ones that a form was opened with; else raise :class:`Unsaved`."""
+    if form.text("seen") != digest(stored):
+        raise Unsaved(error=OUTDATED, status=CONFLICT)
 
 
 def go(path: str, *, notice: str | None = None, at: str = "") -> Redirect:

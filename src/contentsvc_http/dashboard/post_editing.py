@@ -14,7 +14,7 @@ from contentsvc_core.refusals import RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import CONFLICT, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.dashboard.social import social_card
@@ -37,7 +37,6 @@ _LABELS: Final = {
     "repository": "The repository",
 }
 _REFUSALS: Final = FormRefusals(fields={name: wire_name(name) for name in _LABELS}, labels=_LABELS)
-_CONFLICT: Final = 409
 #: The form of times in the form: browsers show a calendar for it.
 _MINUTE: Final = "%Y-%m-%dT%H:%M"
 
@@ -108,7 +107,7 @@ async def _page(session: DashboardSession, post: Post | None, text: _Text, *, is
     context = {
         "post": post,
         "text": text,
-        "conflict": session.unsaved is not None and session.unsaved.status == _CONFLICT,
+        "conflict": session.unsaved is not None and session.unsaved.status == CONFLICT,
         "preview": await _preview(session, text.markdown),
         "social": social_card(text.content_type, text.markdown),
         "labels": tuple(Label),
@@ -144,7 +143,7 @@ async def _save(session: DashboardSession, post_id: str, text: _Text, *, publish
         return go(f"/posts/{done.id}", notice=_notice_of(done, publishes=publishes))
     if done.kind is RefusalKind.INVALID:
         raise Unsaved(faults=_REFUSALS.faults(done))
-    raise Unsaved(error=_CHANGED, status=_CONFLICT)
+    raise Unsaved(error=_CHANGED, status=CONFLICT)
 
 
 async def _create(session: DashboardSession, text: _Text, *, publishes: bool) -> Response[Any]:
@@ -156,10 +155,14 @@ async def _create(session: DashboardSession, text: _Text, *, publishes: bool) ->
     _check(values)
     await counting.count(session, *_CREATING)
     created = _REFUSALS.accepted(
-        await session.app.post_editor.create(
-            session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+        await session.sent_once(
+            lambda: session.app.post_editor.create(
+                session.organization_id, CreatePost(**values), author=session.signed_in.key.prefix
+            )
         )
     )
+    if created is None:
+        return go("/posts", notice="sent-already")
     return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
 
 
@@ -188,7 +191,7 @@ async def _page_again(session: DashboardSession, text: _Text, post_id: str) -> R
     stored = await session.app.stores.posts.post(session.organization_id, post_id)
     if stored is None:
         return await _page(evolve(session, unsaved=Unsaved(error=_GONE, status=404)), None, text)
-    if session.unsaved is not None and session.unsaved.status == _CONFLICT:
+    if session.unsaved is not None and session.unsaved.status == CONFLICT:
         # A second submission overwrites the new version, which the page shows.
         text = evolve(text, seen=entity_tag(stored))
     return await _page(session, stored, text)

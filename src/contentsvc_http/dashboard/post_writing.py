@@ -48,7 +48,9 @@ async def generate(session: Visitor, form: SentForm) -> Response[Any]:
     sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
     command = _generation_of(form, sources)
     await counting.count(session, *_WRITING)
-    job = await session.app.generator.request(session.organization_id, command)
+    job = await session.sent_once(lambda: session.app.generator.request(session.organization_id, command))
+    if job is None:
+        return go("/posts", notice="sent-already")
     if isinstance(job, Refusal):
         raise Unsaved(error=f"{job.message()}.")
     return go(f"/posts/jobs/{job.id}")

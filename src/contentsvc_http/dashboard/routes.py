@@ -75,7 +75,7 @@ _TEXTS: Final = {
 }
 _UNKNOWN: Final = "There is no such page."
 _BACK: Final = "Back to the form"
-#: The maximum size of a form without a post, in bytes: some hundred times the usual size.
+#: The maximum size of a form without a post, a picture or long texts, in bytes: some hundred times the usual size.
 _MAX_FORM: Final = 64 * 1024
 
 

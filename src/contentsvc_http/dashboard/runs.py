@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, Final
 
 from litestar import Response, get
@@ -14,7 +13,7 @@ from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteRea
 from contentsvc_core.workflows.jobs import brand_id_of
 from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
 from contentsvc_http.dashboard import pages
-from contentsvc_http.dashboard.pages import ago, go, nothing_new
+from contentsvc_http.dashboard.pages import ago, digest, go, nothing_new
 from contentsvc_http.dashboard.refusals import Unsaved, found
 from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
 from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
@@ -52,8 +51,8 @@ async def list_runs(session: Visitor) -> Response[Any]:
     lines = [line_of(run, starters) for run in listed[:_AT_ONCE]]
     titles = await run_lists.post_titles(organization_id, {run.post_id for run in listed[:_AT_ONCE] if run.post_id})
     # Once a minute, so that "3 min ago" does not stay so.
-    digest = _digest(lines, titles, f"{session.app.clock.now():%H:%M}")
-    if session.is_partial and session.query.get("seen") == digest:
+    seen = digest(lines, titles, f"{session.app.clock.now():%H:%M}")
+    if session.is_partial and session.query.get("seen") == seen:
         return nothing_new()
     shown = {
         "lines": lines,
@@ -62,7 +61,7 @@ async def list_runs(session: Visitor) -> Response[Any]:
         "statuses": [status.value for status in RunStatus],
         "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
         "is_first": before is None,
-        "digest": digest,
+        "digest": seen,
         "arrived": _arrived(lines, session.query.get("newest", "")) if session.is_partial else (),
     }
     if session.is_partial:
@@ -124,7 +123,7 @@ async def _context_of(session: DashboardSession, run: ListedRun) -> dict[str, An
         "attempts": MAX_ATTEMPTS,
         "is_unfinished": is_unfinished(run),
         "may_retry": run.status in RESTARTABLE,
-        "digest": _digest(steps, run.status, due),
+        "digest": digest(steps, run.status, due),
     }
 
 
@@ -150,10 +149,6 @@ async def _brand_of(session: DashboardSession, run: ListedRun) -> PageLink | Non
         return None
     brand = await session.app.stores.brands.identity(run.organization_id, brand_id_of(run))
     return None if brand is None else PageLink(text=brand.name, path=f"/brands/{brand.id}")
-
-
-def _digest(*shown: object) -> str:
-    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:

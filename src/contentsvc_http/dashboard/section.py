@@ -22,7 +22,7 @@ from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
-from contentsvc_http.dashboard.pages import go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
 from contentsvc_http.dashboard.style_form import fault_of
@@ -125,6 +125,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     async def save(self, session: DashboardSession, form: Form, id_: str | None) -> Response[Any]:
         stored = await self._stored(session, id_)
         typed = self.read(form, stored)
+        if stored is not None and form.text("seen") != digest(self.read(None, stored)):
+            return await self._form(session, stored, typed, is_outdated=True)
         values, refused = self.values(typed, stored)
         if values.get("repository_ids") == () and not values.get("all_repositories"):
             refused = [self.no_repository, *refused]
@@ -163,7 +165,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
             context = {**await self.previewed(session, stored, typed), "typed": typed, "partial": True}
             return pages.part(session, f"{self.name}_preview.html", context)
         style = await preview_of_override(session, form) if typed.style else None
-        return await self._form(session, stored, typed, style_preview=style)
+        return await self._form(session, stored, typed, style_preview=style, seen=form.text("seen"))
 
     async def _stored(self, session: DashboardSession, id_: str | None) -> _Stored | None:
         if id_ is None:
@@ -182,12 +184,15 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         refused: Sequence[Refusal] = (),
         bad_style: Refusal | None = None,
         style_preview: ShownStyle | None = None,
+        seen: str = "",
+        is_outdated: bool = False,
     ) -> Response[Any]:
         sentences = [self.refusals.sentence(each) for each in refused] + ([fault_of(bad_style)] if bad_style else [])
-        error = " ".join(sentences) or None
+        error = OUTDATED if is_outdated else " ".join(sentences) or None
         has = await connected(session)
         context: dict[str, Any] = {
             "stored": stored,
+            "seen": "" if stored is None else seen or digest(self.read(None, stored)),
             "row": None if stored is None else self.row(session, stored, has),
             "typed": typed,
             **await self.previewed(session, stored, typed),
@@ -206,7 +211,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def _page(
         self, session: DashboardSession, template: str, context: Mapping[str, Any], title: str, error: str | None
     ) -> Response[Any]:
-        status = 200 if error is None else _INVALID
+        status = 200 if error is None else CONFLICT if error is OUTDATED else _INVALID
         section = f"{self.name}s"
         context = {**context, "kind": self.name, "plural": section.capitalize(), "path": self.path}
         return pages.page(session, template, context, title=title, section=section, status=status)

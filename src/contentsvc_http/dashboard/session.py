@@ -1,8 +1,10 @@
+import asyncio
 import contextlib
 import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final, TypeAlias, TypeVar, final
 from urllib.parse import quote, urlencode, urlsplit
@@ -40,6 +42,8 @@ _VISIT: Final = "dashboard_visit"
 _OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(/[!-~]{{1,1000}})")
 #: The length of the value that tells a form on a page from its copies on other pages, in characters: 119 bits.
 _ONCE_LENGTH: Final = 20
+#: The time in which the same form sent twice is a double click. A reload comes later: its reader has seen the answer.
+_DOUBLE_CLICK: Final = timedelta(seconds=2)
 _DONE: Final = KeptAnswer(status=303, headers=(), body="")
 _MAY_NOT: Final = {
     Scope.READ: "This key may not read: sign in with one that has the scope read.",
@@ -105,24 +109,40 @@ class DashboardSession:
         return Scope.ADMIN in self.signed_in.key.scopes
 
     def once(self) -> str:
-        """Return the value of the field ``once``, which a form has whose answer shows a new secret."""
+        """Return the value of the field ``once`` of a form that creates something at each submission."""
         return self.app.ids.token(_ONCE_LENGTH)
 
     async def sent_once(self, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
         """Return the result of a form's work; ``None``: a browser sends the form again, because its answer is reloaded.
 
+        Both requests of a double click get the result: the browser shows the second answer only.
         A refused form has had no effect, and may be sent again at once; after a fault, a minute later.
         """
         if not self.form.text("once"):
             return await work()
         digest = sha256(urlencode(self.form.values, doseq=True).encode()).hexdigest()
-        begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
-        if isinstance(begun, Refusal) or begun.answer is not None:
-            return None
-        done = await work()
-        is_refused = isinstance(done, Refusal)
-        await self.app.idempotency.end(begun, None if is_refused else _DONE, refused=is_refused)
-        return done
+        now, sent = self.app.clock.now(), self.dashboard.sent
+        began, result = sent.get(digest, (now, None))
+        if result is None or now - began > _DOUBLE_CLICK:
+            result = asyncio.create_task(self._once(digest, work))
+            sent[digest] = now, result
+        # The browser leaves the first request of a double click.
+        return await asyncio.shield(result)
+
+    async def _once(self, digest: str, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
+        kept_s = 0.0
+        try:
+            begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
+            if isinstance(begun, Refusal) or begun.answer is not None:
+                return None
+            done = await work()
+            is_refused = isinstance(done, Refusal)
+            await self.app.idempotency.end(begun, None if is_refused else _DONE, refused=is_refused)
+            if not is_refused:
+                kept_s = _DOUBLE_CLICK.total_seconds()
+            return done
+        finally:
+            asyncio.get_running_loop().call_later(kept_s, self.dashboard.sent.pop, digest, None)
 
     @property
     def is_partial(self) -> bool:

@@ -6,10 +6,11 @@ from litestar import Request
 from msgspec import Meta
 
 from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
+from contentsvc_core.refusals import NOTHING_TO_CHANGE
 from contentsvc_core.schemas import InvalidStruct, decode_json
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
-from contentsvc_http.errors import Refused
+from contentsvc_http.errors import Refused, refused
 
 _Body = TypeVar("_Body", bound=msgspec.Struct)
 _Encoded = TypeVar("_Encoded")
@@ -41,7 +42,9 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         # msgspec does not check the UTF-8 of fields that it skips.
         raw.decode()
         # The syntax of the whole body comes before its fields.
-        msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        if request.method == "PATCH" and not fields:
+            raise refused(NOTHING_TO_CHANGE)
         return decode_json(raw, shape)
     except InvalidStruct as exc:
         _refuse(str(exc))

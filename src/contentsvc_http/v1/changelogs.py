@@ -6,17 +6,16 @@ from litestar.params import Parameter
 from msgspec import Struct
 
 from contentsvc_core.access.keys import ApiKey
-from contentsvc_core.commands import values_of
 from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Directory
-from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.publicize import ChangelogEditor
-from contentsvc_http.errors import Refused, accepted, refused
+from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
 
@@ -123,8 +122,6 @@ def public_changelog_routes(  # noqa: C901  # its routes
         fails=[409],
     )
     async def change_changelog(key: Caller, command: Sent[Struct], changelog_id: _Id) -> Response[OneChangelogBody]:
-        if not values_of(command):
-            raise refused(NOTHING_TO_CHANGE)
         organization, changelog = await named(key, changelog_id)
         changed = await editor.change(organization, command, changelog)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})

@@ -8,7 +8,6 @@ from msgspec import UNSET, Meta, Struct
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.ports import Directory, Stores
-from contentsvc_core.refusals import NOTHING_TO_CHANGE
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -141,8 +140,6 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> l
     )
     async def change_event_trigger(key: Caller, command: Sent[Struct], trigger_id: _Id) -> Response[OneTriggerBody]:
         changes = await _values(stores.directory, key, command, hosted=gate.hosted)
-        if not changes:
-            raise refused(NOTHING_TO_CHANGE)
         changed = await editor.change(key.organization_id, trigger_id, ChangeTrigger(**changes))
         return await gate.answer(key, one(accepted(changed)))
 

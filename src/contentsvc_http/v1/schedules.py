@@ -9,7 +9,6 @@ from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.refusals import NOTHING_TO_CHANGE
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import (
@@ -143,8 +142,6 @@ def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, director
 
     @operation("PATCH /v1/schedules/{schedule_id:str}", "updateSchedule", "Update a schedule", body=fields, fails=[409])
     async def change_schedule(key: Caller, command: Sent[Struct], schedule_id: _Id) -> Response[OneScheduleBody]:
-        if not values_of(command):
-            raise refused(NOTHING_TO_CHANGE)
         changes = await _values(directory, key, command, hosted=gate.hosted)
         changed = await planner.change(key.organization_id, schedule_id, ChangeSchedule(**changes))
         return await gate.answer(key, {"schedule": gate.answers.schedule(accepted(changed))})

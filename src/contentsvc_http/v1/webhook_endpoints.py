@@ -7,7 +7,6 @@ from litestar.params import Parameter
 from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.commands import values_of
 from contentsvc_core.outgoing.endpoints import (
     UNKNOWN_ENDPOINT,
     ChangeEndpoint,
@@ -15,7 +14,6 @@ from contentsvc_core.outgoing.endpoints import (
     EndpointBody,
 )
 from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.refusals import NOTHING_TO_CHANGE
 from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
 from contentsvc_http.errors import accepted, refused
@@ -110,8 +108,6 @@ def webhook_endpoint_routes(
         body=ChangeEndpoint,
     )
     async def change_endpoint(key: Caller, command: Sent[Struct], endpoint_id: _Id) -> Response[OneEndpointBody]:
-        if not values_of(command):
-            raise refused(NOTHING_TO_CHANGE)
         changed = accepted(await editor.change(key.organization_id, endpoint_id, command))
         return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 

@@ -4,6 +4,7 @@ from typing import Any, Final, final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
+from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, endpoint_of, endpoint_row
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.deliveries import log_entries
@@ -90,7 +91,7 @@ class SqlWebhookEndpoints(SealedSqlStore):
             current = _locked(connection, own)
             if current is None:
                 return None
-            if self._sealer.open(current.sealed_secret) == secret:
+            if opened(self._sealer, [current.sealed_secret]) == [secret]:
                 return endpoint_of(current)
             values: dict[str, Any] = {
                 "sealed_secret": sealed,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
@@ -10,6 +11,7 @@ from contentsvc_core.content.public.colours import shades_of
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import to_ms
+from contentsvc_core.zones import DEFAULT_ZONE, day_of
 
 #: The number of posts in the list of the button.
 WIDGET_LENGTH: Final = 10
@@ -70,11 +72,11 @@ def widget_data(changelog: PublicChangelog, posts: Iterable[Post], links: Change
     }
 
 
-def badge_value(release: Post | None, newest: Post | None) -> str:
-    """Return the text of a badge: the newest release, else the day of the newest post."""
+def badge_value(release: Post | None, newest: Post | None, zone: ZoneInfo = DEFAULT_ZONE) -> str:
+    """Return the text of a badge: the newest release, else the day of the newest post in a zone, as on its page."""
     if release is not None and release.release_tag:
         return one_line(release.release_tag, _VERSION)
-    return _NOTHING if newest is None else f"{newest.occurred_at:%Y-%m-%d}"
+    return _NOTHING if newest is None else day_of(zone, newest.occurred_at).isoformat()
 
 
 def badge_svg(changelog: PublicChangelog, value: str) -> bytes:
