@@ -11,6 +11,8 @@ SOURCE: Final = "source:"
 
 _FENCE: Final = re.compile(r"^(```+)(?P<info>.*)\n(?P<text>(?:.*\n)*?)\1$", re.MULTILINE)
 _LINK: Final = re.compile(r"(?<!!)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+#: The id of a test in code: the page shows its name, which fits into a table, and links to its file.
+_TEST: Final = re.compile(r"`(?P<file>(?:tests|campaigns)/[\w/]+\.py)::(?:\w+::)*(?P<name>\w+)`")
 _MARK: Final = re.compile(r"^<!-- site: (?P<what>[\w-]+) ?(?P<rest>.*?) -->$", re.MULTILINE)
 #: The captions of fences, by the words after the language.
 _CAPTIONS: Final = {"output": "prints"}
@@ -41,7 +43,8 @@ def _prose(text: str, page: str, pages: Collection[str], made: Callable[[str, st
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
         return found[0] if path in pages else f"[{found['words']}]({SOURCE}{path})"
 
-    return _MARK.sub(lambda found: made(found["what"], found["rest"]), _LINK.sub(link, text))
+    text = _TEST.sub(rf"[`\g<name>`]({SOURCE}\g<file>)", _LINK.sub(link, text))
+    return _MARK.sub(lambda found: made(found["what"], found["rest"]), text)
 
 
 def _fence(fence: re.Match[str]) -> str:

@@ -227,6 +227,17 @@ def test_every_variable_that_is_named_is_one() -> None:
         assert set(re.findall(r"\bCONTENTSVC_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known, name_of(page)
 
 
+def test_the_text_for_package_indexes_has_no_links() -> None:
+    text = tomllib.loads(read("pyproject.toml"))["project"]["readme"]["text"]
+
+    assert _LINK.findall(text) == []
+    assert "://" not in text
+    for fence in fences(text, "sh"):
+        for words in shell_lines(fence.text):
+            if words[0] == "contentsvc":
+                assert not isinstance(command_at(words[1:])[0], click.Group), words
+
+
 def requirement_names(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[<>=~! ]", requirement)[0] for requirement in requirements}
 

@@ -102,6 +102,7 @@ def ready(text: str) -> str:
     [
         ("[b](b.md#part) and [up](../README.md)", "[b](b.md#part) and [up](../README.md)"),
         ("[code](../src/x.py)", "[code](source:src/x.py)"),
+        ("`tests/core/test_x.py::TestA::test_b`", "[`test_b`](source:tests/core/test_x.py)"),
         ("[out](https://x.example/a) [here](#part)", "[out](https://x.example/a) [here](#part)"),
         ("![drawn](pictures/a.svg)", "![drawn](pictures/a.svg)"),
         ("```text\n[code](../src/x.py)\n```", "```text\n[code](../src/x.py)\n```"),

@@ -261,7 +261,7 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
     )
     assert await nowhere.reconcile(by_hand) == Refusal(
         RefusalKind.UNSUITABLE,
-        "the integration has no token: its hook was entered by hand, and missed deliveries are asked for there",
+        "the integration has no token: request missed deliveries on the webhook's page at the code host",
     )
     gone = await nowhere.disconnect(by_hand)
     assert gone == Disconnected(id=by_hand.integration.id, removed=gone.removed, hook=HookRemoval.BY_HAND)

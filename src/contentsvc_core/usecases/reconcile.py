@@ -17,7 +17,7 @@ from contentsvc_core.values import nothing
 _CLOCKS: Final = timedelta(hours=1)
 BY_HAND: Final = Refusal(
     RefusalKind.UNSUITABLE,
-    "the integration has no token: its hook was entered by hand, and missed deliveries are asked for there",
+    "the integration has no token: request missed deliveries on the webhook's page at the code host",
 )
 
 
