@@ -19,7 +19,7 @@ from psycopg import sql
 from sqlalchemy import delete
 
 from contentsvc_adapters.sql import Database, upgrade
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from tests import postgres_server
 from tests.postgres_server import VARIABLE, NoPostgres, PrivateServer, begin_run, once, run_folder, shared_server
 

@@ -50,7 +50,7 @@ def test_a_claim_in_a_transaction_of_its_own_is_caught(tmp_path: Path, monkeypat
         sound(left, cursor)
 
     # Private names: only here can a transaction be split.
-    left_of_a_batch, takes = cast("Any", sqlite_lane)._Left, cast("Any", sqlite_lane)._TAKE
+    left_of_a_batch, takes = cast("Any", sqlite_lane)._BatchRows, cast("Any", sqlite_lane)._TAKE
     sound = left_of_a_batch.write
     monkeypatch.setattr(left_of_a_batch, "write", write)
     # The process ends before its first answer, so no timer kills it.

@@ -16,7 +16,7 @@ from tests.contracts.contract_values import RotatingSealer
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 
 _Result = TypeVar("_Result")
 

@@ -15,7 +15,7 @@ from typing import Final, final
 
 from attrs import evolve
 
-from contentsvc_core.outgoing.letters import Letter, Posted, Posting
+from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.text import one_line
 
@@ -86,7 +86,7 @@ class SmtpSender:
         """Begin no further letter: running calls return soon, so that the process can store their outcomes."""
         self._is_closed = True
 
-    async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
+    async def send(self, letters: Sequence[Letter]) -> Sequence[SentLetter]:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, letters)
 
     async def check(self) -> str | None:
@@ -101,10 +101,10 @@ class SmtpSender:
             return _reason(exc)
         return None
 
-    def _send(self, letters: Sequence[Letter]) -> list[Posted]:
+    def _send(self, letters: Sequence[Letter]) -> list[SentLetter]:
         until = monotonic() + self._within_s
-        done: list[Posted] = []
-        rest = Posted(posting=Posting.NOT_TRIED)
+        done: list[SentLetter] = []
+        rest = SentLetter(posting=MailResult.NOT_TRIED)
         try:
             with self._connected() as client:
                 for letter in letters:
@@ -114,8 +114,8 @@ class SmtpSender:
                     if done and monotonic() > until:
                         rest = evolve(rest, error=_TOO_SLOW)
                         break
-                    posted = self._post(client, letter, has_sent=any(each.posting is Posting.SENT for each in done))
-                    if posted.posting is Posting.NOT_TRIED:
+                    posted = self._post(client, letter, has_sent=any(each.posting is MailResult.SENT for each in done))
+                    if posted.posting is MailResult.NOT_TRIED:
                         rest = posted
                         break
                     done.append(posted)
@@ -125,10 +125,10 @@ class SmtpSender:
         except (OSError, smtplib.SMTPException) as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
-                done.append(Posted(posting=Posting.RETRY, error=_reason(exc)))
+                done.append(SentLetter(posting=MailResult.RETRY, error=_reason(exc)))
         return [*done, *[rest] * (len(letters) - len(done))]
 
-    def _post(self, client: smtplib.SMTP, letter: Letter, *, has_sent: bool) -> Posted:
+    def _post(self, client: smtplib.SMTP, letter: Letter, *, has_sent: bool) -> SentLetter:
         try:
             client.send_message(self._written(letter), self._sender, [letter.to])
         except smtplib.SMTPServerDisconnected:
@@ -140,14 +140,14 @@ class SmtpSender:
             # A fault of the settings, not of the letter. After accepted letters, it is a limit of the connection: as an
             # attempt, it would use up the attempts of most letters of a large batch.
             is_limit = has_sent and exc.smtp_code not in _PERMANENT
-            return Posted(posting=Posting.NOT_TRIED if is_limit else Posting.RETRY, error=_reason(exc))
+            return SentLetter(posting=MailResult.NOT_TRIED if is_limit else MailResult.RETRY, error=_reason(exc))
         except smtplib.SMTPResponseException as exc:
             return _refused(exc.smtp_code, exc.smtp_error)
         except OSError:
             raise
         except Exception as exc:  # noqa: BLE001  # a letter that cannot be written must not stop the others
-            return Posted(posting=Posting.REFUSED, error=f"the mail cannot be written: {type(exc).__name__}")
-        return Posted(posting=Posting.SENT)
+            return SentLetter(posting=MailResult.REFUSED, error=f"the mail cannot be written: {type(exc).__name__}")
+        return SentLetter(posting=MailResult.SENT)
 
     def _connected(self) -> smtplib.SMTP:
         server = self._server
@@ -188,9 +188,9 @@ class SmtpSender:
         return message
 
 
-def _refused(code: int, said: bytes | str) -> Posted:
-    posting = Posting.REFUSED if code in _PERMANENT else Posting.RETRY
-    return Posted(posting=posting, error=f"the server answered {code}: {_text(said)}")
+def _refused(code: int, said: bytes | str) -> SentLetter:
+    posting = MailResult.REFUSED if code in _PERMANENT else MailResult.RETRY
+    return SentLetter(posting=posting, error=f"the server answered {code}: {_text(said)}")
 
 
 def _reason(exc: Exception) -> str:

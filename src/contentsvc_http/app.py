@@ -14,7 +14,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ROOT
 from contentsvc_http.agents import agent_routes
-from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, Bodies, BodyBudget
+from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, BodyBudget, BodyLimits
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
@@ -24,7 +24,7 @@ from contentsvc_http.dashboard.session import ROOT as DASHBOARD
 from contentsvc_http.described import DOCUMENT, Described
 from contentsvc_http.documentation import asset_route, openapi
 from contentsvc_http.errors import Refused, refuse
-from contentsvc_http.heads import Heads
+from contentsvc_http.heads import HeadRequests
 from contentsvc_http.logs import RequestLog, Requests
 from contentsvc_http.probes import LIVE, READY, not_ready
 from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
@@ -79,8 +79,8 @@ def create_application(services: Services, requests: Requests) -> ASGIApp:
         template_config=None if front is None or front.dashboard is None else template_config(),
     )
     # Outside of all other middleware: the log itself answers when the server stops during a request.
-    bodies = Bodies(application, BodyBudget(CAPACITY_ELSEWHERE, of="requests"))
-    return RateLimitHeaders(RequestLog(Heads(bodies), requests))
+    bodies = BodyLimits(application, BodyBudget(CAPACITY_ELSEWHERE, of="requests"))
+    return RateLimitHeaders(RequestLog(HeadRequests(bodies), requests))
 
 
 def _refuse_of(front: Front) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:

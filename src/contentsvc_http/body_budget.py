@@ -213,7 +213,7 @@ class Reservation:
 
 
 @final
-class Bodies:
+class BodyLimits:
     """ASGI middleware that limits the memory and the time of bodies by a budget."""
 
     def __init__(self, app: ASGIApp, budget: BodyBudget) -> None:

@@ -48,7 +48,7 @@ Counting = Callable[[Cause, int], object]
 
 @final
 @frozen
-class End:
+class ConnectionEnd:
     cause: Cause | None = None
     status: bytes = b""
     error: str = ""
@@ -68,28 +68,30 @@ class End:
         return b"\r\n".join([*head, b"", body])
 
 
-FULL: Final = End(
+FULL: Final = ConnectionEnd(
     Cause.FULL, b"503 Service Unavailable", "Too many connections", lingers=False, more=(b"retry-after: 1",)
 )
-MALFORMED: Final = End(Cause.MALFORMED, b"400 Bad Request", "Invalid HTTP request received.")
-UPGRADE: Final = End(
+MALFORMED: Final = ConnectionEnd(Cause.MALFORMED, b"400 Bad Request", "Invalid HTTP request received.")
+UPGRADE: Final = ConnectionEnd(
     Cause.MALFORMED,
     b"400 Bad Request",
     "A request with a body cannot ask for another protocol: leave out the header 'Upgrade'",
 )
-VERSION: Final = End(Cause.VERSION, b"505 HTTP Version Not Supported", "Only HTTP/1.1 and HTTP/1.0 are supported")
+VERSION: Final = ConnectionEnd(
+    Cause.VERSION, b"505 HTTP Version Not Supported", "Only HTTP/1.1 and HTTP/1.0 are supported"
+)
 _LARGE: Final = b"431 Request Header Fields Too Large"
-HEAD: Final = End(Cause.HEAD, _LARGE, "Request header fields too large")
-BESIDE: Final = End(Cause.BESIDE, _LARGE, "Request trailer fields too large")
-AHEAD: Final = End(Cause.AHEAD)
+HEAD: Final = ConnectionEnd(Cause.HEAD, _LARGE, "Request header fields too large")
+BESIDE: Final = ConnectionEnd(Cause.BESIDE, _LARGE, "Request trailer fields too large")
+AHEAD: Final = ConnectionEnd(Cause.AHEAD)
 _SLOW: Final = b"408 Request Timeout"
-SLOW_HEAD: Final = End(Cause.SLOW, _SLOW, "The request did not arrive in time", lingers=False)
-SLOW_BODY: Final = End(Cause.SLOW, _SLOW, "The body did not arrive in time", lingers=False)
-SILENT: Final = End(Cause.SLOW, lingers=False)
+SLOW_HEAD: Final = ConnectionEnd(Cause.SLOW, _SLOW, "The request did not arrive in time", lingers=False)
+SLOW_BODY: Final = ConnectionEnd(Cause.SLOW, _SLOW, "The body did not arrive in time", lingers=False)
+SILENT: Final = ConnectionEnd(Cause.SLOW, lingers=False)
 #: The application has answered and closes; the rest of the body is not read.
-ANSWERED: Final = End()
+ANSWERED: Final = ConnectionEnd()
 #: The application has answered and continues; the rest of the body exceeds the limit for reading on.
-DRAINED: Final = End(lingers=False)
+DRAINED: Final = ConnectionEnd(lingers=False)
 BOUNDS: Final = Bounds()
 
 

@@ -24,7 +24,7 @@ class Receiving(Protocol):
 
 
 @final
-class Settling(Struct):
+class TimedSettlement(Struct):
     """One settlement of a delivery, timed by :func:`time.perf_counter`."""
 
     settlement: Settlement
@@ -34,7 +34,7 @@ class Settling(Struct):
     ended_s: float = 0.0
 
 
-class Passage(Struct, kw_only=True):
+class DeliveryProgress(Struct, kw_only=True):
     """A delivery in progress, with the times and settlements that observers get at its end."""
 
     delivery: Delivery
@@ -43,7 +43,7 @@ class Passage(Struct, kw_only=True):
     #: ``None``: the delivery has not begun, or was refused before its body was read.
     steps: Steps[Outcome] | None = None
     began_s: float = 0.0
-    settlings: list[Settling] = []
+    settlings: list[TimedSettlement] = []
     #: The outcome, or the exception that ``receive`` raises; ``None``: the delivery has not ended.
     end: Outcome | Exception | None = None
     ended_s: float = 0.0
@@ -54,7 +54,7 @@ class Observer(Protocol):
         """Begin to observe."""
         ...
 
-    def ended(self, passages: Sequence[Passage]) -> None:
+    def ended(self, passages: Sequence[DeliveryProgress]) -> None:
         """Observe the passages that ended in a turn of the event loop."""
         ...
 
@@ -76,7 +76,7 @@ class Deliveries:
         self._observers: Final = observers
         #: The number of settlements that wait or are being written.
         self.settling = 0
-        self._ended: list[Passage] = []
+        self._ended: list[DeliveryProgress] = []
         #: The loop itself keeps only weak references.
         self._tasks: Final[set[asyncio.Task[None]]] = set()
         for observer in observers:
@@ -84,7 +84,7 @@ class Deliveries:
 
     async def receive(self, delivery: Delivery) -> Outcome:
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        passage = Passage(delivery=delivery, began_s=perf_counter())
+        passage = DeliveryProgress(delivery=delivery, began_s=perf_counter())
         passage.on_end = lambda _passage: ended.done() or ended.set_result(None)
         self.go(passage)
         await ended
@@ -93,7 +93,7 @@ class Deliveries:
         return cast("Outcome", passage.end)
 
     async def preflight(self, delivery: Delivery) -> Rejected | None:
-        passage = Passage(delivery=delivery, began_s=perf_counter())
+        passage = DeliveryProgress(delivery=delivery, began_s=perf_counter())
         try:
             refused = await self._receiver.preflight(delivery)
         except Exception as exc:
@@ -112,7 +112,7 @@ class Deliveries:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def go(self, passage: Passage, met: object = None) -> None:
+    def go(self, passage: DeliveryProgress, met: object = None) -> None:
         """Advance a passage up to the next step that has to be awaited. ``met`` is the result of the last one."""
         steps, queue = passage.steps, self._queue
         if steps is None:
@@ -130,7 +130,7 @@ class Deliveries:
             return
         if isinstance(need, Settlement):
             self.settling += 1
-            passage.settlings.append(Settling(need, perf_counter()))
+            passage.settlings.append(TimedSettlement(need, perf_counter()))
             if queue is not None:
                 try:
                     queue.put(need, partial(self._settled, passage))
@@ -139,7 +139,7 @@ class Deliveries:
                 return
         self.spawn(self._meet(passage, need))
 
-    async def _meet(self, passage: Passage, need: Need) -> None:
+    async def _meet(self, passage: DeliveryProgress, need: Need) -> None:
         met: object
         try:
             met = await self._receiver.meet(need)
@@ -156,13 +156,13 @@ class Deliveries:
         for observer in self._observers:
             observer.unread(exc)
 
-    def _settled(self, passage: Passage, answer: Settled | Exception) -> None:
+    def _settled(self, passage: DeliveryProgress, answer: Settled | Exception) -> None:
         self.settling -= 1
         settling = passage.settlings[-1]
         settling.answer, settling.ended_s = answer, perf_counter()
         self.go(passage, answer)
 
-    def _end(self, passage: Passage, end: Outcome | Exception) -> None:
+    def _end(self, passage: DeliveryProgress, end: Outcome | Exception) -> None:
         passage.end, passage.ended_s = end, perf_counter()
         if not self._ended:
             asyncio.get_running_loop().call_soon(self._report)

@@ -8,7 +8,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_http.asgi import HTTPScope, Send
-from contentsvc_http.deliveries import Passage
+from contentsvc_http.deliveries import DeliveryProgress
 from contentsvc_http.logs import REQUEST_ID_HEADER
 
 _Fields: TypeAlias = Sequence[tuple[bytes, bytes]]
@@ -22,7 +22,7 @@ class _NoEvent:
 
 
 @final
-class Exchange(Passage, kw_only=True):
+class Exchange(DeliveryProgress, kw_only=True):
     """A delivery on a connection, from its last byte to its answer. It implements the interface of uvicorn's cycles."""
 
     #: ``None``: answered or dropped. Without this, both objects would be a reference cycle.
@@ -54,7 +54,7 @@ class Exchange(Passage, kw_only=True):
             protocol.finish(self, packet)
 
 
-class Taking(Protocol):
+class DeliveryHandler(Protocol):
     def find(self, target: bytes, headers: Headers) -> tuple[Address, str] | None: ...
 
     def take(self, exchange: Exchange) -> None: ...
@@ -66,7 +66,7 @@ class ExchangingHttp(HttpToolsProtocol):
     """uvicorn's protocol, in which deliveries are exchanges beside the cycles of the application."""
 
     #: ``None``: the application handles all requests.
-    webhooks: Taking | None = None
+    webhooks: DeliveryHandler | None = None
     #: The address, the path, the headers and whether to keep the connection, of the delivery that is arriving.
     arriving: tuple[Address, str, Headers, bool] | None = None
     #: The body of that delivery, as far as it has arrived.
@@ -80,7 +80,7 @@ class ExchangingHttp(HttpToolsProtocol):
         self.url = b""
         self.headers = []
 
-    def begin_delivery(self, webhooks: Taking, version: str) -> bool:
+    def begin_delivery(self, webhooks: DeliveryHandler, version: str) -> bool:
         """Begin a delivery if ``webhooks`` receives it. Only if the body arrives with the head, it is an exchange."""
         assert self.parser is not None
         headers = Headers.of(self.headers)
@@ -119,7 +119,7 @@ class ExchangingHttp(HttpToolsProtocol):
         self.arriving, self.content, self.cycle = None, b"", exchange
         if previous is None or previous.response_complete:
             self._taken = exchange
-            cast("Taking", self.webhooks).take(exchange)
+            cast("DeliveryHandler", self.webhooks).take(exchange)
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((exchange, cast("Any", None)))

@@ -14,7 +14,7 @@ def was_head(scope: Scope) -> bool:
 
 
 @final
-class Heads:
+class HeadRequests:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 

@@ -13,7 +13,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from contentsvc_core.access.keyed_requests import NAME_LIMIT, KeptAnswer, KeyedRequest
+from contentsvc_core.access.keyed_requests import NAME_LIMIT, KeyedRequest, StoredAnswer
 from contentsvc_core.access.keys import Scope as KeyScope
 from contentsvc_core.errors import ContentServiceError
 from contentsvc_core.usecases.authenticate import Authenticator
@@ -105,7 +105,7 @@ class IdempotencyKeys:
         digest = _digest(request.url.path, scope["query_string"], await request.body())
         return accepted(await self._idempotency.begin(key.prefix, names[0], digest))
 
-    async def _execute(self, request: KeyedRequest, app: ASGIApp, scope: Scope, receive: Receive) -> KeptAnswer:
+    async def _execute(self, request: KeyedRequest, app: ASGIApp, scope: Scope, receive: Receive) -> StoredAnswer:
         messages: list[Message] = []
 
         async def keeping(message: Message) -> None:
@@ -132,7 +132,7 @@ def _digest(path: str, query: bytes, body: bytes) -> str:
     return sha256(b"\n".join((path.encode(), query, body))).hexdigest()
 
 
-def _answer_of(messages: Iterable[Message]) -> KeptAnswer:
+def _answer_of(messages: Iterable[Message]) -> StoredAnswer:
     status, headers, body = 0, (), b""
     for message in messages:
         if message["type"] == "http.response.start":
@@ -140,4 +140,4 @@ def _answer_of(messages: Iterable[Message]) -> KeptAnswer:
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in message["headers"])
         elif message["type"] == "http.response.body":
             body += message["body"]
-    return KeptAnswer(status=status, headers=headers, body=body.decode())
+    return StoredAnswer(status=status, headers=headers, body=body.decode())

@@ -19,8 +19,8 @@ from contentsvc_http.settings import InvalidSetting, Settings
 if TYPE_CHECKING:
     from litestar.handlers import HTTPRouteHandler
 
-    from contentsvc_core.outgoing.letters import Posting
-    from contentsvc_http.scrape import UnendedRuns
+    from contentsvc_core.outgoing.letters import MailResult
+    from contentsvc_http.scrape import RunBacklog
 
 #: Timeout for sending the last spans at shutdown, in seconds.
 _LAST_SPANS_S: Final = 1.0
@@ -40,7 +40,7 @@ class Instrumentation:
     ended: Callable[[RunStatus], None] = lambda _status: None
     sent: Callable[[AttemptResult], None] = lambda _result: None
     #: Counts attempts to send mails to subscribers.
-    posted: "Callable[[Posting], None] | None" = None
+    posted: "Callable[[MailResult], None] | None" = None
     routes: "Callable[[], tuple[HTTPRouteHandler, ...]]" = tuple
 
 
@@ -48,7 +48,7 @@ class Instrumentation:
 async def watching(
     settings: Settings,
     *,
-    backlog: "Callable[[], Awaitable[UnendedRuns]]",
+    backlog: "Callable[[], Awaitable[RunBacklog]]",
     connections: Callable[[], tuple[int, int]],
 ) -> AsyncGenerator[Instrumentation]:
     """Open the instrumentation; send the remaining spans when it is closed.
@@ -67,7 +67,7 @@ async def watching(
 
 @contextlib.asynccontextmanager
 async def _measuring(
-    backlog: "Callable[[], Awaitable[UnendedRuns]]",
+    backlog: "Callable[[], Awaitable[RunBacklog]]",
     connections: Callable[[], tuple[int, int]],
     *,
     local: bool,

@@ -15,11 +15,11 @@ from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_http.bounds import Cause
-from contentsvc_http.deliveries import Deliveries, Passage
+from contentsvc_http.deliveries import Deliveries, DeliveryProgress
 from contentsvc_http.webhooks import TEMPLATE
 
 if TYPE_CHECKING:
-    from contentsvc_core.outgoing.letters import Posting
+    from contentsvc_core.outgoing.letters import MailResult
 
 #: Histogram buckets in seconds: from one commit on a fast disk to the timeout of code hosts.
 _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -119,7 +119,7 @@ class Metrics:
     def observe(self, deliveries: Deliveries) -> None:
         self._observed = deliveries
 
-    def ended(self, passages: Sequence[Passage]) -> None:
+    def ended(self, passages: Sequence[DeliveryProgress]) -> None:
         """Count and time deliveries and their settlements; a malformed request counts only as a request."""
         settlings = [each for passage in passages for each in passage.settlings]
         for each in settlings:
@@ -163,7 +163,7 @@ class Metrics:
     def sent(self, result: AttemptResult) -> None:
         self._sent.labels(result.name.lower()).inc()
 
-    def posted(self, posting: "Posting") -> None:
+    def posted(self, posting: "MailResult") -> None:
         self._posted.labels(posting.name.lower()).inc()
 
 
@@ -181,7 +181,7 @@ class MeasuredWorkflow:
         await self._workflow.failed(run, exc)
 
 
-def _ending(passage: Passage) -> tuple[str, str, str, int]:
+def _ending(passage: DeliveryProgress) -> tuple[str, str, str, int]:
     provider, end = passage.delivery.address.provider, passage.end
     if isinstance(end, Exception) or end is None:
         outcome, status = ("unavailable", 503) if isinstance(end, StoreUnavailable) else ("failed", 500)

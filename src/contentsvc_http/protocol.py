@@ -29,11 +29,11 @@ from contentsvc_http.bounds import (
     VERSION,
     Bounds,
     Cause,
+    ConnectionEnd,
     Counting,
-    End,
     uncounted,
 )
-from contentsvc_http.exchange import Exchange, ExchangingHttp, Taking
+from contentsvc_http.exchange import DeliveryHandler, Exchange, ExchangingHttp
 
 #: A read up to this size, in bytes, is parsed at once. In a larger read, each head is parsed separately, so that the
 #: bytes after it can be counted. A head hides at most this many bytes.
@@ -74,8 +74,8 @@ class BoundedHttp(ExchangingHttp):
     #: The number of parsed bytes of bodies and of chunk framing.
     _framed = 0
     _beside = 0
-    _stopped: End | None = None
-    _end: End | None = None
+    _stopped: ConnectionEnd | None = None
+    _end: ConnectionEnd | None = None
     #: The number of dropped bytes: of a body after its answer, or of any kind after parsing has ended.
     _discarded = 0
     #: The stage and its progress counter at the last check, and the time of the last progress.
@@ -94,7 +94,7 @@ class BoundedHttp(ExchangingHttp):
         *,
         bounds: Bounds | None = None,
         counting: Counting = uncounted,
-        webhooks: Taking | None = None,
+        webhooks: DeliveryHandler | None = None,
     ) -> None:
         """``counting`` counts dropped trailers and refused connections; ``webhooks`` receives small deliveries."""
         super().__init__(config, server_state, app_state, _loop)
@@ -287,11 +287,11 @@ class BoundedHttp(ExchangingHttp):
         else:
             cycle.on_response = nothing
 
-    def _stop(self, end: End) -> NoReturn:
+    def _stop(self, end: ConnectionEnd) -> NoReturn:
         self._stopped = end
         raise _Stop
 
-    def _finish(self, end: End) -> None:
+    def _finish(self, end: ConnectionEnd) -> None:
         if self.arriving is not None:
             self._hand_over()
         if end.cause is not None:
@@ -300,7 +300,7 @@ class BoundedHttp(ExchangingHttp):
         cycle = self.cycle
         if not self._heads or cycle.response_complete:
             # A request gets no second answer for the rest of its body.
-            self._refuse(End(lingers=end.lingers) if self._in_body else end)
+            self._refuse(ConnectionEnd(lingers=end.lingers) if self._in_body else end)
         elif not self._in_body:
             self._end = end
             self.flow.pause_reading()
@@ -313,10 +313,10 @@ class BoundedHttp(ExchangingHttp):
             started = cycle.response_started
             cycle.disconnected = True
             cycle.message_event.set()
-            self._refuse(End(lingers=end.lingers) if started else end)
+            self._refuse(ConnectionEnd(lingers=end.lingers) if started else end)
         self._in_body = False
 
-    def _refuse(self, end: End) -> None:
+    def _refuse(self, end: ConnectionEnd) -> None:
         self._end = end
         if end.status:
             self.transport.write(end.answer())

@@ -22,7 +22,7 @@ _WITHIN_S: Final = 1.0
 _SAMPLE_EVERY_S: Final = 5.0
 
 
-class UnendedRuns(Protocol):
+class RunBacklog(Protocol):
     @property
     def pending(self) -> int: ...
 
@@ -42,7 +42,7 @@ class Scrape:
     def __init__(
         self,
         version: Callable[[], str],
-        backlog: Callable[[], Awaitable[UnendedRuns]],
+        backlog: Callable[[], Awaitable[RunBacklog]],
         connections: Callable[[], tuple[int, int]],
     ) -> None:
         """``backlog`` may raise any exception; ``connections`` returns the number in use, and the maximum."""
@@ -60,7 +60,7 @@ class Scrape:
             ProcessCollector(registry=shown)
         self._backlog = backlog
         self._connections = connections
-        self._reading: asyncio.Task[UnendedRuns | None] | None = None
+        self._reading: asyncio.Task[RunBacklog | None] | None = None
         self._read_at = 0.0
 
     async def page(self, accept: str) -> tuple[bytes, str]:
@@ -84,7 +84,7 @@ class Scrape:
             self.sample()
             await asyncio.sleep(_SAMPLE_EVERY_S)
 
-    async def _read_backlog(self) -> UnendedRuns | None:
+    async def _read_backlog(self) -> RunBacklog | None:
         reading = self._reading
         if reading is None or (reading.done() and monotonic() - self._read_at >= _FRESH_S):
             # One query at a time: a database that hangs gets no second query.
@@ -92,7 +92,7 @@ class Scrape:
         answered, _ = await asyncio.wait({reading}, timeout=_WITHIN_S)
         return reading.result() if answered else None
 
-    async def _answer(self) -> UnendedRuns | None:
+    async def _answer(self) -> RunBacklog | None:
         try:
             return await self._backlog()
         except Exception:  # noqa: BLE001  # the page must work when the database fails
@@ -107,7 +107,7 @@ class _FromDatabase(Collector):
     def __init__(self, version: Callable[[], str]) -> None:
         self._version = version
         #: ``None``: the database is unavailable.
-        self.backlog: UnendedRuns | None = None
+        self.backlog: RunBacklog | None = None
 
     def collect(self) -> Generator[Metric]:
         backlog = self.backlog

@@ -24,7 +24,7 @@ import uvicorn.server
 import uvloop
 
 from contentsvc_http.asgi import ASGIApp
-from contentsvc_http.behind import Behind
+from contentsvc_http.deferred_application import DeferredApplication
 from contentsvc_http.faults import log_fault
 from contentsvc_http.probes import Probes
 from contentsvc_http.protocol import BoundedHttp
@@ -118,7 +118,7 @@ async def _serve(
             reception.stores.database.on_written = log_fault.note_write
         collector = Collector()
         probes = Probes(reception.why_not_ready, reception.requests)
-        behind = Behind(
+        application = DeferredApplication(
             lambda: _opened(settings, role, reception, collector),
             probes,
             reception.requests,
@@ -129,12 +129,12 @@ async def _serve(
             stop.started()
             # A receiver may never need the application.
             if role is not Role.RECEIVER:
-                await behind.load()
+                await application.load()
             on_ready()
 
-        webhooks = reception.before(behind) if role.receives else None
+        webhooks = reception.before(application) if role.receives else None
         config = uvicorn.config.Config(
-            behind if webhooks is None else webhooks,
+            application if webhooks is None else webhooks,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -154,7 +154,7 @@ async def _serve(
             on_stopping()
         finally:
             threading.Thread(target=_end_in_any_case, args=[_REST_S], name="last resort", daemon=True).start()
-            await behind.close()
+            await application.close()
 
 
 @contextlib.asynccontextmanager

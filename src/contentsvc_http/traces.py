@@ -28,8 +28,8 @@ from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.causes import Cause, Delivered
-from contentsvc_core.workflows.runs import RunGone, WorkflowRun
-from contentsvc_http.deliveries import Deliveries, Passage
+from contentsvc_core.workflows.runs import RunLost, WorkflowRun
+from contentsvc_http.deliveries import Deliveries, DeliveryProgress
 
 _TRACEPARENT: Final = "traceparent"
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -78,7 +78,7 @@ class DeliveryTraces:
     def observe(self, deliveries: Deliveries) -> None:
         """Do nothing: a span is created at the end of its delivery."""
 
-    def ended(self, passages: Sequence[Passage]) -> None:
+    def ended(self, passages: Sequence[DeliveryProgress]) -> None:
         # Spans have wall-clock times, deliveries have monotonic ones.
         epoch_s = time() - perf_counter()
         for passage in passages:
@@ -88,7 +88,7 @@ class DeliveryTraces:
     def unread(self, exc: Exception) -> None:
         """Do nothing: the delivery's span has the failure."""
 
-    def _trace(self, passage: Passage, epoch_s: float) -> None:
+    def _trace(self, passage: DeliveryProgress, epoch_s: float) -> None:
         address = passage.delivery.address
         attributes = {
             "contentsvc.provider": address.provider,
@@ -159,7 +159,7 @@ def _failing(span: Span) -> Generator[None]:
     """Mark the span as failed by the class of an exception only: its message may contain untrusted text."""
     try:
         yield
-    except RunGone:
+    except RunLost:
         raise
     except Exception as exc:
         span.set_status(Status(StatusCode.ERROR, type(exc).__name__))

@@ -35,7 +35,7 @@ Offset = Annotated[int, Meta(ge=0, le=10**9, description=OFFSET)]
 Query = Annotated[str, Meta(max_length=QUERY_LIMIT, description=QUERY)]
 Notice = Annotated[str, Meta(description="What 'untrusted' means.")]
 Next = Annotated[str | None, Meta(description="Send it as 'before' to get older items; null: there are no more.")]
-Behind = Annotated[int, Meta(description="Number of new items that are not searchable yet.")]
+Unindexed = Annotated[int, Meta(description="Number of new items that are not searchable yet.")]
 NextOffset = Annotated[int | None, Meta(description="Send it as 'offset' to read on; null: this is the end.")]
 
 
@@ -66,7 +66,7 @@ class HitsBody(TypedDict):
 class SearchedContext(TypedDict):
     notice: Notice
     next: Next
-    behind: Behind
+    behind: Unindexed
     untrusted: HitsBody
 
 

@@ -15,7 +15,6 @@ from contentsvc_core.search.excerpts import ExcerptBody, post_hit_body
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_mcp.context_tools import (
     Before,
-    Behind,
     Limit,
     Next,
     NextOffset,
@@ -23,6 +22,7 @@ from contentsvc_mcp.context_tools import (
     Offset,
     Query,
     Since,
+    Unindexed,
     read_before,
 )
 from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, chosen, tool
@@ -82,7 +82,7 @@ class PostHitsBody(TypedDict):
 class SearchedPosts(TypedDict):
     notice: Notice
     next: Next
-    behind: Behind
+    behind: Unindexed
     untrusted: PostHitsBody
 
 

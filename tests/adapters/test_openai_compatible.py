@@ -20,7 +20,7 @@ from tests.model_server import (
     whole,
 )
 
-from contentsvc_adapters.writers.chat import ModelEndpoint, Patience
+from contentsvc_adapters.writers.chat import ModelEndpoint, RetryPolicy
 from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
@@ -32,7 +32,7 @@ KEY: Final = "sk-hunter2-hunter2"
 ANSWER: Final = json.dumps({"title": "The beam turns", "markdown": "## Added\n\n- The beam turns.\n"})
 DRAFT: Final = Draft(title="The beam turns", markdown="## Added\n\n- The beam turns.\n")
 #: The silence timeout in seconds: short for the test, but longer than the pauses of a busy machine.
-PATIENCE: Final = Patience(first_pause_s=0.001, silence_s=0.5)
+PATIENCE: Final = RetryPolicy(first_pause_s=0.001, silence_s=0.5)
 
 
 def brief(*messages: str, content_type: ContentType = ContentType.CHANGELOG) -> Brief:
@@ -51,7 +51,7 @@ def brief(*messages: str, content_type: ContentType = ContentType.CHANGELOG) -> 
 
 
 async def written(
-    url: str, of: Brief | None = None, *, patience: Patience = PATIENCE, timeout_s: float = 20.0
+    url: str, of: Brief | None = None, *, patience: RetryPolicy = PATIENCE, timeout_s: float = 20.0
 ) -> Draft | Silence:
     endpoint = ModelEndpoint(base_url=url, model="lamp-1", key=KEY, timeout_s=timeout_s, max_tokens=500)
     writer = OpenAICompatibleWriter(endpoint, patience)
@@ -61,7 +61,7 @@ async def written(
         await writer.aclose()
 
 
-async def fault_of(*answers: Answer, of: Brief | None = None, times: int = 1, patience: Patience = PATIENCE) -> str:
+async def fault_of(*answers: Answer, of: Brief | None = None, times: int = 1, patience: RetryPolicy = PATIENCE) -> str:
     """Return the writer's fault after ``times`` requests; check that it contains neither key nor prompt."""
     async with model_server(*answers) as server:
         with pytest.raises(WriterUnavailable) as raised:
@@ -182,7 +182,7 @@ async def test_a_compressed_answer_is_not_unpacked() -> None:
 
 
 async def test_a_server_that_stalls_is_given_up() -> None:
-    patience = Patience(silence_s=0.05)
+    patience = RetryPolicy(silence_s=0.05)
 
     assert "has stalled for 0.05 s" in await fault_of(silent_after(event("half")), patience=patience)
 
@@ -191,7 +191,7 @@ async def test_a_server_that_is_slow_and_steady_is_heard_out() -> None:
     # In total longer than the silence timeout.
     pieces = [*(event(part) for part in (ANSWER[:20], ANSWER[20:40], ANSWER[40:])), event(None, "stop"), DONE]
     async with model_server(slow(pieces, pause_s=0.25)) as server:
-        assert await written(server.url, patience=Patience(silence_s=1.0)) == DRAFT
+        assert await written(server.url, patience=RetryPolicy(silence_s=1.0)) == DRAFT
 
 
 async def test_the_last_event_needs_no_line_feed() -> None:

@@ -16,7 +16,7 @@ from tests.adapters.internet import certified
 from tests.mail_server import LOOPBACK, PATIENCE_S, MailServer
 
 from contentsvc_adapters.mail import SmtpSender
-from contentsvc_core.outgoing.letters import Letter, Posted, Posting
+from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.testing import START
 
@@ -40,7 +40,7 @@ def _sender(server: MailServer, *, tls: ssl.SSLContext | None = None, host: str 
 
 async def test_a_letter_arrives_with_both_parts_and_one_click_to_leave() -> None:
     async with MailServer.running() as server:
-        assert await _sender(server).send([_LETTER]) == [Posted(posting=Posting.SENT)]
+        assert await _sender(server).send([_LETTER]) == [SentLetter(posting=MailResult.SENT)]
         [mail] = server.mails
 
     message = mail.message
@@ -73,9 +73,9 @@ async def test_a_stop_ends_a_batch_after_the_current_letter_with_its_outcome() -
         server.on_taken = sender.close
 
         assert [each.posting for each in await sender.send([_LETTER] * 3)] == [
-            Posting.SENT,
-            Posting.NOT_TRIED,
-            Posting.NOT_TRIED,
+            MailResult.SENT,
+            MailResult.NOT_TRIED,
+            MailResult.NOT_TRIED,
         ]
         assert len(server.mails) == 1
 
@@ -86,8 +86,11 @@ async def test_a_letter_that_cannot_be_written_stops_no_others() -> None:
     async with MailServer.running() as server:
         refused, *sent = await _sender(server).send([unwritable, encoded, _LETTER])
 
-    assert (refused.posting, refused.error) == (Posting.REFUSED, "the mail cannot be written: InvalidHeaderDefect")
-    assert sent == [Posted(posting=Posting.SENT)] * 2
+    assert (refused.posting, refused.error) == (
+        MailResult.REFUSED,
+        "the mail cannot be written: InvalidHeaderDefect",
+    )
+    assert sent == [SentLetter(posting=MailResult.SENT)] * 2
     assert server.mails[0].message["From"] == f"= ?utf-8?b?////?= <{_FROM}>"
 
 
@@ -113,7 +116,7 @@ async def test_no_header_comes_in_by_a_name_or_a_subject() -> None:
         sent = await _sender(server).send([evolve(_LETTER, sender_name=hostile, subject=hostile)])
         [mail] = server.mails
 
-    assert sent == [Posted(posting=Posting.SENT)]
+    assert sent == [SentLetter(posting=MailResult.SENT)]
     assert mail.to == ("ann@example.org",)
     assert mail.message["Bcc"] is None
     assert mail.message["Subject"] == "Lamps Bcc: eve@example.org hello"
@@ -124,7 +127,7 @@ async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
     tls, trust = certified(tmp_path, "localhost")
     async with MailServer.running(tls=tls, user="acme", password="pass word/") as server:
         sent = await _sender(server, tls=trust, host="localhost").send([_LETTER])
-        assert sent == [Posted(posting=Posting.SENT)]
+        assert sent == [SentLetter(posting=MailResult.SENT)]
         assert [(mail.encrypted, mail.user) for mail in server.mails] == [(True, "acme")]
         # The system's authorities did not issue the certificate.
         distrusted = await _sender(server, host="localhost").check()
@@ -145,7 +148,7 @@ async def test_letters_take_no_thread_of_other_work() -> None:
     other = loop.run_in_executor(None, end.wait)
     try:
         async with MailServer.running() as server, asyncio.timeout(PATIENCE_S):
-            assert await _sender(server).send([_LETTER]) == [Posted(posting=Posting.SENT)]
+            assert await _sender(server).send([_LETTER]) == [SentLetter(posting=MailResult.SENT)]
     finally:
         end.set()
         await other
@@ -156,7 +159,7 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
         read = evolve(SmtpServer.read(server.url), in_clear=False)
         [posted] = await SmtpSender(read, _FROM).send([_LETTER])
 
-    assert posted.posting is Posting.RETRY
+    assert posted.posting is MailResult.RETRY
     assert posted.error is not None
     assert "STARTTLS" in posted.error
     assert server.mails == []
@@ -165,14 +168,14 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
 @pytest.mark.parametrize(
     ("begin", "reply", "posting"),
     [
-        ("RCPT", "550 5.1.1 no such user", Posting.REFUSED),
-        ("RCPT", "450 4.2.0 greylisted", Posting.RETRY),
-        ("DATA", "554 5.7.1 spam", Posting.REFUSED),
-        ("DATA", "451 later", Posting.RETRY),
-        ("MAIL", "550 not your address", Posting.RETRY),
+        ("RCPT", "550 5.1.1 no such user", MailResult.REFUSED),
+        ("RCPT", "450 4.2.0 greylisted", MailResult.RETRY),
+        ("DATA", "554 5.7.1 spam", MailResult.REFUSED),
+        ("DATA", "451 later", MailResult.RETRY),
+        ("MAIL", "550 not your address", MailResult.RETRY),
     ],
 )
-async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, reply: str, posting: Posting) -> None:
+async def test_a_permanent_refusal_of_the_server_is_not_retried(begin: str, reply: str, posting: MailResult) -> None:
     async with MailServer.running(answers={begin: reply}) as server:
         sent = await _sender(server).send([_LETTER, _LETTER])
 
@@ -185,7 +188,7 @@ async def test_a_connection_that_ends_leaves_the_rest_for_later() -> None:
     async with MailServer.running(hangs_up=1) as server:
         sent = await _sender(server).send([_LETTER] * 3)
 
-    assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert [each.posting for each in sent] == [MailResult.RETRY, MailResult.NOT_TRIED, MailResult.NOT_TRIED]
     assert sent[0].error == "the server ended the connection"
 
 
@@ -194,7 +197,7 @@ async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -
     async with MailServer.running(answers={begin: "421 too busy"}) as server:
         sent = await _sender(server).send([_LETTER] * 3)
 
-    assert [each.posting for each in sent] == [Posting.RETRY, Posting.NOT_TRIED, Posting.NOT_TRIED]
+    assert [each.posting for each in sent] == [MailResult.RETRY, MailResult.NOT_TRIED, MailResult.NOT_TRIED]
     assert sent[0].error == "the server answered 421: too busy"
 
 
@@ -203,8 +206,8 @@ async def test_a_limit_of_mails_for_a_connection_takes_no_attempt_of_the_rest() 
         sent = await _sender(server).send([_LETTER] * 3)
         assert len(server.mails) == 1
 
-    later = Posted(posting=Posting.NOT_TRIED, error="the server answered 450: 4.7.1 too much mail")
-    assert sent == [Posted(posting=Posting.SENT), later, later]
+    later = SentLetter(posting=MailResult.NOT_TRIED, error="the server answered 450: 4.7.1 too much mail")
+    assert sent == [SentLetter(posting=MailResult.SENT), later, later]
 
 
 async def test_a_slow_server_leaves_the_rest_for_later() -> None:
@@ -212,8 +215,8 @@ async def test_a_slow_server_leaves_the_rest_for_later() -> None:
         sent = await SmtpSender(SmtpServer.read(server.url), _FROM, within_s=0).send([_LETTER] * 3)
         assert len(server.mails) == 1
 
-    later = Posted(posting=Posting.NOT_TRIED, error="the server was slow with the mails before")
-    assert sent == [Posted(posting=Posting.SENT), later, later]
+    later = SentLetter(posting=MailResult.NOT_TRIED, error="the server was slow with the mails before")
+    assert sent == [SentLetter(posting=MailResult.SENT), later, later]
 
 
 async def test_a_server_that_does_not_answer_is_not_called_unreachable() -> None:
@@ -234,7 +237,7 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
         assert await sender.check() is None
     sent = await sender.send([_LETTER])
 
-    assert sent[0].posting is Posting.RETRY
+    assert sent[0].posting is MailResult.RETRY
     assert "cannot be reached" in str(sent[0].error)
 
 

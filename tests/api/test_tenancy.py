@@ -12,7 +12,7 @@ from tests.api.furnished import furnish, operations
 from tests.api.world import SEALER, ApiWorld
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core import Scope
 
 _PARAMETER = re.compile(r"\{[^}]+\}")

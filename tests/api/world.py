@@ -25,7 +25,7 @@ from contentsvc_core.ports import CodeHost, Shares, SiteReader, Stores
 from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_http.app import Services
-from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.changelog.page_cache import RenderedPages
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
 from contentsvc_http.wiring.process import front_of

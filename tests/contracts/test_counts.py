@@ -16,7 +16,7 @@ from tests.builders import an_entry
 from tests.contracts.conftest import Opening
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
-from contentsvc_adapters.sql.counts import Listing, Stretch, holding, joined
+from contentsvc_adapters.sql.counts import CountedRange, Listing, holding, joined
 from contentsvc_adapters.sql.entries import LOG, add_entry
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.post_library import POSTS
@@ -263,7 +263,7 @@ def _migrate(connection: Connection, to: str) -> None:
 
 
 def test_the_stretches_that_hold_a_page() -> None:
-    stretches = [Stretch(30, 40, 3), Stretch(20, 30, 1), Stretch(0, 10, 5)]
+    stretches = [CountedRange(30, 40, 3), CountedRange(20, 30, 1), CountedRange(0, 10, 5)]
 
     assert holding(stretches, 0, 3) == (stretches[:1], 0)
     assert holding(stretches, 2, 2) == (stretches[:2], 2)
@@ -273,11 +273,11 @@ def test_the_stretches_that_hold_a_page() -> None:
 
 
 def test_stretches_that_follow_upon_each_other_are_read_as_one() -> None:
-    assert joined([Stretch(30, 40, 3), Stretch(20, 30, 1), Stretch(0, 10, 5)]) == [
-        Stretch(20, 40, 4),
-        Stretch(0, 10, 5),
+    assert joined([CountedRange(30, 40, 3), CountedRange(20, 30, 1), CountedRange(0, 10, 5)]) == [
+        CountedRange(20, 40, 4),
+        CountedRange(0, 10, 5),
     ]
-    assert joined([Stretch(0, 10, 5), Stretch(20, 30, 1), Stretch(30, 40, 3)]) == [
-        Stretch(0, 10, 5),
-        Stretch(20, 40, 4),
+    assert joined([CountedRange(0, 10, 5), CountedRange(20, 30, 1), CountedRange(30, 40, 3)]) == [
+        CountedRange(0, 10, 5),
+        CountedRange(20, 40, 4),
     ]

@@ -8,11 +8,11 @@ from contract_values import IDS, RotatingSealer, Stores, later
 from sqlalchemy import text
 
 from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_core.access.keyed_requests import STILL_RUNNING, KeptAnswer, KeyedRequest
+from contentsvc_core.access.keyed_requests import STILL_RUNNING, KeyedRequest, StoredAnswer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
-ANSWER = KeptAnswer(status=201, headers=(("etag", '"é"'),), body='{"post": "ü"}')
+ANSWER = StoredAnswer(status=201, headers=(("etag", '"é"'),), body='{"post": "ü"}')
 
 
 def _request(name: str = "k", at: datetime = START, key_prefix: str = "csk_1") -> KeyedRequest:

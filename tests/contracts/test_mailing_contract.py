@@ -25,11 +25,11 @@ from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     RESEND_AFTER,
     TOKEN_LENGTH,
+    LeasedMail,
     MailKind,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
-    TakenMail,
     token_digest,
 )
 from contentsvc_core.testing import START
@@ -83,7 +83,7 @@ async def confirmed(acme: Tenant, address: str, *, changelog_id: str | None = No
     return made, new
 
 
-async def take(acme: Tenant, *, at: datetime | None = None, limit: int = 99) -> list[TakenMail]:
+async def take(acme: Tenant, *, at: datetime | None = None, limit: int = 99) -> list[LeasedMail]:
     at = at or later(minutes=2)
     return list(await acme.stores.mailbox.take(limit=limit, now=at, until=at + _LEASE))
 

@@ -23,7 +23,7 @@ from contentsvc_core.content.public.changelogs import first_id
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.outgoing.formats import EndpointFormat
-from contentsvc_core.outgoing.letters import Letter, Posted, Posting
+from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter
 from contentsvc_core.outgoing.messages import message_for_test
 from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
 from contentsvc_core.outgoing.subscribers import Subscriber, SubscriberStatus
@@ -296,9 +296,9 @@ class Post:
     def __init__(self) -> None:
         self.letters: list[Letter] = []
 
-    async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
+    async def send(self, letters: Sequence[Letter]) -> Sequence[SentLetter]:
         self.letters += letters
-        return [Posted(posting=Posting.SENT)] * len(letters)
+        return [SentLetter(posting=MailResult.SENT)] * len(letters)
 
 
 class Nobody:

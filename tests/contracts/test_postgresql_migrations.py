@@ -13,7 +13,7 @@ from tests import postgres
 from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
 from contentsvc_adapters.sql.dialects import postgresql as dialect
 from contentsvc_adapters.sql.dialects import postgresql_session
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow("migrates databases of PostgreSQL while others wait")

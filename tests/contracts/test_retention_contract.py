@@ -17,7 +17,7 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.usecases.expire import Sweeper, Swept
+from contentsvc_core.usecases.expire import Sweeper, SweepResult
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 
 
@@ -72,7 +72,7 @@ async def test_a_sweep_goes_by_plan_in_batches_and_lets_deliveries_through(acme:
     swept = await sweeper(acme.stores, pause=pause).sweep()
 
     sql = isinstance(acme.stores, SqlStores)
-    assert swept == Swept(
+    assert swept == SweepResult(
         log_entries=430, claims=len(entries) if sql else 0, windows=0, secrets=0, sessions=0, messages=0
     )
     assert pauses >= 4

@@ -18,7 +18,7 @@ from sqlite_files import file_of
 
 from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.testing import START

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, migrations, revision, upgrade
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import SchemaMismatch
 
 #: Each database has its own index of words: only the scripts define it.

@@ -33,7 +33,7 @@ from contentsvc_core.webhooks.diagnosis import (
     FAILING_AFTER,
     NO_RUNS,
     Cause,
-    Known,
+    IntegrationFacts,
     Remedy,
     command_of,
     diagnose,
@@ -75,7 +75,7 @@ def entry(delivery: Delivery, known: HookConfiguration, fault: Fault | None = No
     return log
 
 
-def cause(line: LogEntry, known: Known | None = None) -> Cause | None:
+def cause(line: LogEntry, known: IntegrationFacts | None = None) -> Cause | None:
     found = diagnose(line, known)
     return None if found is None else found.cause
 
@@ -124,17 +124,17 @@ def test_without_the_received_request_the_diagnosis_names_both_causes() -> None:
 
 def test_the_remedy_fits_the_known_facts_of_the_integration() -> None:
     refused = entry(with_signature(BODY, BODY, "unknown"), hook())
-    by_hand, with_token = diagnose(refused, Known()), diagnose(refused, Known(has_token=True))
+    by_hand, with_token = diagnose(refused, IntegrationFacts()), diagnose(refused, IntegrationFacts(has_token=True))
     assert by_hand is not None
     assert with_token is not None
     assert "paste" in by_hand.advice
     assert "set at the code host" in with_token.advice
     disabled = entry(signed(push_body("a"), at=AT, secret="secret"), hook(enabled=False))
-    assert diagnose(disabled, Known(is_enabled=False)).remedy is Remedy.ENABLE  # type: ignore[union-attr]
-    assert diagnose(disabled, Known(is_enabled=True)).remedy is Remedy.REDELIVER  # type: ignore[union-attr]
+    assert diagnose(disabled, IntegrationFacts(is_enabled=False)).remedy is Remedy.ENABLE  # type: ignore[union-attr]
+    assert diagnose(disabled, IntegrationFacts(is_enabled=True)).remedy is Remedy.REDELIVER  # type: ignore[union-attr]
 
 
-def told(name: str, line: LogEntry, known: Known | None = None) -> str:
+def told(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> str:
     found = diagnose(line, known)
     assert found is not None
     command = command_of(found, "int_1") or "-"
@@ -143,7 +143,7 @@ def told(name: str, line: LogEntry, known: Known | None = None) -> str:
 
 
 def test_each_refusal_reads_like_this() -> None:
-    with_token = Known(has_token=True)
+    with_token = IntegrationFacts(has_token=True)
     lines = [told(f"signature {number}", entry(case[0], hook())) for number, case in enumerate(SIGNATURES, 1)]
     lines += [told("unknown secret, token", entry(with_signature(BODY, BODY, "unknown"), hook()), with_token)]
     lines += [told("request not stored", evolve(entry(sent(), hook()), received=None), with_token)]
@@ -155,7 +155,7 @@ def test_each_refusal_reads_like_this() -> None:
     lines += [told("token not stored", evolve(entry(sent(at=shared), hook(shared)), received=None))]
     for fault in Fault:
         if fault.log_title:
-            lines += [told(fault.name, entry(sent(), hook(), fault), Known(is_enabled=False))]
+            lines += [told(fault.name, entry(sent(), hook(), fault), IntegrationFacts(is_enabled=False))]
     lines += [told("disabled, and enabled now", entry(sent(), hook(), Fault.INTEGRATION_DISABLED))]
     lines += [told("form", entry(signed(push_body("a"), at=AT, secret="secret", headers=(form,)), hook()))]
     lines += [told("no trigger", entry(signed(push_body("a"), at=AT, secret="secret"), hook()))]

@@ -9,8 +9,8 @@ from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_core.access.keyed_requests import (
     OTHER_REQUEST,
     STILL_RUNNING,
-    KeptAnswer,
     KeyedRequest,
+    StoredAnswer,
     begun,
     ended,
 )
@@ -21,7 +21,7 @@ from contentsvc_core.usecases.keyed_requests import Idempotency
 MS = timedelta(milliseconds=1)
 REMEMBERED = timedelta(hours=24)
 BUSY = timedelta(minutes=1)
-ANSWER = KeptAnswer(status=201, headers=(("content-type", "application/json"),), body="{}")
+ANSWER = StoredAnswer(status=201, headers=(("content-type", "application/json"),), body="{}")
 
 
 def _sent(after: timedelta = timedelta(), digest: str = "d") -> KeyedRequest:

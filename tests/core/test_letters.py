@@ -24,7 +24,7 @@ from contentsvc_core.outgoing.letters import (
 from contentsvc_core.outgoing.messages import Message, message_for_confirmation
 from contentsvc_core.outgoing.notices import notice_of
 from contentsvc_core.outgoing.recipients import Addressee, Recipient
-from contentsvc_core.outgoing.subscribers import MailKind, Subscriber, TakenMail
+from contentsvc_core.outgoing.subscribers import LeasedMail, MailKind, Subscriber
 from contentsvc_core.testing import START
 
 _BASE: Final = "https://acme.example"
@@ -39,7 +39,7 @@ _CHANGELOG: Final = PublicChangelog(
     updated_at=START,
 )
 _LINKS: Final = ChangelogLinks(base_url=_BASE, slug="acme")
-_MAIL: Final = TakenMail(
+_MAIL: Final = LeasedMail(
     id="mail_1",
     kind=MailKind.POSTS,
     subscriber=Subscriber(

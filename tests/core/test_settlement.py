@@ -31,7 +31,7 @@ from contentsvc_core.journal import LogStatus
 from contentsvc_core.testing import START, CountingIds, address, push_body, release_body, signed
 from contentsvc_core.webhooks.settlement import claim_is_held
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
-from contentsvc_core.workflows.globs import Effort
+from contentsvc_core.workflows.globs import MatchingBudget
 from contentsvc_core.workflows.triggers import Trigger
 
 AT = address()
@@ -338,12 +338,12 @@ def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> No
     assert (made.runs, made.log.reason) == ((), "0 workflow runs started; filtered: no trigger matched: branch")
 
 
-def test_the_triggers_of_an_event_share_one_effort(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contentsvc_core.webhooks.settlement.Effort", lambda: Effort(remaining=1))
+def test_the_triggers_of_an_event_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contentsvc_core.webhooks.settlement.MatchingBudget", lambda: MatchingBudget(remaining=1))
     hook = evolve(ENDPOINT, triggers=(_filtering(1, scopes=("beam",)), _filtering(2, scopes=("horn",))))
     made = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook)
 
-    # No effort is left for the second trigger, so its run applies the filter.
+    # No budget is left for the second trigger, so its run applies the filter.
     assert [run.cause.started_by for run in made.runs] == ["trg_2"]
 
 

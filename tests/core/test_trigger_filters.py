@@ -21,7 +21,15 @@ from contentsvc_core.workflows.filters import (
     options_from_json,
     options_to_json,
 )
-from contentsvc_core.workflows.globs import MAX_EFFORT, MAX_PATTERN, MAX_PATTERNS, Effort, Glob, Globs, pattern_fault
+from contentsvc_core.workflows.globs import (
+    MATCHING_BUDGET,
+    MAX_PATTERN,
+    MAX_PATTERNS,
+    Glob,
+    Globs,
+    MatchingBudget,
+    pattern_fault,
+)
 from contentsvc_core.workflows.triggers import (
     ANY_SOURCE,
     MAX_TRIGGERS,
@@ -111,31 +119,31 @@ def test_the_work_of_a_match_is_linear_in_the_text() -> None:
 
 
 @pytest.mark.parametrize("field", ["paths", "scopes"])
-def test_the_patterns_of_all_triggers_share_one_effort(field: str) -> None:
+def test_the_patterns_of_all_triggers_share_one_budget(field: str) -> None:
     hostile = tuple(f"**a{'?' * number}**a**/b" for number in range(MAX_PATTERNS))
     commits = [commit(f"fix({'a' * 199}b): x", *[f"{'a' * 240}b"] * 50) for _ in range(9)]
     watching = trigger(**{field: hostile})
 
     assert watching.why_left_out(push(*commits)) is not None
-    effort = Effort(remaining=5_000)
-    # The effort ends during the first trigger, which then matches: its run applies the filter again.
-    assert watching.why_left_out(push(*commits), effort) is None
-    assert -MAX_PATTERNS * 250 < effort.remaining <= 0
-    spent = effort.remaining
-    assert watching.why_left_out(push(*commits), effort) is None
-    assert effort.remaining == spent
+    budget = MatchingBudget(remaining=5_000)
+    # The budget ends during the first trigger, which then matches: its run applies the filter again.
+    assert watching.why_left_out(push(*commits), budget) is None
+    assert -MAX_PATTERNS * 250 < budget.remaining <= 0
+    spent = budget.remaining
+    assert watching.why_left_out(push(*commits), budget) is None
+    assert budget.remaining == spent
 
 
-def test_two_hundred_triggers_have_effort_for_a_large_push() -> None:
+def test_two_hundred_triggers_have_a_budget_for_a_large_push() -> None:
     # Every file of 50 commits is compared with the pattern of each trigger.
     event = push(*(commit("fix: x", *[f"src/{number}.py" for number in range(10)]) for _ in range(50)))
     triggers = [trigger(paths=(f"packages/{number}/**",)) for number in range(MAX_TRIGGERS)]
 
-    effort = Effort()
+    budget = MatchingBudget()
 
-    assert all(each.why_left_out(event, effort) is not None for each in triggers)
-    assert effort.remaining > MAX_EFFORT / 2
-    assert MAX_EFFORT == 500_000
+    assert all(each.why_left_out(event, budget) is not None for each in triggers)
+    assert budget.remaining > MATCHING_BUDGET / 2
+    assert MATCHING_BUDGET == 500_000
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from contentsvc_http.bounds import Bounds, Counting, uncounted
-from contentsvc_http.exchange import Taking
+from contentsvc_http.exchange import DeliveryHandler
 from contentsvc_http.protocol import BoundedHttp
 
 App = Callable[[Any, Any, Any], Any]
@@ -91,7 +91,7 @@ def connected(
     most: int | None = None,
     bounds: Bounds | None = None,
     counting: Counting = uncounted,
-    webhooks: Taking | None = None,
+    webhooks: DeliveryHandler | None = None,
 ) -> tuple[BoundedHttp, Connection]:
     config = Config(cast("Any", app), lifespan="off", log_config=None, access_log=False, limit_concurrency=most)
     state = state or ServerState()

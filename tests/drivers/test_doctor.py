@@ -27,7 +27,7 @@ from tests.code_host_server import CodeHostServer
 from tests.drivers.commands import command, invoke
 
 from contentsvc_adapters.sql import HEAD
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor import command as doctor_command
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within

@@ -21,7 +21,7 @@ from contentsvc_cli.operate.doctor.findings import Finding, FindingState
 from contentsvc_cli.wiring import open_app, receiver_of
 from contentsvc_core.journal import LogLine, LogStatus
 from contentsvc_core.testing import START, address, push_body, signed
-from contentsvc_core.webhooks.diagnosis import Known, command_of, diagnose
+from contentsvc_core.webhooks.diagnosis import IntegrationFacts, command_of, diagnose
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
 from contentsvc_http.wiring.diagnostics import open_as_it_is
@@ -238,7 +238,7 @@ def test_the_commands_of_diagnoses_are_in_the_table_of_the_guide() -> None:
             status_code=fault.status,
             created_at=START,
         )
-        found = diagnose(line, Known(is_enabled=False))
+        found = diagnose(line, IntegrationFacts(is_enabled=False))
         assert found is not None
         told = command_of(found, "int_1")
         assert told is not None

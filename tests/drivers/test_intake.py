@@ -10,7 +10,7 @@ from tests.drivers.connections import MadeUpTime
 
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import MAX_BODY
-from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, Bodies, BodyBudget, Reservation
+from contentsvc_http.body_budget import CAPACITY_ELSEWHERE, BodyBudget, BodyLimits, Reservation
 from contentsvc_http.errors import Refused
 
 UNIT = 2 * LARGE_BODY
@@ -298,7 +298,7 @@ async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(met
         return messages.pop(0)
 
     scope = {"type": "http", "method": method, "headers": [(b"host", b"api"), (b"authorization", b"mine")]}
-    app = Bodies(cast("Any", route), budget)
+    app = BodyLimits(cast("Any", route), budget)
     await app(cast("Any", scope), cast("Any", receive), cast("Any", None))
 
     # The framework's routes for GET read no body.

@@ -37,7 +37,7 @@ from contentsvc_core import (
     StoreUnavailable,
     TriggerEditor,
 )
-from contentsvc_core.outgoing.letters import Posting
+from contentsvc_core.outgoing.letters import MailResult
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
@@ -181,15 +181,15 @@ async def world() -> World:
 
 
 async def test_attempts_to_send_mails_are_counted_by_outcome(world: World) -> None:
-    for posting in (*Posting, Posting.SENT):
+    for posting in (*MailResult, MailResult.SENT):
         world.scrape.metrics.posted(posting)
 
     numbers = await world.numbers()
 
     name = "contentsvc_mail_attempts_total"
-    counted = {posting: numbers.get(name, outcome=posting.name.lower()) for posting in Posting}
-    assert counted == {**dict.fromkeys(Posting, 1.0), Posting.SENT: 2.0}
-    assert len(numbers.labels(name)) == len(Posting)
+    counted = {posting: numbers.get(name, outcome=posting.name.lower()) for posting in MailResult}
+    assert counted == {**dict.fromkeys(MailResult, 1.0), MailResult.SENT: 2.0}
+    assert len(numbers.labels(name)) == len(MailResult)
 
 
 async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:

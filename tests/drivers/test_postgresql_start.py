@@ -10,7 +10,7 @@ from sqlalchemy import make_url
 from tests import postgres
 from tests.server_process import PLAIN, Installation, ServerProcess, serving, until
 
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 
 pytestmark = pytest.mark.slow("starts servers on a PostgreSQL of their own")
 

@@ -16,7 +16,7 @@ from contentsvc_core import LogStatus
 from contentsvc_core.code_hosts import Hook, HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookEnd
+from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookRemoval
 from contentsvc_core.workflows.removals import Removed
 
 
@@ -155,7 +155,7 @@ async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
 
     gone = await office.disconnect(created)
 
-    assert gone.hook is (HookEnd.REMOVED if can_remove else HookEnd.LEFT)
+    assert gone.hook is (HookRemoval.REMOVED if can_remove else HookRemoval.LEFT)
     assert (gone.refusal is None) is can_remove
     assert (office.server.hooks == {}) is can_remove
 

@@ -11,7 +11,7 @@ from contentsvc_core.journal import ListedEntry
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.diagnoses import MOST_SIMILAR, SIMILAR_WITHIN, Diagnoses, Explained, Similar
-from contentsvc_core.webhooks.diagnosis import Cause, Known
+from contentsvc_core.webhooks.diagnosis import Cause, IntegrationFacts
 
 
 def diagnoses(world: World) -> Diagnoses:
@@ -64,10 +64,10 @@ async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(w
 
     await forged(world, 3)
 
-    assert await diagnoses(world).known(integration) == Known(is_enabled=True, has_token=False)
+    assert await diagnoses(world).known(integration) == IntegrationFacts(is_enabled=True, has_token=False)
     assert await diagnoses(world).known(None) is None
     found = await diagnoses(world).health(integration)
     assert found.summary == "3 of the last 3 deliveries were refused: signature"
     # The integration is removed concurrently.
     await world.stores.directory.remove_integration(world.organization.id, integration.id)
-    assert await diagnoses(world).known(integration) == Known(is_enabled=True, has_token=False)
+    assert await diagnoses(world).known(integration) == IntegrationFacts(is_enabled=True, has_token=False)

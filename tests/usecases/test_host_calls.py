@@ -25,7 +25,7 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import Direction
 from contentsvc_core.organizations import Integration
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, HookEnd
+from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected, HookRemoval
 from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.usecases.rotate import Rotated
 
@@ -264,27 +264,27 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
         "the integration has no token: request missed deliveries on the webhook's page at the code host",
     )
     gone = await nowhere.disconnect(by_hand)
-    assert gone == Disconnected(id=by_hand.integration.id, removed=gone.removed, hook=HookEnd.BY_HAND)
+    assert gone == Disconnected(id=by_hand.integration.id, removed=gone.removed, hook=HookRemoval.BY_HAND)
 
 
 @pytest.mark.parametrize(
     ("answers", "operations", "end", "refusal"),
     [
-        ({}, ["remove_hook h-1"], HookEnd.REMOVED, None),
-        ({"remove_hook": _FORBIDDEN}, ["remove_hook h-1"], HookEnd.LEFT, _FORBIDDEN),
+        ({}, ["remove_hook h-1"], HookRemoval.REMOVED, None),
+        ({"remove_hook": _FORBIDDEN}, ["remove_hook h-1"], HookRemoval.LEFT, _FORBIDDEN),
         # The hook is missing or invisible: the list of hooks shows which.
-        ({"remove_hook": _GONE}, ["remove_hook h-1", "find_hook"], HookEnd.LEFT, _GONE),
+        ({"remove_hook": _GONE}, ["remove_hook h-1", "find_hook"], HookRemoval.LEFT, _GONE),
         (
             {"remove_hook": _GONE, "find_hook": HostAnswer(value=None, status=200)},
             ["remove_hook h-1", "find_hook"],
-            HookEnd.REMOVED,
+            HookRemoval.REMOVED,
             None,
         ),
-        ({"remove_hook": _GONE, "find_hook": _AWAY}, ["remove_hook h-1", "find_hook"], HookEnd.LEFT, _GONE),
+        ({"remove_hook": _GONE, "find_hook": _AWAY}, ["remove_hook h-1", "find_hook"], HookRemoval.LEFT, _GONE),
     ],
 )
 async def test_a_hook_is_removed_as_far_as_the_code_host_lets_us(
-    world: World, answers: dict[str, Any], operations: list[str], end: HookEnd, refusal: HostRefusal | None
+    world: World, answers: dict[str, Any], operations: list[str], end: HookRemoval, refusal: HostRefusal | None
 ) -> None:
     host = ScriptedHost()
     created = await connected(world, host)
@@ -347,7 +347,7 @@ async def test_an_unreadable_token_is_reported(world: World) -> None:
     assert (await office(world, host).rotate(created)).at_host == refusal
     assert await office(world, host).reconcile(created) == refusal.refusal
     gone = await office(world, host).disconnect(created)
-    assert (gone.hook, gone.refusal, host.calls) == (HookEnd.LEFT, refusal, [])
+    assert (gone.hook, gone.refusal, host.calls) == (HookRemoval.LEFT, refusal, [])
 
 
 def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDelivery:

@@ -9,7 +9,7 @@ from tests.performing import performer_over
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import pushed, taken
 
-from contentsvc_adapters.writers.chat import ModelEndpoint, Patience
+from contentsvc_adapters.writers.chat import ModelEndpoint, RetryPolicy
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core.content.posts import Post
@@ -38,7 +38,7 @@ async def post_after(world: World, *answers: Answer, attempts: int) -> tuple[Pos
     await pushed(world, "d-1", "feat: a lamp")
     async with model_server(*answers) as server:
         endpoint = ModelEndpoint(base_url=server.url, model="lamp-1", key="sk-hunter2-hunter2")
-        writer = OpenAICompatibleWriter(endpoint, Patience(tries=TRIES, first_pause_s=0.001))
+        writer = OpenAICompatibleWriter(endpoint, RetryPolicy(tries=TRIES, first_pause_s=0.001))
         performer = performer_over(world.stores, world.clock, world.ids, writer, fallback=DeterministicWriter())
         for number in range(1, attempts + 1):
             assert await world.stores.posts.posts(world.organization.id) == []

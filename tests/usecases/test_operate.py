@@ -16,7 +16,7 @@ from contentsvc_core.organizations import ChangeOrganization, Integration, Repos
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.authenticate import Authenticator
-from contentsvc_core.usecases.expire import Sweeper, Swept
+from contentsvc_core.usecases.expire import Sweeper, SweepResult
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 
@@ -217,7 +217,7 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
 
     failing = evolve(stores, journal=journal)
     swept = await Sweeper(failing, world.clock, pause=pause, on_fault=faults.append).sweep()
-    assert swept == Swept(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
+    assert swept == SweepResult(log_entries=1, claims=0, windows=0, secrets=0, sessions=0, messages=0)
     assert (faults, pauses) == ([fault], [1])
     with pytest.raises(RuntimeError, match="no claims"):
         await Sweeper(failing, world.clock).sweep()

@@ -21,7 +21,7 @@ from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
-from contentsvc_core.outgoing.letters import Posted, Posting
+from contentsvc_core.outgoing.letters import MailResult, SentLetter
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import MAX_ATTEMPTS
 from contentsvc_core.outgoing.smtp import SmtpServer
@@ -29,11 +29,11 @@ from contentsvc_core.outgoing.subscribers import (
     RECENT,
     RESEND_AFTER,
     STALE,
-    Announced,
+    AnnouncedPost,
+    LeasedMail,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
-    TakenMail,
     read_address,
     subscription,
 )
@@ -62,7 +62,7 @@ class Office:
     server: MailServer
     mailer: Mailer
     #: The outcomes that the mailer has reported.
-    outcomes: list[Posted]
+    outcomes: list[SentLetter]
     #: The faults that the mailer has reported.
     faults: list[Exception]
     #: The readers' address.
@@ -74,7 +74,7 @@ class Office:
         async with MailServer.running(**server) as mail:
             reader = await Reader.made(_SETTINGS)
             world = reader.world
-            outcomes: list[Posted] = []
+            outcomes: list[SentLetter] = []
             faults: list[Exception] = []
             mailer = Mailer(
                 world.stores.mailbox,
@@ -393,7 +393,7 @@ async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
         mailbox = office.reader.world.stores.mailbox
         store, stored = mailbox.record, list[str]()
 
-        async def record(taken: TakenMail, outcome: MailOutcome) -> None:
+        async def record(taken: LeasedMail, outcome: MailOutcome) -> None:
             stored.append(taken.id)
             if len(stored) == 1:
                 raise StoreUnavailable
@@ -406,7 +406,7 @@ async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
         with pytest.raises(StoreUnavailable):
             await office.mailer.turn()
 
-        assert [posted.posting for posted in office.outcomes] == [Posting.SENT] * 3
+        assert [posted.posting for posted in office.outcomes] == [MailResult.SENT] * 3
         first, *_ = office.server.mails
         office.server.mails.clear()
         office.wait(timedelta(minutes=6))
@@ -458,7 +458,7 @@ async def test_many_unreadable_organizations_do_not_delay_the_mails_of_others(mo
 
         await office.subscribed()
         for owner in torn:
-            announced[owner] = (owner, Announced(post_id=owner, at=world.clock.now()), None)
+            announced[owner] = (owner, AnnouncedPost(post_id=owner, at=world.clock.now()), None)
         office.wait(timedelta(seconds=1))
         await office.publish("A lamp")
         office.wait()
@@ -484,19 +484,19 @@ async def test_each_fault_of_a_batch_is_reported_once(monkeypatch: pytest.Monkey
         assert [str(fault) for fault in office.faults] == ["torn", "worn"]
 
 
-@pytest.mark.parametrize(("code", "posting"), [(550, Posting.REFUSED), (450, Posting.RETRY)])
+@pytest.mark.parametrize(("code", "posting"), [(550, MailResult.REFUSED), (450, MailResult.RETRY)])
 async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address(
-    code: int, posting: Posting
+    code: int, posting: MailResult
 ) -> None:
     async with Office.opened(answers={"RCPT": f"{code} <nobody@example.org>: no such user"}) as office:
         await office.enter("nobody@example.org")
         await office.enter("somebody@example.org")
-        for _ in range(1 if posting is Posting.REFUSED else MAX_ATTEMPTS):
+        for _ in range(1 if posting is MailResult.REFUSED else MAX_ATTEMPTS):
             assert await office.mails() == []
             office.wait(timedelta(hours=13))
         [mail, _] = office.reader.state.mails.values()
         assert (mail.status, mail.error) == (MessageStatus.FAILED, f"the server answered {code}: <…>: no such user")
-        assert Posted(posting=posting, error=mail.error) in office.outcomes
+        assert SentLetter(posting=posting, error=mail.error) in office.outcomes
 
 
 async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:
@@ -507,8 +507,8 @@ async def test_mails_wait_for_each_other_while_the_server_is_away() -> None:
         # A full batch is followed by the next one at once, so mails that were not tried do not count.
         assert await office.mailer.turn() == 1
         assert office.outcomes == [
-            Posted(posting=Posting.RETRY, error="the server answered 421: come back later"),
-            *[Posted(posting=Posting.NOT_TRIED)] * 2,
+            SentLetter(posting=MailResult.RETRY, error="the server answered 421: come back later"),
+            *[SentLetter(posting=MailResult.NOT_TRIED)] * 2,
         ]
         assert [(mail.attempts, mail.error) for mail in office.reader.state.mails.values()] == [
             (1, "the server answered 421: come back later"),
@@ -593,15 +593,20 @@ def test_mails_are_counted_and_a_fault_of_the_mail_server_is_logged_once_a_minut
 ) -> None:
     times = iter([0.0, 59.0, 59.5, 60.0])
     monkeypatch.setattr("contentsvc_http.wiring.mailing.monotonic", lambda: next(times))
-    counted: list[Posting] = []
+    counted: list[MailResult] = []
     report = MailReport(counted.append)
     with capture_logs() as lines:
         for reason, mails in (("away", 1), ("away", 1), ("busy", 20), ("away", 2)):
-            report([Posted(posting=Posting.SENT), *[Posted(posting=Posting.RETRY, error=reason)] * mails])
+            report(
+                [
+                    SentLetter(posting=MailResult.SENT),
+                    *[SentLetter(posting=MailResult.RETRY, error=reason)] * mails,
+                ]
+            )
 
     assert [(line["event"], line["log_level"], line["reason"], line["mails"]) for line in lines] == [
         ("mails not sent", "warning", "away", 1),
         ("mails not sent", "warning", "busy", 20),
         ("mails not sent", "warning", "away", 2),
     ]
-    assert (counted.count(Posting.SENT), counted.count(Posting.RETRY)) == (4, 24)
+    assert (counted.count(MailResult.SENT), counted.count(MailResult.RETRY)) == (4, 24)

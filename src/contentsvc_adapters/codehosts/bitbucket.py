@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.host import (
     ONE_BY_ONE,
+    FullUpdateHost,
     HookPage,
     PullRequestLookup,
-    WholeHookHost,
     read_one_by_one,
 )
 from contentsvc_adapters.codehosts.rest_client import read_answer
@@ -39,7 +39,7 @@ _PAGE: Final = 100
 #: A repository has at most 50 webhooks.
 _HOOK_PAGES: Final = 5
 _MERGED: Final = "MERGED"
-_API: Final = Calling(
+_API: Final = ApiConventions(
     scheme="Bearer",
     headers={"Accept": "application/json"},
     grant="an access token of the repository needs the permissions 'Repositories: Read' and 'Webhooks: Read and write'",
@@ -108,7 +108,7 @@ class _PullRequests(msgspec.Struct):
 
 
 @final
-class BitbucketClient(WholeHookHost):
+class BitbucketClient(FullUpdateHost):
     api = _API
     root = "repositories"
     hook_pages = _HOOK_PAGES

@@ -1,7 +1,7 @@
 from typing import Final, Protocol
 
 from contentsvc_adapters.codehosts.bitbucket import BitbucketClient
-from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.gitlab import GitlabClient
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core.ports import CodeHost
@@ -16,7 +16,7 @@ class HostClient(CodeHost, Protocol):
 class ClientClass(Protocol):
     def __call__(self, api_url: str) -> HostClient: ...
 
-    def dialect_at(self, api_url: str, /) -> Calling: ...
+    def dialect_at(self, api_url: str, /) -> ApiConventions: ...
 
 
 #: The APIs of their own; the API of any other provider is GitHub's, or follows it.

@@ -14,7 +14,7 @@ _SERVER_PATH: Final = "/api/v3"
 
 
 @frozen(kw_only=True)
-class Calling:
+class ApiConventions:
     #: The scheme of the token in the header ``Authorization``.
     scheme: str
     headers: Mapping[str, str]
@@ -27,7 +27,7 @@ class Calling:
 
 @final
 @frozen(kw_only=True)
-class HostDialect(Calling):
+class HostDialect(ApiConventions):
     new_hook: Mapping[str, str]
     hook_config: Mapping[str, str]
     #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.

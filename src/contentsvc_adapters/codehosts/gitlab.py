@@ -7,12 +7,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.host import (
     ONE_BY_ONE,
+    FullUpdateHost,
     HookPage,
     PullRequestLookup,
-    WholeHookHost,
     done,
     read_one_by_one,
 )
@@ -44,7 +44,7 @@ _EVENTS_PAGES: Final = 100
 _TEXT_LENGTH: Final = 64
 _MERGED: Final = "merged"
 _ROLES: Final = "and its owner needs the role Maintainer of the project"
-_API: Final = Calling(
+_API: Final = ApiConventions(
     scheme="Bearer",
     headers={"Accept": "application/json"},
     grant=f"the token needs the scope 'api', {_ROLES}",
@@ -99,7 +99,7 @@ class _MergeRequest(msgspec.Struct):
 
 
 @final
-class GitlabClient(WholeHookHost):
+class GitlabClient(FullUpdateHost):
     api = _API
     root = "projects"
     hook_pages = _HOOK_PAGES

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
 from contentsvc_core.content.pull_requests import PullRequest
@@ -25,7 +25,7 @@ class _Addressed(msgspec.Struct):
 class RestHost(ABC):
     """The requests that all clients make alike."""
 
-    api: ClassVar[Calling]
+    api: ClassVar[ApiConventions]
     #: The first part of the path of a repository.
     root: ClassVar[str]
     hook_pages: ClassVar[int]
@@ -35,7 +35,7 @@ class RestHost(ABC):
         self._client = RestClient(api_url, self.dialect_at(api_url), timeout_s=timeout_s)
 
     @classmethod
-    def dialect_at(cls, _api_url: str, /) -> Calling:
+    def dialect_at(cls, _api_url: str, /) -> ApiConventions:
         return cls.api
 
     def within(self, limit_s: float) -> Self:
@@ -73,7 +73,7 @@ class RestHost(ABC):
         return "/".join(["", self.root, full_name, *(quote(part, safe="") for part in parts)])
 
 
-class WholeHookHost(RestHost):
+class FullUpdateHost(RestHost):
     """A client of an API that changes a webhook by writing the whole webhook."""
 
     async def change_secret(

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
-from contentsvc_adapters.codehosts.dialects import Calling
+from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
@@ -70,7 +70,7 @@ class _Error(msgspec.Struct):
 
 @final
 class RestClient:
-    def __init__(self, api_url: str, dialect: Calling, *, timeout_s: float) -> None:
+    def __init__(self, api_url: str, dialect: ApiConventions, *, timeout_s: float) -> None:
         self._api_url = httpx.URL(api_url)
         self._dialect = dialect
         self._timeout_s = timeout_s

@@ -83,7 +83,7 @@ def why_not(exc: Exception) -> str:
     return f"the engine cannot use its tables: {one_line(text, 200)}"
 
 
-class _Sparing(logging.Filter):
+class _LogLimit(logging.Filter):
     """Rate limits log lines and drops their tracebacks: the service logs an outage itself."""
 
     def __init__(self) -> None:
@@ -106,6 +106,6 @@ def quieten(logger: logging.Logger) -> None:
     if not any(isinstance(each, logging.NullHandler) for each in logger.handlers):
         # With any handler, DBOS does not add its own.
         logger.addHandler(logging.NullHandler())
-        logger.addFilter(_Sparing())
+        logger.addFilter(_LogLimit())
     logger.propagate = True
     logger.setLevel(logging.WARNING)

@@ -11,7 +11,7 @@ from dbos import DBOS
 from contentsvc_adapters.engine.dbos_limits import faults_named
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import RunLedger
-from contentsvc_core.workflows.runs import RunGone, WorkflowRun
+from contentsvc_core.workflows.runs import RunLost, WorkflowRun
 
 #: The time limit for DBOS's answers, in seconds: a little more than its own timeouts.
 PATIENCE_S: Final = 12.0
@@ -115,7 +115,7 @@ class DbosSteps:
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
         if not await self._ledger.owns(self._run):
-            raise RunGone
+            raise RunLost
         if self._performance is None:
             self._performance = TAKEN[self._run.id] = Performance()
             with faults_named("the engine could not begin the run"):

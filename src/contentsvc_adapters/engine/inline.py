@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import final
 
 from contentsvc_core.ports import RunLedger, RunStateStore, Workflow
-from contentsvc_core.workflows.runs import RunGone, WorkflowRun
+from contentsvc_core.workflows.runs import RunLost, WorkflowRun
 
 
 @final
@@ -40,7 +40,7 @@ class _Steps:
         if self._kept is None:
             self._kept = await self._memory.results(self._run)
         if not await self._ledger.owns(self._run):
-            raise RunGone
+            raise RunLost
         if name in self._kept:
             return self._kept[name]
         result = await step()

@@ -13,7 +13,7 @@ from contentsvc_adapters.pacing import Pacer
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.text import one_line
-from contentsvc_core.workflows.runs import Due, RunGone, WorkflowRun, retry_delay
+from contentsvc_core.workflows.runs import Due, RunLost, WorkflowRun, retry_delay
 
 #: The time for which a free place waits for further ones, in seconds: one transaction takes runs for all of them.
 _GATHER_S: Final = 0.005
@@ -297,7 +297,7 @@ class Attempts:
         try:
             async with deadline:
                 await self._execution.perform(run, self._workflow)
-        except RunGone:
+        except RunLost:
             return
         except StoreUnavailable as exc:
             # Not the run's fault, and not counted as an attempt; the pause gives the store time to recover.

@@ -13,12 +13,12 @@ from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     MAX_PENDING,
     MAX_SUBSCRIBERS,
-    Announced,
+    AnnouncedPost,
+    LeasedMail,
     MailKind,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
-    TakenMail,
     WaitingPosts,
     subscription,
 )
@@ -34,7 +34,7 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
         if occurrence.type is EventType.POST_PUBLISHED and occurrence.organization_id in owners:
             post_id: str = occurrence.data["id"]
             state.announced.setdefault(
-                post_id, (occurrence.organization_id, Announced(post_id=post_id, at=occurrence.since), None)
+                post_id, (occurrence.organization_id, AnnouncedPost(post_id=post_id, at=occurrence.since), None)
             )
 
 
@@ -112,7 +112,7 @@ class MemorySubscribers(SealedMemoryStore):
 @final
 class MemoryMailbox(SealedMemoryStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
-        own: dict[str, list[Announced]] = {}
+        own: dict[str, list[AnnouncedPost]] = {}
         for owner, announced, batch_id in sorted(
             self._state.announced.values(), key=lambda each: (each[1].at, each[1].post_id)
         ):
@@ -146,11 +146,11 @@ class MemoryMailbox(SealedMemoryStore):
             )
         return len(recipients)
 
-    async def posts(self, batch_id: str) -> Sequence[Announced]:
+    async def posts(self, batch_id: str) -> Sequence[AnnouncedPost]:
         own = [announced for _, announced, batch in self._state.announced.values() if batch == batch_id]
         return sorted(own, key=lambda each: (each.at, each.post_id))
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
+    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
         due = [
             mail for mail in self._state.mails.values() if mail.status is MessageStatus.PENDING and mail.due_at <= now
         ]
@@ -163,10 +163,10 @@ class MemoryMailbox(SealedMemoryStore):
         turns.sort(key=lambda turn: turn[:2])
         return [self._take(mail, until) for _, _, mail in turns[:limit]]
 
-    def _take(self, mail: Mail, until: datetime) -> TakenMail:
+    def _take(self, mail: Mail, until: datetime) -> LeasedMail:
         ours = evolve(mail, takes=mail.takes + 1, due_at=until)
         self._state.mails[mail.id] = ours
-        return TakenMail(
+        return LeasedMail(
             id=ours.id,
             kind=ours.kind,
             subscriber=self._state.subscribers[ours.subscriber_id],
@@ -177,7 +177,7 @@ class MemoryMailbox(SealedMemoryStore):
             created_at=ours.created_at,
         )
 
-    async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
+    async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:
         refuse_unstorable(outcome)
         mail = self._held(taken)
         if mail is not None:
@@ -193,7 +193,7 @@ class MemoryMailbox(SealedMemoryStore):
         ]
         return {subscriber_id: error for *_, subscriber_id, error in sorted(failed) if error is not None}
 
-    async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
         mail = self._held(taken)
         if mail is not None:
             self._state.mails[mail.id] = evolve(mail, due_at=due_at)
@@ -215,7 +215,7 @@ class MemoryMailbox(SealedMemoryStore):
             del self._state.announced[id_]
         return len(own) + len(posts)
 
-    def _held(self, taken: TakenMail) -> Mail | None:
+    def _held(self, taken: LeasedMail) -> Mail | None:
         mail = self._state.mails.get(taken.id)
         if mail is None or mail.status is not MessageStatus.PENDING:
             return None

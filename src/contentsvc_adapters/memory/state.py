@@ -23,7 +23,7 @@ from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.messages import Message, MessageStatus
 from contentsvc_core.outgoing.recipients import Recipient
-from contentsvc_core.outgoing.subscribers import Announced, MailKind, Subscriber
+from contentsvc_core.outgoing.subscribers import AnnouncedPost, MailKind, Subscriber
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.context import ContextRecord
@@ -114,7 +114,9 @@ class State:
     subscribers: dict[str, Subscriber] = Factory(dict[str, Subscriber])
     subscriber_tokens: dict[str, str] = Factory(dict[str, str])
     #: Organization, publication and batch of the posts that subscribers get, by the post's id.
-    announced: dict[str, tuple[str, Announced, str | None]] = Factory(dict[str, tuple[str, Announced, str | None]])
+    announced: dict[str, tuple[str, AnnouncedPost, str | None]] = Factory(
+        dict[str, tuple[str, AnnouncedPost, str | None]]
+    )
     mails: dict[str, Mail] = Factory(dict[str, Mail])
     log: dict[tuple[str, str], LogEntry] = Factory(dict[tuple[str, str], LogEntry])
 

@@ -61,7 +61,7 @@ _FAULTS: Final = {
 
 
 @frozen
-class _Moved:
+class _Redirect:
     url: str
 
 
@@ -91,7 +91,7 @@ class HttpSiteReader:
             return _lasting(site.message("the address"))
         for _ in range(1 + MAX_REDIRECTS):
             answer = await self._visit(site)
-            if not isinstance(answer, _Moved):
+            if not isinstance(answer, _Redirect):
                 return answer
             following = read_site_address(answer.url, self._opened)
             if isinstance(following, Refusal):
@@ -102,14 +102,14 @@ class HttpSiteReader:
             site = following
         return _lasting(f"the site redirects more than {MAX_REDIRECTS} times")
 
-    async def _visit(self, site: SiteAddress) -> SitePage | _Moved | NotRead:
+    async def _visit(self, site: SiteAddress) -> SitePage | _Redirect | NotRead:
         answer = await self._sites.request("GET", site, partial(_page, site), headers=_HEADERS)
         if isinstance(answer, Fault):
             return evolve(_FAULTS[answer], error=_FAULTS[answer].error.format(host=site.host))
         return answer
 
 
-async def _page(site: SiteAddress, response: httpx.Response) -> SitePage | _Moved | NotRead:
+async def _page(site: SiteAddress, response: httpx.Response) -> SitePage | _Redirect | NotRead:
     if response.status_code in _REDIRECTS and "Location" in response.headers:
         return _moved(site.url, response.headers["Location"])
     refused = _refused(response)
@@ -131,8 +131,8 @@ def _refused(response: httpx.Response) -> NotRead | None:
     return None
 
 
-def _moved(url: str, location: str) -> _Moved | NotRead:
+def _moved(url: str, location: str) -> _Redirect | NotRead:
     try:
-        return _Moved(urljoin(url, location))
+        return _Redirect(urljoin(url, location))
     except ValueError:
         return _lasting("the site's redirect is not an address")

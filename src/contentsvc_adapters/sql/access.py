@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, select
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema.access import keyed_requests, rate_windows, sessions
 from contentsvc_adapters.sql.store import SealedSqlStore, SqlStore, sweeping
-from contentsvc_core.access.keyed_requests import KeptAnswer, KeyedRequest
+from contentsvc_core.access.keyed_requests import KeyedRequest, StoredAnswer
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.access.window import Verdict, Window
@@ -88,7 +88,7 @@ class SqlKeyedRequests(SealedSqlStore):
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)
-        kept = None if answer is None else msgspec.json.decode(answer, type=KeptAnswer)
+        kept = None if answer is None else msgspec.json.decode(answer, type=StoredAnswer)
         return read_row(KeyedRequest, row, seed=self._sealer.open(row.sealed_seed), answer=kept)
 
     def _row(self, request: KeyedRequest) -> dict[str, Any]:

@@ -50,18 +50,18 @@ _UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=T
 
 @final
 @frozen(kw_only=True)
-class Ending:
+class RunCompletion:
     run: WorkflowRun
     post: Post
     once: str | None
     pushes: Collection[str] = ()
 
 
-def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> list[Completion]:
+def complete(connection: Connection, dialect: Dialect, endings: Sequence[RunCompletion]) -> list[Completion]:
     """Complete runs that their executors still hold, each independently; return the result of each."""
     ids = [ending.run.id for ending in endings]
     held = {(row.id, row.organization_id, row.takes) for row in connection.execute(_HELD, {"ids": ids})}
-    own: dict[str, Ending] = {}
+    own: dict[str, RunCompletion] = {}
     for ending in endings:
         run = ending.run
         if (run.id, run.organization_id, run.takes) in held:
@@ -87,7 +87,9 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[Ending]
     return [_completion(ending, own, written) for ending in endings]
 
 
-def complete_together(connection: Connection, dialect: Dialect, ending: Ending, also: Collection[str]) -> Completion:
+def complete_together(
+    connection: Connection, dialect: Dialect, ending: RunCompletion, also: Collection[str]
+) -> Completion:
     """Complete a run whose post reports several releases, unless another post reports one of ``also``."""
     run = ending.run
     owner = run.organization_id
@@ -113,20 +115,20 @@ def reported_keys(connection: Connection, organization_id: str, keys: Collection
     return {row.once_key for row in deleted} | set(carried)
 
 
-def _contain(connection: Connection, dialect: Dialect, owners: set[str], endings: Sequence[Ending]) -> None:
+def _contain(connection: Connection, dialect: Dialect, owners: set[str], endings: Sequence[RunCompletion]) -> None:
     released = [(each.run.organization_id, push, each.post.id) for each in endings for push in each.pushes]
     note_released(connection, dialect, released)
     reported = (push_id(each.run.cause) for each in endings)
     contain(connection, owners, [*(push for _, push, _ in released), *(push for push in reported if push is not None)])
 
 
-def _completion(ending: Ending, own: dict[str, Ending], written: set[str]) -> Completion:
+def _completion(ending: RunCompletion, own: dict[str, RunCompletion], written: set[str]) -> Completion:
     if own.get(ending.run.id) is not ending:
         return Completion.GONE
     return Completion.COMPLETED if ending.post.id in written else Completion.ALREADY_REPORTED
 
 
-def _write(connection: Connection, dialect: Dialect, endings: Sequence[Ending]) -> set[str]:
+def _write(connection: Connection, dialect: Dialect, endings: Sequence[RunCompletion]) -> set[str]:
     values: list[dict[str, Any]] = [
         post_row(ending.post, run_id=ending.run.id, once=ending.once, push=push_id(ending.run.cause))
         for ending in endings

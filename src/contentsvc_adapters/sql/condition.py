@@ -12,10 +12,10 @@ from attrs import frozen
 from sqlalchemy import ColumnElement, Connection, Select, Table, exists, func, inspect, null, select, text
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_adapters.sql.schema.deliveries import context_records, events, log_entries
 from contentsvc_adapters.sql.schema.directory import integrations, organizations, webhook_secrets
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
-from contentsvc_adapters.sql.schema.whole import metadata
 from contentsvc_adapters.sql.schema.work import executors, workflow_runs
 from contentsvc_adapters.sql.serving import try_to_write
 from contentsvc_core.timestamps import from_ms

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, create_engine, func, select, text
 from sqlalchemy.util import await_only
 
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import ContentServiceError
 
 #: Counts and documents of search follow from the copied rows, by triggers; processes write their own heartbeats.

@@ -24,16 +24,16 @@ _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
 
 
 @final
-class Stretch(Value, frozen=True):
+class CountedRange(Value, frozen=True):
     #: In milliseconds; the end is exclusive.
     since: int
     until: int
     number: int
 
 
-def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list[Stretch], int]:
+def holding(stretches: Sequence[CountedRange], offset: int, limit: int) -> tuple[list[CountedRange], int]:
     """Return the stretches that hold rows ``offset`` to ``offset + limit``, and the offset inside the first one."""
-    chosen: list[Stretch] = []
+    chosen: list[CountedRange] = []
     for stretch in stretches:
         if not chosen and offset >= stretch.number:
             offset -= stretch.number
@@ -44,13 +44,13 @@ def holding(stretches: Sequence[Stretch], offset: int, limit: int) -> tuple[list
     return chosen, offset
 
 
-def joined(stretches: Sequence[Stretch]) -> list[Stretch]:
-    merged: list[Stretch] = []
+def joined(stretches: Sequence[CountedRange]) -> list[CountedRange]:
+    merged: list[CountedRange] = []
     for stretch in stretches:
         last = merged[-1] if merged else None
         if last is not None and (last.until == stretch.since or stretch.until == last.since):
             since, until = min(last.since, stretch.since), max(last.until, stretch.until)
-            merged[-1] = Stretch(since, until, last.number + stretch.number)
+            merged[-1] = CountedRange(since, until, last.number + stretch.number)
         else:
             merged.append(stretch)
     return merged
@@ -96,7 +96,7 @@ class Listing(Value, frozen=True, kw_only=True):
             offset = 0
         return rows, pagination
 
-    def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[Stretch]:
+    def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[CountedRange]:
         question = _Question(self, connection, select(self.rows), organization_id, filters, ascending=False)
         return question.stretches(self.spans[0])
 
@@ -114,7 +114,7 @@ class _Question(Value, frozen=True):
         filters = (table.c[name].in_(values) for name, values in self.filters.items() if values)
         return [table.c.organization_id == self.organization_id, *filters]
 
-    def stretches(self, span: int, within: Sequence[Stretch] | None = None) -> list[Stretch]:
+    def stretches(self, span: int, within: Sequence[CountedRange] | None = None) -> list[CountedRange]:
         counts = self.listing.counts
         starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
         counting = select(starts_at, number).where(*self._of_organization(counts), counts.c.span == span)
@@ -125,9 +125,9 @@ class _Question(Value, frozen=True):
             counting = counting.where(starts_at >= since, starts_at < until)
         counting = counting.group_by(starts_at).having(number != 0)
         rows = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
-        return [Stretch(since, since + span, int(number)) for since, number in rows]
+        return [CountedRange(since, since + span, int(number)) for since, number in rows]
 
-    def inside(self, stretch: Stretch) -> Sequence[ColumnElement[bool]]:
+    def inside(self, stretch: CountedRange) -> Sequence[ColumnElement[bool]]:
         at = self.listing.rows.c.created_at
         return at >= stretch.since, at < stretch.until
 

@@ -9,7 +9,7 @@ from attrs import Factory, define, evolve, field, frozen
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.batcher import Batcher
 from contentsvc_adapters.sql.database import Database
-from contentsvc_adapters.sql.hook_configuration_reading import Found, read_hook_configurations
+from contentsvc_adapters.sql.hook_configuration_reading import StoredHook, read_hook_configurations
 from contentsvc_adapters.sql.settling.queue import SettlementQueue
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
@@ -37,7 +37,7 @@ class HookConfigurations:
         #: Ordered by last use, the most recent last.
         self._cache: Final[OrderedDict[Address, _CachedHook]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
-        self._reading: Final[Batcher[Address, Found | None]] = Batcher(self._read)
+        self._reading: Final[Batcher[Address, StoredHook | None]] = Batcher(self._read)
 
     def cached(self, address: Address, now: datetime) -> HookConfiguration | None:
         entry = self._cache.get(address)
@@ -84,7 +84,7 @@ class HookConfigurations:
                 self._drop(next(iter(self._cache)))
         return hook
 
-    async def _read(self, addresses: Sequence[Address]) -> Sequence[Found | None]:
+    async def _read(self, addresses: Sequence[Address]) -> Sequence[StoredHook | None]:
         cached = {
             address.organization_id: (organization.version, organization.triggers)
             for address in addresses
@@ -150,7 +150,7 @@ class _Organization:
     triggers: tuple[Trigger, ...] | None = field(init=False, default=None)
 
 
-def _naming(address: Address, stored: Found, organization: _Organization | None) -> list[Trigger]:
+def _naming(address: Address, stored: StoredHook, organization: _Organization | None) -> list[Trigger]:
     enabled = stored.triggers
     if organization is not None:
         # Reuse the triggers that were read before: otherwise each address would hold its own copies.

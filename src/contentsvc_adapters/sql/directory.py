@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FIRST_VERSION: Final = 1
 
 
-class _Taken(Exception):
+class _AlreadyConnected(Exception):
     pass
 
 
@@ -103,7 +103,7 @@ class SqlDirectory(SealedSqlStore):
                 integration.organization_id,
                 partial(self._add_integration, integration, self._sealer.seal(secret), sealed_token),
             )
-        except _Taken:
+        except _AlreadyConnected:
             return False
         return True
 
@@ -124,7 +124,7 @@ class SqlDirectory(SealedSqlStore):
                 connecting.on_conflict_do_nothing().returning(repositories.c.repository_id)
             ).all()
             if len(connected) < len(integration.repositories):
-                raise _Taken
+                raise _AlreadyConnected
         connection.execute(
             insert(webhook_secrets), {"integration_id": integration.id, "sealed": sealed, "created_at": created_at}
         )

@@ -65,7 +65,7 @@ _TRIGGERS: Final[Select[*tuple[Any, ...]]] = (
 
 @final
 @frozen(kw_only=True)
-class Found:
+class StoredHook:
     enabled: bool
     version: int
     through: str | None
@@ -77,7 +77,7 @@ class Found:
 
 def read_hook_configurations(
     addresses: Sequence[Address], cached: Mapping[str, CachedTriggers], connection: Connection
-) -> Sequence[Found | None]:
+) -> Sequence[StoredHook | None]:
     """Read the configuration for hook addresses; ``None``: no such integration. The transaction must have one snapshot.
 
     Remembered triggers in ``cached`` are not read again if their version is current.
@@ -92,7 +92,7 @@ def read_hook_configurations(
         sealed[row.integration_id].append((row.sealed, expires_at))
     through = _through(addresses, connection)
     enabled = _enabled({row.organization_id: row.version for row in connected.values()}, cached, connection)
-    configurations: list[Found | None] = []
+    configurations: list[StoredHook | None] = []
     for address in addresses:
         row = connected.get(address.integration_id)
         if row is None or (row.organization_id, row.provider) != (address.organization_id, address.provider):
@@ -100,7 +100,7 @@ def read_hook_configurations(
             continue
         repository = through.get((address.organization_id, address.provider, address.repository_id))
         configurations.append(
-            Found(
+            StoredHook(
                 enabled=row.enabled,
                 version=row.version,
                 through=None if repository is None else repository[0],

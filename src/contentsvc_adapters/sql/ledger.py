@@ -24,7 +24,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.batcher import Batcher
-from contentsvc_adapters.sql.completion import Ending, complete, complete_together, reported_keys
+from contentsvc_adapters.sql.completion import RunCompletion, complete, complete_together, reported_keys
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.outgoing.enqueue import fail_runs
@@ -78,7 +78,7 @@ class SqlRunLedger:
         self._runs = full_runs(database.dialect)
         self._runs_by_id = self._runs.where(_CHOSEN)
         self._listed = listed_runs(database.dialect)
-        self._completing: Batcher[Ending, Completion] = Batcher(self._complete)
+        self._completing: Batcher[RunCompletion, Completion] = Batcher(self._complete)
 
     @cached_property
     def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
@@ -164,7 +164,7 @@ class SqlRunLedger:
         also: Collection[str] = (),
         pushes: Collection[str] = (),
     ) -> Completion:
-        ending = Ending(run=run, post=post, once=once, pushes=pushes)
+        ending = RunCompletion(run=run, post=post, once=once, pushes=pushes)
         if also:
             dialect = self._database.dialect
             (completion,) = await self._write_completions(
@@ -204,7 +204,7 @@ class SqlRunLedger:
         run_rows = await self._database.rows(query)
         return [workflow_rows.listed_run(row) for row in run_rows]
 
-    async def _complete(self, endings: Sequence[Ending]) -> Sequence[Completion]:
+    async def _complete(self, endings: Sequence[RunCompletion]) -> Sequence[Completion]:
         dialect = self._database.dialect
         return await self._write_completions(lambda connection: complete(connection, dialect, endings))
 

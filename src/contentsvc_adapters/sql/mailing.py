@@ -31,7 +31,14 @@ from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.subscribers import Announced, MailKind, MailOutcome, Subscriber, TakenMail, WaitingPosts
+from contentsvc_core.outgoing.subscribers import (
+    AnnouncedPost,
+    LeasedMail,
+    MailKind,
+    MailOutcome,
+    Subscriber,
+    WaitingPosts,
+)
 from contentsvc_core.timestamps import from_ms, to_ms
 
 _PENDING: Final = has_value(mails.c.status, MessageStatus.PENDING)
@@ -138,7 +145,7 @@ class SqlMailbox(SealedSqlStore):
 
         return await self._database.write(batch)
 
-    async def posts(self, batch_id: str) -> Sequence[Announced]:
+    async def posts(self, batch_id: str) -> Sequence[AnnouncedPost]:
         query = (
             select(announced_posts)
             .where(announced_posts.c.batch_id == batch_id)
@@ -147,7 +154,7 @@ class SqlMailbox(SealedSqlStore):
         rows = await self._database.rows(query)
         return [_announced(row) for row in rows]
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
+    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
         parameters = {"now": to_ms(now), "most": limit}
 
         def look(connection: Connection) -> list[str]:
@@ -167,7 +174,7 @@ class SqlMailbox(SealedSqlStore):
         )
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
 
-        def take(connection: Connection) -> list[TakenMail] | UnreadableRow:
+        def take(connection: Connection) -> list[LeasedMail] | UnreadableRow:
             ours = connection.scalars(taking).all()
             reading = (
                 select(subscribers, *columns)
@@ -182,8 +189,8 @@ class SqlMailbox(SealedSqlStore):
             raise taken
         return taken
 
-    def _taken(self, row: AnyRow) -> TakenMail:
-        return TakenMail(
+    def _taken(self, row: AnyRow) -> LeasedMail:
+        return LeasedMail(
             id=row.mail_id,
             kind=MailKind(row.mail_kind),
             subscriber=read_row(Subscriber, row),
@@ -195,7 +202,7 @@ class SqlMailbox(SealedSqlStore):
             created_at=from_ms(row.mail_created_at),
         )
 
-    async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
+    async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:
         ending = _changing(taken).values(
             status=outcome.status.value, attempts=taken.attempts, due_at=to_ms(outcome.due_at), error=outcome.error
         )
@@ -213,7 +220,7 @@ class SqlMailbox(SealedSqlStore):
         )
         return {row.subscriber_id: row.error for row in await self._database.rows(query)}
 
-    async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
         await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
@@ -256,9 +263,9 @@ def _heads(dialect: Dialect, kind: MailKind) -> Select[str]:
     return select(several.c.id).order_by(turn, *order).limit(most)
 
 
-def _changing(taken: TakenMail) -> Update:
+def _changing(taken: LeasedMail) -> Update:
     return update(mails).where(mails.c.id == taken.id, _PENDING, mails.c.takes == taken.takes)
 
 
-def _announced(row: AnyRow) -> Announced:
-    return Announced(post_id=row.post_id, at=from_ms(row.created_at))
+def _announced(row: AnyRow) -> AnnouncedPost:
+    return AnnouncedPost(post_id=row.post_id, at=from_ms(row.created_at))

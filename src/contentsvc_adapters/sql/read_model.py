@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, literal_column, or_, select, tuple_
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import Stretch
+from contentsvc_adapters.sql.counts import CountedRange
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
@@ -163,13 +163,13 @@ def between(table: Table, before: Cursor | None, after: Cursor | None) -> _Condi
     return conditions
 
 
-def _is_outside(stretch: Stretch, before: Cursor | None, after: Cursor | None) -> bool:
+def _is_outside(stretch: CountedRange, before: Cursor | None, after: Cursor | None) -> bool:
     return (before is not None and to_ms(before.at) < stretch.since) or (
         after is not None and to_ms(after.at) >= stretch.until
     )
 
 
-def _inside(stretch: Stretch) -> _Conditions:
+def _inside(stretch: CountedRange) -> _Conditions:
     return log_entries.c.created_at >= stretch.since, log_entries.c.created_at < stretch.until
 
 
@@ -225,4 +225,4 @@ def _newest(
     )
     hour = connection.execute(hours).scalar_one()
     own = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
-    return newest_rows(full, log_entries, [*own, *_inside(Stretch(hour, hour + _HOUR_MS, 1))], 1)
+    return newest_rows(full, log_entries, [*own, *_inside(CountedRange(hour, hour + _HOUR_MS, 1))], 1)

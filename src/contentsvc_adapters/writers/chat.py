@@ -62,7 +62,7 @@ class ModelEndpoint:
 
 @final
 @frozen(kw_only=True)
-class Patience:
+class RetryPolicy:
     tries: int = 4
     #: The pause doubles with each try. If the server asks for a longer one, it is kept as far as the time limit allows.
     first_pause_s: float = 0.5
@@ -72,7 +72,7 @@ class Patience:
 
 
 @frozen(kw_only=True)
-class _Later:
+class _RetryLater:
     reason: str
     #: The pause that the server asks for, in seconds; 0: it names none.
     after_s: float = 0.0
@@ -85,7 +85,7 @@ class _RetryWithout:
 
 @final
 class Chat:
-    def __init__(self, endpoint: ModelEndpoint, patience: Patience) -> None:
+    def __init__(self, endpoint: ModelEndpoint, patience: RetryPolicy) -> None:
         self._endpoint = endpoint
         self._patience = patience
         # Parameters that this server has rejected are not sent again.
@@ -126,7 +126,7 @@ class Chat:
             if isinstance(answer, _RetryWithout):
                 # At most three times: once for each parameter that can be omitted or renamed.
                 continue
-            if not isinstance(answer, _Later):
+            if not isinstance(answer, _RetryLater):
                 return answer
             tried += 1
             if tried == self._patience.tries:
@@ -151,14 +151,16 @@ class Chat:
             question["stream_options"] = {"include_usage": True}
         return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
-    async def _request_once(self, question: dict[str, Any]) -> ModelAnswer | InvalidCompletion | _Later | _RetryWithout:
+    async def _request_once(
+        self, question: dict[str, Any]
+    ) -> ModelAnswer | InvalidCompletion | _RetryLater | _RetryWithout:
         url = f"{self._endpoint.base_url}/chat/completions"
         request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
         try:
             response = await self._client.send(request, stream=True)
         except httpx.TransportError as exc:
             # There was no answer. Only the exception's type is shown: its message may contain the prompt.
-            return _Later(reason=f"the model server cannot be reached ({type(exc).__name__})")
+            return _RetryLater(reason=f"the model server cannot be reached ({type(exc).__name__})")
         try:
             return await (self._read(response) if response.is_success else self._refused(response, question))
         except httpx.TransportError as exc:
@@ -185,13 +187,13 @@ class Chat:
 
     async def _refused(
         self, response: httpx.Response, question: dict[str, Any]
-    ) -> InvalidCompletion | _Later | _RetryWithout:
+    ) -> InvalidCompletion | _RetryLater | _RetryWithout:
         status = response.status_code
         error = read_fault(await _beginning(response))
         name = named_fault(error)
         reason = f"the model server answers {status}{name}"
         if status in _LATER and name != _NOT_LATER:
-            return _Later(reason=reason, after_s=_retry_after_s(response))
+            return _RetryLater(reason=reason, after_s=_retry_after_s(response))
         if status in _BAD_REQUEST and self._learns(str(error), question):
             return _RetryWithout()
         if response.has_redirect_location:

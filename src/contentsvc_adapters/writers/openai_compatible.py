@@ -7,7 +7,7 @@ import msgspec
 from attrs import evolve
 
 from contentsvc_adapters.markup import has_markup, links_elsewhere
-from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, Patience
+from contentsvc_adapters.writers.chat import Chat, ModelEndpoint, RetryPolicy
 from contentsvc_adapters.writers.completions import InvalidCompletion, ModelAnswer
 from contentsvc_core.content.forms import silence
 from contentsvc_core.content.posts import MARKDOWN_LIMIT
@@ -33,10 +33,10 @@ _EVERY: Final = re.compile(r"\\.|<|!(?=\[)")
 class OpenAICompatibleWriter:
     costly: bool = True
 
-    def __init__(self, endpoint: ModelEndpoint, patience: Patience | None = None) -> None:
+    def __init__(self, endpoint: ModelEndpoint, patience: RetryPolicy | None = None) -> None:
         self.name = f"openai-compatible:{one_line(endpoint.model, _NAME_LIMIT)}"
         self._endpoint = endpoint
-        self._chat = Chat(endpoint, patience or Patience())
+        self._chat = Chat(endpoint, patience or RetryPolicy())
 
     async def aclose(self) -> None:
         await self._chat.aclose()

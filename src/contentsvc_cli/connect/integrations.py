@@ -127,7 +127,7 @@ def delete(integration_id: str) -> None:
 
     The triggers and schedules that use it are disabled. Log entries, context records and posts stay.
     """
-    from contentsvc_core.usecases.connect import Disconnected, HookEnd  # noqa: PLC0415  # only this command needs it
+    from contentsvc_core.usecases.connect import Disconnected, HookRemoval  # noqa: PLC0415  # only this command needs it
     from contentsvc_core.workflows.removals import removed_body  # noqa: PLC0415  # as above
 
     def remote(api: Api) -> None:
@@ -139,7 +139,7 @@ def delete(integration_id: str) -> None:
     if gone is None:
         return
     show({"id": gone.id, **removed_body(gone.removed), "webhook": gone.hook.value})
-    if gone.hook is HookEnd.BY_HAND:
+    if gone.hook is HookRemoval.BY_HAND:
         click.echo("You created the webhook by hand: delete it at the code host, too.", err=True)
     elif gone.refusal is not None:
         say(f"Its webhook is left at the code host, remove it there: {gone.refusal.reason}", err=True)

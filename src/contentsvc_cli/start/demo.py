@@ -25,7 +25,7 @@ from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, 
 from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
 from contentsvc_cli.terminal.output import json_text, printable
-from contentsvc_cli.terminal.waiting import Waiting, waiting
+from contentsvc_cli.terminal.waiting import ProgressDisplay, waiting
 from contentsvc_cli.wiring import accepted, open_app, sign_in_link
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.application import Application
@@ -283,7 +283,7 @@ _MOST_RUNS: Final = 10_000
 
 
 async def _send_all(
-    history: DemoHistory, url: str, connection: Connection, shown: Waiting
+    history: DemoHistory, url: str, connection: Connection, shown: ProgressDisplay
 ) -> tuple[list[DeliveryAnswer], list[str]]:
     secret = connection.secret
     faults: list[str] = []

@@ -17,7 +17,7 @@ from contentsvc_cli.environment import NAME, read_settings_file, write_settings_
 from contentsvc_cli.servers import DEFAULT_PORT, KEY_VARIABLE, LOCAL_PORT, local_port, serve_command
 from contentsvc_cli.start.machine_zone import machine_zone
 from contentsvc_cli.start.previewing import release_tags
-from contentsvc_cli.start.setting_up import Done, SetupAnswers, Start, set_up, suggested_start
+from contentsvc_cli.start.setting_up import SetupAnswers, SetupResult, Start, set_up, suggested_start
 from contentsvc_cli.terminal.completing import time_zones
 from contentsvc_cli.terminal.output import JSON, fail, json_text, misused, say, wants_json
 from contentsvc_cli.terminal.waiting import waiting
@@ -261,7 +261,7 @@ def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] 
     return attrs.evolve(settings, **changes)
 
 
-async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
+async def _run(settings: Settings, answers: SetupAnswers, port: int) -> SetupResult:
     from contentsvc_http.wiring.stores import migrate  # noqa: PLC0415  # `--help` does not need it
 
     await migrate(settings)
@@ -269,7 +269,7 @@ async def _run(settings: Settings, answers: SetupAnswers, port: int) -> Done:
         return await set_up(app, settings, answers, stored_key=os.environ.get(KEY_VARIABLE), port=port)
 
 
-def _write(path: Path, settings: Settings, done: Done, prompts: _Prompts, *, overwrite: bool) -> bool:
+def _write(path: Path, settings: Settings, done: SetupResult, prompts: _Prompts, *, overwrite: bool) -> bool:
     current = read_settings_file(path)
     key = done.new_key or current.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
     variables = {
@@ -290,7 +290,7 @@ def _write(path: Path, settings: Settings, done: Done, prompts: _Prompts, *, ove
     return True
 
 
-def _body(done: Done, written: Path | None) -> dict[str, Any]:
+def _body(done: SetupResult, written: Path | None) -> dict[str, Any]:
     return {
         "organization": done.organization.slug,
         "key": done.new_key,
@@ -307,7 +307,9 @@ def _body(done: Done, written: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(done: Done, answers: SetupAnswers, env_file: Path, port: int, *, written: bool, reported: str) -> None:
+def _print(
+    done: SetupResult, answers: SetupAnswers, env_file: Path, port: int, *, written: bool, reported: str
+) -> None:
     for line in done.existing:
         say(f"Exists already: {line}")
     name = done.integration.repositories[0].full_name

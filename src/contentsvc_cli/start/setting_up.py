@@ -73,7 +73,7 @@ class SetupAnswers:
 
 @final
 @frozen(kw_only=True)
-class Done:
+class SetupResult:
     organization: Organization
     key: ApiKey
     #: The new API key; ``None`` if one existed.
@@ -94,7 +94,7 @@ class Done:
 
 async def set_up(
     app: Application, settings: Settings, answers: SetupAnswers, *, stored_key: str | None, port: int
-) -> Done:
+) -> SetupResult:
     """Create missing objects; existing ones stay unchanged. After a refused step, the next run continues."""
     existing: list[str] = []
     organization = await _organization(app, answers, existing)
@@ -121,7 +121,7 @@ async def set_up(
         received = await _receive(app, settings, connected, new.secret, answers.history, answers.start)
     is_public, unexposed, url = await _publish(app, organization, answers, existing)
     key, new_key = await _key(app, organization, stored_key, existing)
-    return Done(
+    return SetupResult(
         organization=organization,
         key=key,
         new_key=new_key,

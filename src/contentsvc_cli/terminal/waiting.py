@@ -11,7 +11,7 @@ _PATIENCE_S: Final = 1.0
 
 
 @final
-class Waiting:
+class ProgressDisplay:
     def __init__(self, text: str) -> None:
         self._lock: Final = threading.Lock()
         self._fields: Final[dict[str, Any]] = {"description": text, "counted": ""}
@@ -63,9 +63,9 @@ class Waiting:
 
 
 @contextlib.contextmanager
-def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[Waiting]:
+def waiting(text: str, *, patience_s: float = _PATIENCE_S) -> Generator[ProgressDisplay]:
     """Show a text and the elapsed time on standard error, if that is a terminal. Print nothing meanwhile."""
-    shown = Waiting(text)
+    shown = ProgressDisplay(text)
     timer = threading.Timer(patience_s, shown.begin)
     timer.daemon = True
     if sys.stderr.isatty():

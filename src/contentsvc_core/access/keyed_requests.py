@@ -30,7 +30,7 @@ STILL_RUNNING: Final = Refusal(
 
 
 @final
-class KeptAnswer(Value, frozen=True, kw_only=True):
+class StoredAnswer(Value, frozen=True, kw_only=True):
     status: int
     headers: tuple[tuple[str, str], ...]
     body: str
@@ -53,7 +53,7 @@ class KeyedRequest:
     execution: str
     is_repeated: bool = False
     busy_until: datetime
-    answer: KeptAnswer | None = field(default=None, repr=False)
+    answer: StoredAnswer | None = field(default=None, repr=False)
 
 
 def begun(stored: KeyedRequest | None, new: KeyedRequest) -> KeyedRequest | Refusal:
@@ -70,7 +70,7 @@ def begun(stored: KeyedRequest | None, new: KeyedRequest) -> KeyedRequest | Refu
 
 
 def ended(
-    stored: KeyedRequest | None, execution: str, answer: KeptAnswer | None, *, refused: bool
+    stored: KeyedRequest | None, execution: str, answer: StoredAnswer | None, *, refused: bool
 ) -> KeyedRequest | None:
     """Return the request after an execution; ``None``: nothing has happened, so that the key is free again.
 

@@ -80,7 +80,7 @@ class BrandBody(Struct, frozen=True, kw_only=True, rename="camel"):
         return body_of(cls, brand)
 
 
-def unheard(brand: BrandIdentity | None) -> list[str]:
+def unsupported_settings(brand: BrandIdentity | None) -> list[str]:
     """Return a sentence about settings of an identity that the rule-based writer cannot follow; empty: none."""
     if brand is None:
         return []

@@ -14,12 +14,12 @@ from contentsvc_core.content.style_kinds import (
     PATTERNS_LIMIT,
     Choice,
     Headings,
+    InvalidStyleValue,
     Length,
     Sections,
     StyleKind,
     Switch,
     Texts,
-    Unfit,
 )
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line, storable
@@ -98,7 +98,7 @@ def read_style(value: object) -> HouseStyle | Refusal | None:
         if style_field.name in fields:
             try:
                 read[style_field.name] = style_field.kind.read(fields[style_field.name])
-            except Unfit as exc:
+            except InvalidStyleValue as exc:
                 return invalid(style_field.name, str(exc))
     return HouseStyle(read) if read else None
 

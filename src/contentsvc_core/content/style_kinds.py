@@ -25,7 +25,7 @@ SECTIONS: Final[Mapping[str, Section]] = {section.name.lower(): section for sect
 FOLDABLE: Final = tuple(name for name, section in SECTIONS.items() if section not in GRAVE)
 
 
-class Unfit(Exception):
+class InvalidStyleValue(Exception):
     """A value does not fit its field."""
 
 
@@ -34,7 +34,7 @@ class StyleKind(Protocol):
     def schema(self) -> Mapping[str, Any]: ...
 
     def read(self, value: object) -> Any:  # noqa: ANN401  # JSON
-        """Check a value and return its stored form, or raise :class:`Unfit`."""
+        """Check a value and return its stored form, or raise :class:`InvalidStyleValue`."""
         ...
 
     def option(self, value: Any) -> Any:  # noqa: ANN401  # JSON, and any option
@@ -181,7 +181,7 @@ class Headings:
 
 
 def _refuse(reason: str) -> NoReturn:
-    raise Unfit(reason)
+    raise InvalidStyleValue(reason)
 
 
 def _line(value: object, limit: int, what: str) -> str:

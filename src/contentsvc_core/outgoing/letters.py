@@ -20,7 +20,7 @@ from contentsvc_core.content.public.months import Month
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.notices import Notice, defused
 from contentsvc_core.outgoing.recipients import Addressee
-from contentsvc_core.outgoing.subscribers import TakenMail
+from contentsvc_core.outgoing.subscribers import LeasedMail
 from contentsvc_core.text import one_line
 from contentsvc_core.zones import day_of
 
@@ -73,7 +73,7 @@ class Letter:
     list_label: str | None = None
 
 
-class Posting(Enum):
+class MailResult(Enum):
     SENT = auto()
     #: The server has refused the letter permanently.
     REFUSED = auto()
@@ -83,12 +83,12 @@ class Posting(Enum):
 
 @final
 @frozen(kw_only=True)
-class Posted:
-    posting: Posting
+class SentLetter:
+    posting: MailResult
     error: str | None = None
 
 
-def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
+def confirmation(mail: LeasedMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
     url = f"{links.subscribe}/confirm?token={token}"
     # Its organization chose the title, and any visitor the address: a stranger's words to a stranger.
     name = defused(changelog.title)
@@ -109,7 +109,7 @@ def confirmation(mail: TakenMail, token: str, changelog: PublicChangelog, links:
 
 
 def posts_letter(
-    mail: TakenMail,
+    mail: LeasedMail,
     token: str,
     changelog: PublicChangelog,
     posts: Sequence[Post],

@@ -59,7 +59,7 @@ class MailKind(Enum):
 
 @final
 @frozen(kw_only=True)
-class Announced:
+class AnnouncedPost:
     post_id: str
     at: datetime
 
@@ -68,12 +68,12 @@ class Announced:
 @frozen(kw_only=True)
 class WaitingPosts:
     organization_id: str
-    posts: tuple[Announced, ...] = field(converter=tuple[Announced, ...])
+    posts: tuple[AnnouncedPost, ...] = field(converter=tuple[AnnouncedPost, ...])
 
 
 @final
 @frozen(kw_only=True)
-class TakenMail:
+class LeasedMail:
     id: str
     kind: MailKind
     subscriber: Subscriber

@@ -2,14 +2,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from contentsvc_core.outgoing.letters import Letter, Posted
+from contentsvc_core.outgoing.letters import Letter, SentLetter
 from contentsvc_core.outgoing.subscribers import (
     MAX_PENDING,
     MAX_SUBSCRIBERS,
-    Announced,
+    AnnouncedPost,
+    LeasedMail,
     MailOutcome,
     Subscriber,
-    TakenMail,
     WaitingPosts,
 )
 
@@ -68,13 +68,13 @@ class Mailbox(Protocol):
         """Create a batch of waiting posts with its mails; return their number, 0 if another process has a post."""
         ...
 
-    async def posts(self, batch_id: str) -> Sequence[Announced]: ...
+    async def posts(self, batch_id: str) -> Sequence[AnnouncedPost]: ...
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[TakenMail]:
+    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
         """Lease due mails until ``until`` and count the attempt; confirmations first. Each goes to one caller."""
         ...
 
-    async def record(self, taken: TakenMail, outcome: MailOutcome) -> None:
+    async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:
         """Store the outcome of an attempt, unless another process took the mail since, or the mail is gone."""
         ...
 
@@ -82,7 +82,7 @@ class Mailbox(Protocol):
         """Return the error of each subscriber's last failed mail, by subscriber; the others are left out."""
         ...
 
-    async def give_back(self, taken: TakenMail, *, due_at: datetime) -> None:
+    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
         """Set a mail due at ``due_at``, and do not count the attempt."""
         ...
 
@@ -92,6 +92,6 @@ class Mailbox(Protocol):
 
 
 class MailSender(Protocol):
-    async def send(self, letters: Sequence[Letter]) -> Sequence[Posted]:
+    async def send(self, letters: Sequence[Letter]) -> Sequence[SentLetter]:
         """Send letters over one connection and return the outcome of each; faults of the server are values."""
         ...

@@ -158,7 +158,7 @@ class Steps(Protocol):
 
         A result has some 100 KB, at most 400 KB. A run that is resumed after a kill or an error, on any node, gets the
         results of its finished steps by their names. An interrupted step is run again, and so is a step that raises.
-        Names are unique in a workflow. A resumed run may have other steps than before. ``RunGone``: the workflow ends
+        Names are unique in a workflow. A resumed run may have other steps than before. ``RunLost``: the workflow ends
         here.
         """
         ...

@@ -22,7 +22,7 @@ _NO_HOOK: Final = HostRefusal(
 
 @final
 @frozen(kw_only=True)
-class Reach:
+class HostAccess:
     host: CodeHost
     token: str = field(repr=False)
     hook_id: str | None
@@ -54,7 +54,7 @@ class CodeHostService:
         reason = f"the API of '{provider}' is not configured: set CONTENTSVC_{provider.upper()}_API_URL"
         return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
 
-    async def reach(self, integration: Integration, *, patient: bool = False) -> Reach | ByHand | HostRefusal:
+    async def reach(self, integration: Integration, *, patient: bool = False) -> HostAccess | ByHand | HostRefusal:
         try:
             access = await self._hooks.access(integration.organization_id, integration.id)
         except SecretUnreadable as exc:
@@ -62,13 +62,15 @@ class CodeHostService:
         if access is None or access.token is None:
             return ByHand()
         host = await self.host(integration.provider, patient=patient)
-        return host if isinstance(host, HostRefusal) else Reach(host=host, token=access.token, hook_id=access.hook_id)
+        return (
+            host if isinstance(host, HostRefusal) else HostAccess(host=host, token=access.token, hook_id=access.hook_id)
+        )
 
     def url(self, integration: Integration, repository: Repository) -> str:
         return webhook_url(self._base_url, integration, repository.id)
 
     async def create_hook(
-        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
     ) -> HostAnswer[str] | HostRefusal:
         """Create a repository's hook; a hook with an unknown outcome is removed again."""
         hook = Hook(url=self.url(integration, repository), secret=secret)
@@ -84,14 +86,16 @@ class CodeHostService:
 
         return await self._recorded("Webhook creation", "create_hook", integration, repository, create)
 
-    async def take_back(self, reach: Reach, integration: Integration, repository: Repository) -> HostRefusal | None:
+    async def take_back(
+        self, reach: HostAccess, integration: Integration, repository: Repository
+    ) -> HostRefusal | None:
         """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left."""
         reach = evolve(reach, host=reach.host.within(self._patience_s * _KEPT))
         removed = await self._remove(reach, integration, repository)
         return removed if isinstance(removed, HostRefusal) else None
 
     async def change_secret(
-        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
     ) -> HostAnswer[None] | HostRefusal:
 
         async def change() -> HostAnswer[None] | HostRefusal:
@@ -103,7 +107,7 @@ class CodeHostService:
         return await self._recorded("Webhook secret change", "change_secret", integration, repository, change)
 
     async def remove_hook(
-        self, reach: Reach, integration: Integration, repository: Repository
+        self, reach: HostAccess, integration: Integration, repository: Repository
     ) -> HostAnswer[None] | HostRefusal:
         """Delete a repository's hook; a hook that is gone already counts as success."""
 
@@ -113,7 +117,7 @@ class CodeHostService:
         return await self._recorded("Webhook removal", "remove_hook", integration, repository, remove)
 
     async def redeliver(
-        self, reach: Reach, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
+        self, reach: HostAccess, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
     ) -> HostAnswer[None] | HostRefusal:
 
         async def redeliver() -> HostAnswer[None] | HostRefusal:
@@ -136,7 +140,7 @@ class CodeHostService:
         with suppress(StoreUnavailable):
             await self._journal.append(entry)
 
-    async def hook_id(self, reach: Reach, integration: Integration, repository: Repository) -> str | HostRefusal:
+    async def hook_id(self, reach: HostAccess, integration: Integration, repository: Repository) -> str | HostRefusal:
         """Return the id of a repository's hook, looked up by its address if it is not stored."""
         if reach.hook_id is not None and repository == integration.repositories[0]:
             return reach.hook_id
@@ -147,7 +151,7 @@ class CodeHostService:
         return _NO_HOOK if answer.value is None else answer.value
 
     async def _remove(
-        self, reach: Reach, integration: Integration, repository: Repository
+        self, reach: HostAccess, integration: Integration, repository: Repository
     ) -> HostAnswer[None] | HostRefusal:
         hook_id = await self.hook_id(reach, integration, repository)
         if isinstance(hook_id, HostRefusal):

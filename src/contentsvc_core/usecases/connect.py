@@ -10,7 +10,7 @@ from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, HostAccess
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED, connection_fault, new_secret
 from contentsvc_core.workflows.removals import Removed
 
@@ -37,7 +37,7 @@ class Connected:
     created_at_host: bool
 
 
-class HookEnd(Enum):
+class HookRemoval(Enum):
     REMOVED = "removed"
     BY_HAND = "by hand"
     LEFT = "left"
@@ -48,7 +48,7 @@ class HookEnd(Enum):
 class Disconnected:
     id: str
     removed: Removed
-    hook: HookEnd
+    hook: HookRemoval
     refusal: HostRefusal | None = None
 
 
@@ -108,12 +108,12 @@ class Connector:
         )
         if token is None or isinstance(host, HostRefusal):
             return connected
-        reach = Reach(host=host, token=token, hook_id=None)
+        reach = HostAccess(host=host, token=token, hook_id=None)
         refused = await self._create_hook(reach, integration, repository, secret)
         return connected if refused is None else refused
 
     async def _create_hook(
-        self, reach: Reach, integration: Integration, repository: Repository, secret: str
+        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
     ) -> Refusal | None:
         try:
             answer = await self._calls.create_hook(reach, integration, repository, secret)
@@ -141,27 +141,27 @@ class Connector:
         reach = await self._calls.reach(integration)
         hook, refusal = await self._remove_hooks(reach, integration)
         removed = await self._directory.remove_integration(organization_id, integration_id)
-        if isinstance(reach, Reach) and reach.hook_id is None and hook is HookEnd.REMOVED:
+        if isinstance(reach, HostAccess) and reach.hook_id is None and hook is HookRemoval.REMOVED:
             # A hook whose creation ran concurrently exists by now, or its creator finds the integration deleted.
             ends = [await self._calls.take_back(reach, integration, each) for each in integration.repositories]
             refusal = next((end for end in ends if end is not None), None)
-            hook = HookEnd.REMOVED if refusal is None else HookEnd.LEFT
+            hook = HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT
         if removed is None:
             return None
         return Disconnected(id=integration_id, removed=removed, hook=hook, refusal=refusal)
 
     async def _remove_hooks(
-        self, reach: Reach | ByHand | HostRefusal, integration: Integration
-    ) -> tuple[HookEnd, HostRefusal | None]:
+        self, reach: HostAccess | ByHand | HostRefusal, integration: Integration
+    ) -> tuple[HookRemoval, HostRefusal | None]:
         match reach:
             case ByHand():
-                return HookEnd.BY_HAND, None
+                return HookRemoval.BY_HAND, None
             case HostRefusal():
-                return HookEnd.LEFT, reach
-            case Reach():
+                return HookRemoval.LEFT, reach
+            case HostAccess():
                 ends = [await self._calls.remove_hook(reach, integration, each) for each in integration.repositories]
                 refusal = next((end for end in ends if isinstance(end, HostRefusal)), None)
-                return HookEnd.REMOVED if refusal is None else HookEnd.LEFT, refusal
+                return HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT, refusal
 
 
 def _fault(

@@ -9,7 +9,7 @@ from contentsvc_core.journal import LogLine, LogOutcome
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Hooks, ReadModel
 from contentsvc_core.read_model import LogSearch
-from contentsvc_core.webhooks.diagnosis import CONSIDERED, Diagnosis, Health, Known, diagnose, health_of
+from contentsvc_core.webhooks.diagnosis import CONSIDERED, Diagnosis, Health, IntegrationFacts, diagnose, health_of
 
 #: The time before and after a refusal in which similar refusals are counted, and the largest count.
 SIMILAR_WITHIN: Final = timedelta(days=1)
@@ -70,10 +70,12 @@ class Diagnoses:
         newest = await self._read_model.log(integration.organization_id, search, limit=_READ)
         return health_of(newest, await self.known(integration))
 
-    async def known(self, integration: Integration | None) -> Known | None:
+    async def known(self, integration: Integration | None) -> IntegrationFacts | None:
         if integration is None:
             return None
         access = None
         with suppress(SecretUnreadable):
             access = await self._hooks.access(integration.organization_id, integration.id)
-        return Known(is_enabled=integration.enabled, has_token=access is not None and access.token is not None)
+        return IntegrationFacts(
+            is_enabled=integration.enabled, has_token=access is not None and access.token is not None
+        )

@@ -11,7 +11,7 @@ from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.outgoing.chats import chat_bytes
 from contentsvc_core.outgoing.events import Occurrence, endpoint_disabled
 from contentsvc_core.outgoing.formats import EndpointFormat
-from contentsvc_core.outgoing.letters import Letter, Posted, Posting, notice_letter, recipient_confirmation
+from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter, notice_letter, recipient_confirmation
 from contentsvc_core.outgoing.messages import (
     NOTHING_SENT,
     Attempted,
@@ -136,7 +136,7 @@ class Dispatcher:
                 return Answer(status=_MAIL_ACCEPTED), delivered_to
             return _NOT_ASKED if message.type == CONFIRMATION_TYPE else _NONE_CONFIRMED, ()
         outcomes = await self._mails.send(letters)
-        sent = [each.to for each, posted in zip(letters, outcomes, strict=True) if posted.posting is Posting.SENT]
+        sent = [each.to for each, posted in zip(letters, outcomes, strict=True) if posted.posting is MailResult.SENT]
         result = _mail_result(outcomes, is_delivered=bool(sent or delivered_to))
         return result, (*delivered_to, *sent)
 
@@ -207,13 +207,13 @@ class Dispatcher:
         return attempted, outcome
 
 
-def _mail_result(outcomes: Sequence[Posted], *, is_delivered: bool) -> Answer | NotSent:
+def _mail_result(outcomes: Sequence[SentLetter], *, is_delivered: bool) -> Answer | NotSent:
     """Return the result of a message by the outcomes of its letters.
 
     It is tried again for addresses that may still get it. It is delivered if one address has it, also if the server
     refuses others.
     """
-    again = next((each for each in outcomes if each.posting in {Posting.RETRY, Posting.NOT_TRIED}), None)
+    again = next((each for each in outcomes if each.posting in {MailResult.RETRY, MailResult.NOT_TRIED}), None)
     if again is not None:
         return NotSent(error=again.error or "")
     if is_delivered:

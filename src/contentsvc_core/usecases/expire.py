@@ -20,7 +20,7 @@ _BATCH: Final = 100
 
 @final
 @frozen(kw_only=True)
-class Swept:
+class SweepResult:
     log_entries: int
     claims: int
     windows: int
@@ -51,7 +51,7 @@ class Sweeper:
     _pause: Callable[[], Awaitable[None]] = field(default=_no_pause, kw_only=True, alias="pause")
     _on_fault: Callable[[Exception], None] | None = field(default=None, kw_only=True, alias="on_fault")
 
-    async def sweep(self) -> Swept:
+    async def sweep(self) -> SweepResult:
         """Delete in small batches, each in its own transaction, so that the sweep may be interrupted."""
         stores, now = self._stores, self._clock.now()
         entries = messages = 0
@@ -65,7 +65,7 @@ class Sweeper:
         unconfirmed = now - CONFIRM_WITHIN
         secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
         previous = partial(stores.endpoints.sweep_secrets, now)
-        return Swept(
+        return SweepResult(
             log_entries=entries,
             claims=await self._all(partial(stores.journal.sweep_claims, before=now - DEDUPE_WINDOW, limit=_BATCH)),
             windows=await self._all(partial(stores.rate_limits.sweep, before=now, limit=_BATCH)),

@@ -3,7 +3,7 @@ from typing import final
 
 from attrs import frozen
 
-from contentsvc_core.access.keyed_requests import BUSY, SEED_LENGTH, KeptAnswer, KeyedRequest, begun, ended
+from contentsvc_core.access.keyed_requests import BUSY, SEED_LENGTH, KeyedRequest, StoredAnswer, begun, ended
 from contentsvc_core.ports import Clock, IdSource, KeyedRequests, Repeatable
 from contentsvc_core.refusals import Refusal
 
@@ -41,7 +41,7 @@ class Idempotency:
         """
         return self._repeatable(request.seed, request.at)
 
-    async def end(self, request: KeyedRequest, answer: KeptAnswer | None, *, refused: bool = False) -> None:
+    async def end(self, request: KeyedRequest, answer: StoredAnswer | None, *, refused: bool = False) -> None:
         """End an execution; ``None``: its outcome is unknown, and a repeated request is executed again."""
         await self._requests.update(
             request.key_prefix, request.name, lambda stored: ended(stored, request.execution, answer, refused=refused)

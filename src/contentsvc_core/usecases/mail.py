@@ -10,10 +10,10 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.outgoing.letters import Letter, Posted, Posting, confirmation, posts_letter
+from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter, confirmation, posts_letter
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import NotSent, next_attempt_at
-from contentsvc_core.outgoing.subscribers import RECENT, STALE, Announced, MailKind, MailOutcome, TakenMail
+from contentsvc_core.outgoing.subscribers import RECENT, STALE, AnnouncedPost, LeasedMail, MailKind, MailOutcome
 from contentsvc_core.ports import Changelogs, Clock, Directory, IdSource, Mailbox, MailSender
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.usecases.zones import zone_of
@@ -27,7 +27,9 @@ _POSTS: Final = 500
 _NOTHING: Final = "nothing was sent: the changelog does not list the posts any more"
 _HIDDEN: Final = "nothing was sent: the changelog is not public"
 _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened with the keys that are set"
-_UNREADABLE: Final = Posted(posting=Posting.RETRY, error="nothing was sent: a post or its changelog cannot be read")
+_UNREADABLE: Final = SentLetter(
+    posting=MailResult.RETRY, error="nothing was sent: a post or its changelog cannot be read"
+)
 
 
 @final
@@ -47,7 +49,7 @@ class Mailer:
     _ids: IdSource
     _base_url: str = field(kw_only=True, alias="base_url")
     _every: timedelta = field(kw_only=True, alias="every")
-    _on_posted: Callable[[Sequence[Posted]], object] = field(kw_only=True, alias="on_posted")
+    _on_posted: Callable[[Sequence[SentLetter]], object] = field(kw_only=True, alias="on_posted")
     _on_fault: Callable[[Exception], object] = field(kw_only=True, alias="on_fault")
 
     async def turn(self) -> int:
@@ -58,7 +60,7 @@ class Mailer:
         await self._batch()
         now = self._clock.now()
         taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
-        ready: list[tuple[TakenMail, Letter]] = []
+        ready: list[tuple[LeasedMail, Letter]] = []
         cached_posts: dict[tuple[str, str], list[Post]] = {}
         # Each once for all mails of a batch.
         faults: dict[str, Exception] = {}
@@ -91,7 +93,7 @@ class Mailer:
                 failed = exc
         if failed is not None:
             raise failed
-        return len(taken) - sum(posted.posting is Posting.NOT_TRIED for posted in outcomes)
+        return len(taken) - sum(posted.posting is MailResult.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:
         # Organizations that cannot be read in this turn: they still wait, and take the places of others.
@@ -123,7 +125,7 @@ class Mailer:
             await self._mailbox.batch(waiting, self._ids.new_id("bat_"), changelog_ids=showing, at=now)
         return unreadable
 
-    async def _listed(self, changelog: PublicChangelog, announced: Sequence[Announced], limit: int) -> list[Post]:
+    async def _listed(self, changelog: PublicChangelog, announced: Sequence[AnnouncedPost], limit: int) -> list[Post]:
         posts: list[Post] = []
         for announcement in announced:
             post = await self._changelogs.post(changelog, announcement.post_id)
@@ -133,7 +135,7 @@ class Mailer:
                     break
         return posts
 
-    async def _letter(self, mail: TakenMail, cached_posts: dict[tuple[str, str], list[Post]]) -> Letter | str:
+    async def _letter(self, mail: LeasedMail, cached_posts: dict[tuple[str, str], list[Post]]) -> Letter | str:
         subscriber = mail.subscriber
         own = await self._changelogs.all_of(subscriber.organization_id)
         changelog = next((each for each in own if each.id == subscriber.changelog_id and each.is_public), None)
@@ -152,23 +154,23 @@ class Mailer:
         zone = await zone_of(self._directory, subscriber.organization_id)
         return posts_letter(mail, mail.token, changelog, cached_posts[key], links, zone) or _NOTHING
 
-    async def _note(self, mail: TakenMail, posted: Posted) -> None:
+    async def _note(self, mail: LeasedMail, posted: SentLetter) -> None:
         now = self._clock.now()
         match posted.posting:
-            case Posting.SENT:
+            case MailResult.SENT:
                 outcome = MailOutcome(status=MessageStatus.DELIVERED, due_at=now)
-            case Posting.REFUSED:
+            case MailResult.REFUSED:
                 outcome = MailOutcome(status=MessageStatus.FAILED, due_at=now, error=posted.error)
-            case Posting.RETRY:
+            case MailResult.RETRY:
                 again = next_attempt_at(mail.id, mail.attempts, NotSent(error=posted.error or ""), now)
                 status = MessageStatus.FAILED if again is None else MessageStatus.PENDING
                 outcome = MailOutcome(status=status, due_at=whole_ms(again or now), error=posted.error)
-            case Posting.NOT_TRIED:
+            case MailResult.NOT_TRIED:
                 await self._mailbox.give_back(mail, due_at=now)
                 return
         await self._mailbox.record(mail, outcome)
 
 
-def _without_address(posted: Posted, letter: Letter) -> Posted:
+def _without_address(posted: SentLetter, letter: Letter) -> SentLetter:
     """Return an outcome to store and to log: servers repeat the address, which may be deleted before the outcome."""
     return posted if posted.error is None else evolve(posted, error=posted.error.replace(letter.to, "…"))

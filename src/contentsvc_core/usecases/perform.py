@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol, assert_never, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.content.brand import BrandIdentity, unheard
+from contentsvc_core.content.brand import BrandIdentity, unsupported_settings
 from contentsvc_core.content.editing import halved
 from contentsvc_core.content.house_style import HouseStyle, merged
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -73,7 +73,7 @@ class _Order:
 
 
 @frozen(kw_only=True)
-class _Written:
+class _WriterResult:
     draft: Draft
     writer: str
     gathered: BriefSources
@@ -189,7 +189,7 @@ class Performer:
             gather=gather,
         )
 
-    async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _Written | Silence:
+    async def _write(self, run: WorkflowRun, order: _Order, steps: Steps) -> _WriterResult | Silence:
         gathered, missing = await order.gather(), None
         delivered = gathered
         if gathered is not None and self._pull_requests is not None:
@@ -213,8 +213,8 @@ class Performer:
         if isinstance(draft, Silence):
             return draft
         if not writer.costly:
-            warnings += unheard(order.brand)
-        return _Written(draft=draft, writer=name, gathered=gathered, warnings=warnings)
+            warnings += unsupported_settings(order.brand)
+        return _WriterResult(draft=draft, writer=name, gathered=gathered, warnings=warnings)
 
     async def _of_organization(self, run: WorkflowRun, order: _Order, brief: Brief) -> Brief:
         organization = await self._directory.organization_of(run.organization_id)
@@ -223,7 +223,7 @@ class Performer:
         window = brief.window and brief.window.local_in(organization.time_zone)
         return evolve(brief, options=options_of(merged(organization.house_style, order.house_style)), window=window)
 
-    async def _complete(self, run: WorkflowRun, order: _Order, written: _Written) -> None:
+    async def _complete(self, run: WorkflowRun, order: _Order, written: _WriterResult) -> None:
         now = self._clock.now()
         draft, releases = written.draft, written.gathered.brief.announced
         markdown, content = await self._rendered(draft.markdown)
@@ -308,7 +308,7 @@ def _cut(brief: Brief) -> Iterator[str]:
         )
 
 
-def _metadata(run: WorkflowRun, order: _Order, written: _Written) -> dict[str, Any]:
+def _metadata(run: WorkflowRun, order: _Order, written: _WriterResult) -> dict[str, Any]:
     cause = run.cause
     brief = written.gathered.brief
     events = (*brief.events, *brief.announced)

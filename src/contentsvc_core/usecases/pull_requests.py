@@ -15,7 +15,7 @@ from contentsvc_core.events.normalized import Commit, Event, Push
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.ports import Clock, CodeHost, Directory, Steps
 from contentsvc_core.usecases.briefs import BriefSources
-from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, HostAccess
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.runs import WorkflowRun
@@ -39,11 +39,11 @@ class _Lookup:
     full_name: str
     named: NamedPullRequests
     integration: Integration
-    reach: Reach
+    reach: HostAccess
 
 
 @frozen(kw_only=True)
-class _Kept:
+class _Answers:
     found: dict[str, tuple[PullRequest, ...]] = field(factory=dict[str, tuple[PullRequest, ...]])
     missing: str | None = None
 
@@ -97,7 +97,7 @@ class PullRequestReader:
         async def fetch() -> str:
             return msgspec.json.encode(await self._fetch(questions)).decode()
 
-        result = msgspec.json.decode(await steps.run(_STEP, fetch), type=_Kept)
+        result = msgspec.json.decode(await steps.run(_STEP, fetch), type=_Answers)
         chapters = [
             evolve(
                 chapter, pull_requests={mentioned.number: mentioned for mentioned in result.found.get(_key(source), ())}
@@ -108,7 +108,7 @@ class PullRequestReader:
 
     async def _reach(
         self, integrations: Sequence[Integration], source: Source, full_name: str
-    ) -> tuple[Integration, Reach] | str:
+    ) -> tuple[Integration, HostAccess] | str:
         integration = next((each for each in integrations if _connects(each, source)), None)
         provider = provider_named(source.provider)
         if integration is None or provider is None or not provider.is_full_name(full_name):
@@ -120,7 +120,7 @@ class PullRequestReader:
             return f"the integration of {full_name} has no token"
         return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
 
-    async def _fetch(self, questions: Sequence[_Lookup]) -> _Kept:
+    async def _fetch(self, questions: Sequence[_Lookup]) -> _Answers:
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
@@ -147,7 +147,7 @@ class PullRequestReader:
                     question.full_name,
                     read.refusal,
                 )
-        return _Kept(found=by_source, missing=missing)
+        return _Answers(found=by_source, missing=missing)
 
     def _pause_of(self, integration: Integration) -> str | None:
         until, reason = self._paused.get(integration.id, (None, ""))

@@ -9,7 +9,7 @@ from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, mis
 from contentsvc_core.organizations import LOOK_BACK_HOURS, Integration, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, HostAccess
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.values import nothing
 
@@ -84,7 +84,7 @@ class Reconciler:
                 return BY_HAND
             case HostRefusal():
                 return reach.refusal
-            case Reach():
+            case HostAccess():
                 since = self._clock.now() - lookback
                 missed: list[Missed] = []
                 complete = True
@@ -104,7 +104,7 @@ class Reconciler:
                 return Reconciled(missed=missed, complete=complete)
 
     async def _found(
-        self, reach: Reach, integration: Integration, repository: Repository, since: datetime
+        self, reach: HostAccess, integration: Integration, repository: Repository, since: datetime
     ) -> tuple[str, Reconciled] | HostRefusal:
         hook_id = await self._calls.hook_id(reach, integration, repository)
         if isinstance(hook_id, HostRefusal):
@@ -133,7 +133,7 @@ class Reconciler:
 
     async def _request(
         self,
-        reach: Reach,
+        reach: HostAccess,
         integration: Integration,
         repository: Repository,
         hook_id: str,

@@ -9,7 +9,7 @@ from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Clock, Directory, Hooks, IdSource
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, Reach
+from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, HostAccess
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.usecases.operate import new_secret
 
@@ -69,7 +69,7 @@ class Rotator:
                 return secret, None
             case HostRefusal():
                 return secret, reach
-            case Reach():
+            case HostAccess():
                 for _ in range(_TURNS):
                     answered = await self._change(reach, integration, secret)
                     newest = await self._newest(integration)
@@ -80,7 +80,7 @@ class Rotator:
                     secret = newest
                 return secret, _RESTLESS
 
-    async def _change(self, reach: Reach, integration: Integration, secret: str) -> HostAnswer[None] | HostRefusal:
+    async def _change(self, reach: HostAccess, integration: Integration, secret: str) -> HostAnswer[None] | HostRefusal:
         ends = [await self._calls.change_secret(reach, integration, each, secret) for each in integration.repositories]
         return next((end for end in ends if isinstance(end, HostRefusal)), ends[0])
 

@@ -10,7 +10,7 @@ from contentsvc_core.outgoing.failing import CONSIDERED, IntegrationAlert, failu
 from contentsvc_core.ports import Alerts, Clock, Directory, ReadModel
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.timestamps import iso_ms, whole_ms
-from contentsvc_core.webhooks.diagnosis import Known, diagnose
+from contentsvc_core.webhooks.diagnosis import IntegrationFacts, diagnose
 
 #: Entries that are read of an integration: its log also has calls to its code host.
 _READ: Final = 2 * CONSIDERED
@@ -71,7 +71,7 @@ class IntegrationWatch:
         if failure is None:
             return False
         newest = failure.newest
-        diagnosis = diagnose(newest, Known())
+        diagnosis = diagnose(newest, IntegrationFacts())
         data = _of(integration) | {
             "failed": failure.failed,
             "of": failure.of,

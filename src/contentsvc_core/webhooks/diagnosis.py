@@ -67,7 +67,7 @@ class Cause(Enum):
 
 @final
 @frozen(kw_only=True)
-class Known:
+class IntegrationFacts:
     """The present state of an integration, which changes the advice."""
 
     is_enabled: bool = True
@@ -105,14 +105,14 @@ class Health:
         return said if self.diagnosis is None else f"{said}: {self.diagnosis.cause.word}"
 
 
-def diagnose(line: LogLine, known: Known | None = None) -> Diagnosis | None:
+def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis | None:
     """Return the diagnosis of a log entry; ``None``: the outcome needs no remedy, or the entry is no delivery.
 
     ``known`` is the present state of the integration; ``None``: it was removed.
     """
     if line.direction is not Direction.INCOMING:
         return None
-    known = known or Known()
+    known = known or IntegrationFacts()
     provider = provider_named(line.integration_type)
     scheme = SPECIFIED if provider is None else provider.scheme
     if line.status is not LogStatus.FAILED:
@@ -142,7 +142,7 @@ def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
     return None if form is None else form.format(integration=integration_id)
 
 
-def health_of(newest: Sequence[LogLine], known: Known | None = None) -> Health:
+def health_of(newest: Sequence[LogLine], known: IntegrationFacts | None = None) -> Health:
     """Judge the newest deliveries of one integration; ``newest`` are its log entries, newest first.
 
     It is failing if the newest :data:`FAILING_AFTER` deliveries, or all of fewer, were refused.
@@ -249,7 +249,7 @@ _MATCHES: Final = {
 }
 
 
-def _signature(received: Received | None, scheme: Scheme, known: Known) -> Diagnosis:
+def _signature(received: Received | None, scheme: Scheme, known: IntegrationFacts) -> Diagnosis:
     what = "secret" if isinstance(scheme, SharedToken) else "signature"
     rotate = (
         "Rotate the secret: the new one is set at the code host as well."

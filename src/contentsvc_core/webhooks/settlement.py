@@ -14,7 +14,7 @@ from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outc
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.filters import Batch
-from contentsvc_core.workflows.globs import Effort
+from contentsvc_core.workflows.globs import MatchingBudget
 from contentsvc_core.workflows.packages import PACKAGE_DELAY
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.workflows.triggers import Trigger
@@ -242,9 +242,9 @@ def _started(event: Event, hook: HookConfiguration, *, replayed: bool) -> tuple[
     triggers = hook.started_by(event.type)
     if hook.is_plain and not (isinstance(event, Push) and event.off_default):
         return triggers, ""
-    # One effort for all triggers: each may have 20 patterns, and a push may have 256 KiB of paths.
-    effort = Effort()
-    left_out = {trigger.id: left for trigger in triggers if (left := trigger.why_left_out(event, effort)) is not None}
+    # One budget for all triggers: each may have 20 patterns, and a push may have 256 KiB of paths.
+    budget = MatchingBudget()
+    left_out = {trigger.id: left for trigger in triggers if (left := trigger.why_left_out(event, budget)) is not None}
     matched = [trigger for trigger in triggers if trigger.id not in left_out]
     # A user requests a replay, and does not wait for the end of a window.
     started = [trigger for trigger in matched if replayed or trigger.options.batch is Batch.NONE]

@@ -13,7 +13,7 @@ from contentsvc_core.commands import Command
 from contentsvc_core.events.normalized import Commit, Event, Push, Release
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.workflows.globs import Effort, Globs, globs_of, pattern_fault
+from contentsvc_core.workflows.globs import Globs, MatchingBudget, globs_of, pattern_fault
 
 #: The type and the scope of a conventional subject; the scope in parentheses may name several, with commas.
 _SCOPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}\(([^()\n]{1,200})\)!?:")
@@ -99,7 +99,7 @@ def options_from_json(text: str | None) -> TriggerOptions:
 
 @final
 @frozen
-class LeftOut:
+class Exclusion:
     #: ``branch``, ``tag``, ``path``, ``scope`` or ``pre-release``.
     filter: str
     reason: str
@@ -114,36 +114,36 @@ class EventFilter:
     scopes: Globs | None
     pre_releases: bool
 
-    def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
+    def why_left_out(self, event: Event, budget: MatchingBudget | None = None) -> Exclusion | None:
         """Return why an event does not match; ``None``: the event matches.
 
-        A push matches if one of its commits does, or if commits, files or effort are missing: the run looks closer.
+        A push matches if one of its commits does, or if commits, files or budget are missing: the run looks closer.
         """
         match event:
             case Push():
                 if self.branches is not None and not self.branches.matches(event.branch):
-                    return LeftOut("branch", f"branch {_shown(event.branch)} does not match {self.branches.words}")
-                return self._commits_left_out(event, effort)
+                    return Exclusion("branch", f"branch {_shown(event.branch)} does not match {self.branches.words}")
+                return self._commits_left_out(event, budget)
             case Release():
                 if event.prerelease and not self.pre_releases:
-                    return LeftOut("pre-release", f"{_shown(event.tag_name)} is a pre-release")
+                    return Exclusion("pre-release", f"{_shown(event.tag_name)} is a pre-release")
                 if self.tags is not None and not self.tags.matches(event.tag_name):
-                    return LeftOut("tag", f"tag {_shown(event.tag_name)} does not match {self.tags.words}")
+                    return Exclusion("tag", f"tag {_shown(event.tag_name)} does not match {self.tags.words}")
                 return None
             case _:
                 assert_never(event)
 
-    def _commits_left_out(self, push: Push, effort: Effort | None) -> LeftOut | None:
+    def _commits_left_out(self, push: Push, budget: MatchingBudget | None) -> Exclusion | None:
         if not self.chooses_commits or push.is_cut:
             return None
         has_paths = _has_paths(push)
-        in_scope = [commit for commit in push.commits if self._is_in_scope(commit, effort)]
+        in_scope = [commit for commit in push.commits if self._is_in_scope(commit, budget)]
         if not in_scope:
             assert self.scopes is not None
-            return LeftOut("scope", f"no commit has a scope that matches {self.scopes.words}")
-        if not any(self._changes(commit, effort, has_paths=has_paths) for commit in in_scope):
+            return Exclusion("scope", f"no commit has a scope that matches {self.scopes.words}")
+        if not any(self._changes(commit, budget, has_paths=has_paths) for commit in in_scope):
             assert self.paths is not None
-            return LeftOut("path", f"no changed file matches {self.paths.words}")
+            return Exclusion("path", f"no changed file matches {self.paths.words}")
         return None
 
     @property
@@ -156,33 +156,33 @@ class EventFilter:
 
         The files of commits that are not in ``listed`` are unknown: their scopes alone count.
         """
-        effort = Effort()
+        budget = MatchingBudget()
         has_paths = _has_paths(push)
         commits = tuple(
             commit
             for commit in push.commits
-            if self._is_in_scope(commit, effort)
-            and (commit.id not in listed or self._changes(commit, effort, has_paths=has_paths))
+            if self._is_in_scope(commit, budget)
+            and (commit.id not in listed or self._changes(commit, budget, has_paths=has_paths))
         )
         if len(commits) == len(push.commits):
             return push
         return replace(push, commits=commits) if commits else None
 
-    def _is_in_scope(self, commit: Commit, effort: Effort | None) -> bool:
-        if self.scopes is None or (effort is not None and effort.is_spent):
+    def _is_in_scope(self, commit: Commit, budget: MatchingBudget | None) -> bool:
+        if self.scopes is None or (budget is not None and budget.is_spent):
             return True
-        if effort is not None:
-            effort.remaining -= 1
+        if budget is not None:
+            budget.remaining -= 1
         match = _SCOPE.match(commit.message)
         if match is None:
             return self.scopes.is_open
-        return any(self.scopes.matches(scope.strip().casefold(), effort) for scope in match[1].split(","))
+        return any(self.scopes.matches(scope.strip().casefold(), budget) for scope in match[1].split(","))
 
-    def _changes(self, commit: Commit, effort: Effort | None, *, has_paths: bool) -> bool:
+    def _changes(self, commit: Commit, budget: MatchingBudget | None, *, has_paths: bool) -> bool:
         if self.paths is None or not has_paths or commit.paths_cut:
             return True
         for path in chain(commit.modified, commit.added, commit.removed):
-            if (effort is not None and effort.is_spent) or self.paths.matches(path, effort):
+            if (budget is not None and budget.is_spent) or self.paths.matches(path, budget):
                 return True
         return False
 

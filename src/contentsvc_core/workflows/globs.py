@@ -15,18 +15,18 @@ MAX_PATTERN: Final = 200
 #: The longest text that is matched, in characters. A longer branch, tag or path is cut.
 _LONGEST: Final = 1_000
 _CACHED: Final = 4_096
-#: The effort for one push, in comparisons and characters read: some 0.3 s.
-MAX_EFFORT: Final = 500_000
+#: The budget for one push, in comparisons and characters read: some 0.3 s.
+MATCHING_BUDGET: Final = 500_000
 #: The wildcards of a pattern. The slash of ``**/`` may be missing in the text.
 _WILD: Final = re.compile(r"\*\*+/?|[*?]")
 
 
 @final
 @define
-class Effort:
+class MatchingBudget:
     """The comparisons, and the characters that patterns read, that are left for one event."""
 
-    remaining: int = MAX_EFFORT
+    remaining: int = MATCHING_BUDGET
 
     @property
     def is_spent(self) -> bool:
@@ -58,15 +58,15 @@ class Glob:
         object.__setattr__(self, "_tail", tail)
         object.__setattr__(self, "_automaton", _automaton(self.text) if wild else None)
 
-    def matches(self, text: str, effort: Effort | None = None) -> bool:
-        if effort is not None:
-            effort.remaining -= 1
+    def matches(self, text: str, budget: MatchingBudget | None = None) -> bool:
+        if budget is not None:
+            budget.remaining -= 1
         if self._automaton is None:
             return text == self.text
         if not (self._literal in text and text.startswith(self._head) and text.endswith(self._tail)):
             return False
-        if effort is not None:
-            effort.remaining -= len(text)
+        if budget is not None:
+            budget.remaining -= len(text)
         return self._automaton.accepts(text[:_LONGEST])
 
 
@@ -139,11 +139,11 @@ class Globs:
         compiled = tuple((not each.startswith("!"), Glob(each.removeprefix("!"))) for each in self.texts)
         object.__setattr__(self, "_compiled", compiled)
 
-    def matches(self, text: str, effort: Effort | None = None) -> bool:
-        """Check whether the patterns let a text through. The work is subtracted from ``effort``."""
+    def matches(self, text: str, budget: MatchingBudget | None = None) -> bool:
+        """Check whether the patterns let a text through. The work is subtracted from ``budget``."""
         # From the end: the first one found decides.
         for includes, glob in reversed(self._compiled):
-            if glob.matches(text, effort):
+            if glob.matches(text, budget):
                 return includes
         return self.is_open
 

@@ -103,7 +103,7 @@ class Recovered(Value, frozen=True, kw_only=True):
     failed: int = 0
 
 
-class RunGone(Exception):
+class RunLost(Exception):
     """The run was cancelled, or another process owns it now. The process stops work on it and changes nothing more."""
 
 

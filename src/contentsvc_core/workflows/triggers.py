@@ -20,11 +20,11 @@ from contentsvc_core.workflows.filters import (
     NO_OPTIONS,
     Batch,
     EventFilter,
-    LeftOut,
+    Exclusion,
     TriggerOptions,
     filter_of,
 )
-from contentsvc_core.workflows.globs import Effort
+from contentsvc_core.workflows.globs import MatchingBudget
 from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, OutputType, ascending_ids
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
@@ -91,11 +91,11 @@ class Trigger(Automation):
             return False
         return self.options.all_repositories or repository_id in self.repository_ids
 
-    def why_left_out(self, event: Event, effort: Effort | None = None) -> LeftOut | None:
+    def why_left_out(self, event: Event, budget: MatchingBudget | None = None) -> Exclusion | None:
         """Return why a filter leaves out an event of one of the trigger's types; ``None``: the event matches."""
         if isinstance(event, Push) and event.off_default and not self.options.branches:
-            return LeftOut("branch", f"branch {one_line(event.branch, NAME_LIMIT)} is not the default branch")
-        return None if self.filter is None else self.filter.why_left_out(event, effort)
+            return Exclusion("branch", f"branch {one_line(event.branch, NAME_LIMIT)} is not the default branch")
+        return None if self.filter is None else self.filter.why_left_out(event, budget)
 
     def reports(self, event: Event) -> bool:
         return (not self.event_types or event.type in self.event_types) and self.why_left_out(event) is None

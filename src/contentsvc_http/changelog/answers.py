@@ -11,9 +11,9 @@ from litestar import Request, Response
 
 from contentsvc_core.content.public.changelogs import ChangelogBody
 from contentsvc_core.timestamps import to_ms
-from contentsvc_http.changelog.kept import Reading
+from contentsvc_http.changelog.page_cache import Reading
 from contentsvc_http.changelog.pages import TEMPLATES
-from contentsvc_http.changelog.reading import Shown
+from contentsvc_http.changelog.reading import ChangelogRequest
 from contentsvc_http.errors import Refused
 from contentsvc_http.v1.conditions import Tags, if_none_match
 
@@ -46,7 +46,7 @@ class PublicPage:
     is_sure: bool = True
 
 
-async def answer(view: Shown, page: PublicPage, reading: Reading) -> Response[Any]:
+async def answer(view: ChangelogRequest, page: PublicPage, reading: Reading) -> Response[Any]:
     """Return a page, or 304. The entity tag is a digest of the page's inputs, so that nothing is read for a 304."""
     key = _key(view, page)
     tag = f'"{key}"'
@@ -81,7 +81,7 @@ def known_tags(request: Request[Any, Any, Any]) -> Tags | None:
         return None
 
 
-def _key(view: Shown, page: PublicPage) -> str:
+def _key(view: ChangelogRequest, page: PublicPage) -> str:
     changelog = view.changelog
     identity = (
         TEMPLATES,

@@ -36,7 +36,7 @@ _LEAD: Final = "New features, improvements and fixes."
 _USUAL: Final = ContentType.CHANGELOG
 
 
-class Shows(Protocol):
+class PageContext(Protocol):
     @property
     def changelog(self) -> PublicChangelog: ...
 
@@ -47,7 +47,7 @@ class Shows(Protocol):
     def zone(self) -> ZoneInfo: ...
 
 
-def render(template: str, shown: Shows, *, title: str, here: str, **told: object) -> bytes:
+def render(template: str, shown: PageContext, *, title: str, here: str, **told: object) -> bytes:
     changelog = shown.changelog
     context = {
         "changelog": changelog,
@@ -67,7 +67,7 @@ def render(template: str, shown: Shows, *, title: str, here: str, **told: object
 
 
 def front(
-    shown: Shows,
+    shown: PageContext,
     part: ListPart,
     months: Sequence[Month],
     labels: Sequence[Label],
@@ -92,7 +92,7 @@ def front(
     )
 
 
-def missing(title: str, text: str, shown: Shows | None = None) -> bytes:
+def missing(title: str, text: str, shown: PageContext | None = None) -> bytes:
     """Return the page of an error, with the header of the changelog if the request names a public one."""
     if shown is not None:
         return render("absent.html", shown, title=title, here="", text=text)

@@ -32,7 +32,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.questions import read_post_search
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.zones import zone_of
-from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.changelog.page_cache import RenderedPages
 from contentsvc_http.errors import Refused
 from contentsvc_http.rate_limiting import RateLimits
 
@@ -62,7 +62,7 @@ class PublicReading:
 
 @final
 @frozen(kw_only=True)
-class Shown:
+class ChangelogRequest:
     request: Request[Any, Any, Any]
     changelogs: Changelogs
     search: Search
@@ -147,12 +147,12 @@ class Shown:
         return own_post
 
     async def at(self, path: str) -> Post:
-        """Return a post by its path; raise :class:`Moved` if it has another path now."""
+        """Return a post by its path; raise :class:`ChangelogMoved` if it has another path now."""
         post = await self.changelogs.at_path(self.changelog, path) if is_post_path(path) else None
         if post is None:
             raise not_here()
         if post.path != path:
-            raise Moved(self.links.post(post))
+            raise ChangelogMoved(self.links.post(post))
         return post
 
     async def release_of(self, post: Post) -> Post | None:
@@ -173,14 +173,14 @@ class ListPart:
 
 
 @final
-class Moved(Exception):
+class ChangelogMoved(Exception):
     def __init__(self, location: str) -> None:
         self.location = location
         super().__init__(location)
 
 
 #: The public changelog of a request, and what all requests share.
-View: TypeAlias = NamedDependency[SkipValidation[Shown]]
+View: TypeAlias = NamedDependency[SkipValidation[ChangelogRequest]]
 Public: TypeAlias = NamedDependency[SkipValidation[PublicReading]]
 
 
@@ -189,8 +189,8 @@ def public(path: str) -> Callable[[Callable[..., Any]], HTTPRouteHandler]:
     return route(f"{ROOT}/{{slug:str}}{path}", http_method=READ)
 
 
-async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> Shown:
-    """Return the public changelog of a slug; raise :class:`Moved` if it has another slug now."""
+async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: str) -> ChangelogRequest:
+    """Return the public changelog of a slug; raise :class:`ChangelogMoved` if it has another slug now."""
     changelogs = reading.app.stores.changelogs
     is_one = is_slug(slug) and len(slug) <= SLUG_LIMIT
     changelog = await changelogs.named(slug) if is_one else None
@@ -200,8 +200,8 @@ async def shown(reading: PublicReading, request: Request[Any, Any, Any], slug: s
     if changelog.slug != slug:
         rest, query = request.scope["path"].removeprefix(f"{ROOT}/{slug}"), request.scope["query_string"]
         location = f"{links.home}{quote(rest)}{'?' if query else ''}{quote(query, safe=_QUERY)}"
-        raise Moved(location)
-    view = Shown(
+        raise ChangelogMoved(location)
+    view = ChangelogRequest(
         request=request,
         changelogs=changelogs,
         search=reading.app.stores.search,

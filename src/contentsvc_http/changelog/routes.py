@@ -26,7 +26,17 @@ from contentsvc_core.usecases.publicize import labels_in
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer, known_tags
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
-from contentsvc_http.changelog.reading import READ, SHOWN, Moved, PublicReading, Shown, View, not_here, public, shown
+from contentsvc_http.changelog.reading import (
+    READ,
+    SHOWN,
+    ChangelogMoved,
+    ChangelogRequest,
+    PublicReading,
+    View,
+    not_here,
+    public,
+    shown,
+)
 from contentsvc_http.changelog.subscribing import subscribe_routes
 from contentsvc_http.errors import refusal
 from contentsvc_http.routing import OwnRouter
@@ -69,7 +79,7 @@ async def post(view: View, post_id: FromPath[str]) -> Response[Any]:
     async def find() -> Post:
         its = await view.post(post_id)
         if its.path is not None:
-            raise Moved(view.links.post(its))
+            raise ChangelogMoved(view.links.post(its))
         return its
 
     return await _of_post(view, f"posts/{post_id}", find)
@@ -87,11 +97,11 @@ async def by_path(view: View, written: FromPath[str], rest: FromPath[str]) -> Re
     path = f"{written}/{rest.strip('/')}"
     month = Month.read(path.replace("/", "-"))
     if month is not None:
-        raise Moved(view.links.month(month))
+        raise ChangelogMoved(view.links.month(month))
     return await _of_post(view, path, lambda: view.at(path))
 
 
-async def _of_post(view: Shown, part: str, find: Callable[[], Awaitable[Post]]) -> Response[Any]:
+async def _of_post(view: ChangelogRequest, part: str, find: Callable[[], Awaitable[Post]]) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         its = await find()
         release, contained = await view.release_of(its), await view.contained(its, CONTAINED_LENGTH)
@@ -113,7 +123,7 @@ async def _of_post(view: Shown, part: str, find: Callable[[], Awaitable[Post]]) 
     return await answer(view, evolve(_page(part), is_sure=False), read)
 
 
-async def _results(view: Shown, words: str) -> Response[Any]:
+async def _results(view: ChangelogRequest, words: str) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         posts, has_more = await view.having(words, PAGE_LENGTH)
         labels = await labels_in(view.changelogs, view.changelog)
@@ -183,7 +193,7 @@ async def releases(view: View) -> Response[Any]:
     return await answer(view, _page("releases", before), read)
 
 
-async def _feed(view: Shown, page: PublicPage, document: Callable[[Feed], bytes]) -> Response[Any]:
+async def _feed(view: ChangelogRequest, page: PublicPage, document: Callable[[Feed], bytes]) -> Response[Any]:
     label = view.label()
 
     async def read() -> Callable[[], bytes]:
@@ -229,7 +239,7 @@ async def image(view: View, name: FromPath[str]) -> Response[Any]:
     return Response(picture.content, media_type=mark.media_type, headers=headers)
 
 
-async def _newest(view: Shown, page: PublicPage) -> Response[Any]:
+async def _newest(view: ChangelogRequest, page: PublicPage) -> Response[Any]:
     async def read() -> Callable[[], bytes]:
         posts = await view.changelogs.posts(view.changelog, limit=EMBED_LENGTH)
         return lambda: render(f"{page.part}.html", view, title="", here=view.links.home, posts=posts)
@@ -267,7 +277,7 @@ def _from(page: PublicPage, before: Cursor | None) -> PublicPage:
 
 def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
     """Return the page of an error. It is not cached: a changelog may become public at any time."""
-    if isinstance(exc, Moved):
+    if isinstance(exc, ChangelogMoved):
         # Cached no longer than a page: the changelog may return to an earlier slug.
         headers = {**SHARED, "Location": exc.location, "Cache-Control": f"public, max-age={FRESH_S}"}
         return Response(b"", status_code=301, media_type=HTML, headers=headers)
@@ -328,7 +338,7 @@ def changelog_routes(reading: PublicReading) -> Router:
     async def unknown() -> Response[Any]:
         raise not_here()
 
-    async def view(request: Request[Any, Any, Any], slug: FromPath[str]) -> Shown:
+    async def view(request: Request[Any, Any, Any], slug: FromPath[str]) -> ChangelogRequest:
         return await shown(reading, request, slug)
 
     async def given() -> PublicReading:

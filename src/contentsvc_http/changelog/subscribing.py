@@ -11,7 +11,7 @@ from contentsvc_core.content.public.links import ALERTS_ROOT, ROOT
 from contentsvc_core.refusals import RefusalKind
 from contentsvc_http.changelog.answers import PAGE, PublicPage, answer
 from contentsvc_http.changelog.pages import HTML, mail_page, render
-from contentsvc_http.changelog.reading import READ, Public, PublicReading, Shown, View, not_here, public
+from contentsvc_http.changelog.reading import READ, ChangelogRequest, Public, PublicReading, View, not_here, public
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import read_form
 from contentsvc_http.same_origin import is_foreign
@@ -64,7 +64,7 @@ async def enter(request: Request[Any, Any, Any], view: View, reading: Public) ->
     return _own(mail_page("Check your mail", _SENT, back=view.links.home))
 
 
-async def _admitted(reading: PublicReading, request: Request[Any, Any, Any], view: Shown) -> bool:
+async def _admitted(reading: PublicReading, request: Request[Any, Any, Any], view: ChangelogRequest) -> bool:
     limiter, owner = reading.app.limiter, view.changelog.organization_id
     own = await limiter.hit(reading.limits.of_address(SUBSCRIBING, request.scope))
     return own.admitted and (await limiter.hit(Bucket.of_organization(SUBSCRIBING_TOGETHER, owner))).admitted
@@ -140,7 +140,7 @@ def _question(request: Request[Any, Any, Any], title: str, text: str, *, action:
     return _own(mail_page(title, text, action=action, back=back))
 
 
-def _subscribe_page(view: Shown, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
+def _subscribe_page(view: ChangelogRequest, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
     return render(
         "subscribe.html",
         view,

@@ -11,7 +11,7 @@ from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.organizations import Integration
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, Known, health_of
+from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, IntegrationFacts, health_of
 from contentsvc_core.workflows.runs import RunStatus
 from contentsvc_http.dashboard.integration_names import endpoint_name, name_of
 from contentsvc_http.dashboard.session import DashboardSession
@@ -55,7 +55,7 @@ async def attention_of(session: DashboardSession, integrations: Sequence[Integra
 async def _failing(session: DashboardSession, integration: Integration) -> Attention | None:
     search = LogSearch(integration_ids=(integration.id,))
     entries = await session.app.stores.read_model.log(integration.organization_id, search, limit=CONSIDERED)
-    health = health_of(entries, Known(is_enabled=integration.enabled))
+    health = health_of(entries, IntegrationFacts(is_enabled=integration.enabled))
     return _failure(name_of(integration), health) if health.is_failing else None
 
 

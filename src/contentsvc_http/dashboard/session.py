@@ -16,7 +16,7 @@ from litestar.di import NamedDependency, Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import SkipValidation
 
-from contentsvc_core.access.keyed_requests import KeptAnswer
+from contentsvc_core.access.keyed_requests import StoredAnswer
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.sessions import SESSION_LIFE, csrf_matches
 from contentsvc_core.application import Application
@@ -44,7 +44,7 @@ _OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(
 _ONCE_LENGTH: Final = 20
 #: The time in which the same form sent twice is a double click. A reload comes later: its reader has seen the answer.
 _DOUBLE_CLICK: Final = timedelta(seconds=2)
-_DONE: Final = KeptAnswer(status=303, headers=(), body="")
+_DONE: Final = StoredAnswer(status=303, headers=(), body="")
 _MAY_NOT: Final = {
     Scope.READ: "This key may not read: sign in with one that has the scope read.",
     Scope.WRITE: "This key may only read: sign in with one that has the scope write.",

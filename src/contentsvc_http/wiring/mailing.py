@@ -10,7 +10,7 @@ import structlog
 
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.pacing import Notifier, Pacer
-from contentsvc_core.outgoing.letters import Posted, Posting
+from contentsvc_core.outgoing.letters import MailResult, SentLetter
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import BATCH_SIZE, Mailer
@@ -31,11 +31,11 @@ _LOG: Final = structlog.get_logger("contentsvc")
 class MailReport:
     """Counts attempts to send mails, and logs faults of the mail server, one line a minute for each."""
 
-    def __init__(self, on_posting: Callable[[Posting], object] | None) -> None:
+    def __init__(self, on_posting: Callable[[MailResult], object] | None) -> None:
         self._on_posting = on_posting
         self._logged: dict[str, float] = {}
 
-    def __call__(self, outcomes: Sequence[Posted]) -> None:
+    def __call__(self, outcomes: Sequence[SentLetter]) -> None:
         if self._on_posting is not None:
             for posted in outcomes:
                 self._on_posting(posted.posting)
@@ -59,7 +59,7 @@ async def mailing(
     ids: IdSource,
     writes: Notifier,
     *,
-    on_posting: Callable[[Posting], object] | None,
+    on_posting: Callable[[MailResult], object] | None,
 ) -> AsyncGenerator[None]:
     if not settings.smtp_url:
         yield

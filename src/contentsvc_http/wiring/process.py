@@ -10,7 +10,7 @@ from contentsvc_adapters.pacing import Notifier
 from contentsvc_core.application import Application
 from contentsvc_http.app import Front, Services, create_application
 from contentsvc_http.asgi import ASGIApp
-from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.changelog.page_cache import RenderedPages
 from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.dashboard.context import Dashboard

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
-from contentsvc_core.content.brand import ToneProfile, unheard
+from contentsvc_core.content.brand import ToneProfile, unsupported_settings
 from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
@@ -203,9 +203,11 @@ def test_plain_text_has_no_marks_and_no_invisible_signs(markdown: str, text: str
 
 def test_wishes_that_rules_cannot_follow_are_named() -> None:
     voice = brand()
-    assert unheard(None) == unheard(voice) == []
-    assert unheard(evolve(voice, custom_tone="x")) == ["customTone was not applied: it needs a language model"]
-    assert unheard(evolve(voice, custom_tone="x", custom_instructions="y")) == [
+    assert unsupported_settings(None) == unsupported_settings(voice) == []
+    assert unsupported_settings(evolve(voice, custom_tone="x")) == [
+        "customTone was not applied: it needs a language model"
+    ]
+    assert unsupported_settings(evolve(voice, custom_tone="x", custom_instructions="y")) == [
         "customTone and customInstructions were not applied: they need a language model"
     ]
 

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from contentsvc_adapters.sql.schema.whole import metadata
+from contentsvc_adapters.sql.schema.all_tables import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
 with context.begin_transaction():

@@ -43,7 +43,7 @@ def rows_of(settlement: Settlement) -> Rows:
     )
 
 
-class Own(NamedTuple):
+class OwnValues(NamedTuple):
     """The values in which the rows of two alike deliveries differ."""
 
     id: str
@@ -55,7 +55,7 @@ class Own(NamedTuple):
     summary: str | None
 
 
-def own_values(settlement: Settlement) -> Own:
+def own_values(settlement: Settlement) -> OwnValues:
     outcome, at = settlement.outcome, to_ms(settlement.at)
     data = summary = context_at = None
     if isinstance(outcome, Processed):
@@ -63,7 +63,7 @@ def own_values(settlement: Settlement) -> Own:
         data = event_to_json(event) if settlement.event_json is None else settlement.event_json
         summary = summary_to_json(event)
         context_at = at if settlement.context_at is None else to_ms(settlement.context_at)
-    return Own(settlement.id, at, outcome.delivery_id, settlement.context_id, context_at, data, summary)
+    return OwnValues(settlement.id, at, outcome.delivery_id, settlement.context_id, context_at, data, summary)
 
 
 @final

@@ -107,7 +107,7 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
         organizations.c.id, organizations.c.version, {e.settlement.organization_id for e in batch}, cursor
     )
     claimed = _found(claims.c.key, claims.c.claimed_at, {key for key in claim_keys if key is not None}, cursor)
-    left = _Left()
+    left = _BatchRows()
     answers: list[Settled] = []
     for item, key in zip(batch, claim_keys, strict=True):
         settlement = item.settlement
@@ -132,7 +132,7 @@ def _written(batch: Sequence[BatchItem], cursor: sqlite3.Cursor, *, known: bool)
 
 @final
 @define
-class _Left:
+class _BatchRows:
     claims: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     events: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])
     contexts: list[settlement_rows.Row] = field(factory=list[settlement_rows.Row])

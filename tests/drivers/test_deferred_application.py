@@ -10,7 +10,7 @@ import pytest
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_http.asgi import ASGIApp, Receive, Scope, Send
-from contentsvc_http.behind import Behind
+from contentsvc_http.deferred_application import DeferredApplication
 from contentsvc_http.logs import Requests
 from contentsvc_http.probes import Probes
 
@@ -27,7 +27,9 @@ class Opening:
             lambda method, route, status, number: self.requests.extend([(method, route or "", status)] * number)
         )
         probes = Probes(self._why_not_ready, requests)
-        self.behind = Behind(self._opened, probes, requests, on_failed=lambda: self.events.append("failed"))
+        self.behind = DeferredApplication(
+            self._opened, probes, requests, on_failed=lambda: self.events.append("failed")
+        )
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(cast("Any", self.behind)), base_url="http://test")
 
     @asynccontextmanager

@@ -25,7 +25,7 @@ from contentsvc_adapters.sql.searching.search import SqlSearch
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.testing import START
-from contentsvc_http.changelog.kept import RenderedPages
+from contentsvc_http.changelog.page_cache import RenderedPages
 
 _PATHS: Final = (
     *("", "/2026-01", "/releases", "/posts/post_1", "/embed", "/embed/fragment", "/feed.atom", "/feed.json"),

@@ -32,22 +32,22 @@ class Store:
 
 async def test_simultaneous_calls_form_one_batch() -> None:
     store = Store()
-    joint: Batcher[int, int] = Batcher(store.double)
+    batcher: Batcher[int, int] = Batcher(store.double)
 
-    assert await asyncio.gather(*(joint(number) for number in (3, 1, 2))) == [6, 2, 4]
-    assert await joint(4) == 8
+    assert await asyncio.gather(*(batcher(number) for number in (3, 1, 2))) == [6, 2, 4]
+    assert await batcher(4) == 8
 
     assert store.batches == [[3, 1, 2], [4]]
 
 
 async def test_calls_during_a_batch_form_the_next_one() -> None:
     store = Store()
-    joint: Batcher[int, int] = Batcher(store.double)
+    batcher: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
-    first = asyncio.create_task(joint(1))
+    first = asyncio.create_task(batcher(1))
     while not store.batches:
         await asyncio.sleep(0)
-    later = [asyncio.create_task(joint(number)) for number in (2, 3)]
+    later = [asyncio.create_task(batcher(number)) for number in (2, 3)]
     await asyncio.sleep(0)
     store.gate.set()
 
@@ -57,9 +57,9 @@ async def test_calls_during_a_batch_form_the_next_one() -> None:
 
 async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
     store = Store()
-    joint: Batcher[int, int] = Batcher(store.double)
+    batcher: Batcher[int, int] = Batcher(store.double)
 
-    answers = await asyncio.gather(*(joint(number) for number in (1, 13, 2)), return_exceptions=True)
+    answers = await asyncio.gather(*(batcher(number) for number in (1, 13, 2)), return_exceptions=True)
 
     assert [answers[0], answers[2]] == [2, 4]
     assert isinstance(answers[1], Unstorable)
@@ -68,25 +68,25 @@ async def test_one_that_cannot_be_answered_takes_no_other_down() -> None:
 
 async def test_an_unavailable_store_fails_all_calls_of_the_batch_at_once() -> None:
     store = Store()
-    joint: Batcher[int, int] = Batcher(store.double)
+    batcher: Batcher[int, int] = Batcher(store.double)
     store.away = True
 
-    answers = await asyncio.gather(*(joint(number) for number in (1, 2)), return_exceptions=True)
+    answers = await asyncio.gather(*(batcher(number) for number in (1, 2)), return_exceptions=True)
 
     assert [(type(each), str(each)) for each in answers] == [(StoreUnavailable, "away")] * 2
     assert store.batches == [[1, 2]]
     store.away = False
-    assert await joint(3) == 6
+    assert await batcher(3) == 6
 
 
 async def test_a_cancelled_call_leaves_the_batch_and_delays_no_other() -> None:
     store = Store()
-    joint: Batcher[int, int] = Batcher(store.double)
+    batcher: Batcher[int, int] = Batcher(store.double)
     store.gate.clear()
-    first = asyncio.create_task(joint(1))
+    first = asyncio.create_task(batcher(1))
     while not store.batches:
         await asyncio.sleep(0)
-    gone, stays = asyncio.create_task(joint(2)), asyncio.create_task(joint(3))
+    gone, stays = asyncio.create_task(batcher(2)), asyncio.create_task(batcher(3))
     await asyncio.sleep(0)
     first.cancel()
     gone.cancel()

@@ -12,7 +12,7 @@ from contentsvc_http.probes import Probes
 
 
 @final
-class Behind:
+class DeferredApplication:
     """An ASGI application that its first request opens, or :meth:`load`. Requests wait until it is open."""
 
     def __init__(
