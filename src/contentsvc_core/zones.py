@@ -2,7 +2,8 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from typing import Final
+from io import BytesIO
+from typing import Final, final
 from zoneinfo import ZoneInfo, available_timezones
 
 from contentsvc_core.refusals import Refusal, invalid
@@ -15,6 +16,13 @@ _DAY: Final = timedelta(days=1)
 _DAYS_OF_WEEK: Final = 7
 #: Entries that are no zones: the value of a machine without a zone, and links to the zone of the machine.
 _NO_ZONES: Final = frozenset({"Factory", "localtime", "posixrules"})
+#: UTC as a file of time zones (RFC 9636, section 3): no transitions, one local time type with the offset 0.
+_UTC_FILE: Final = b"TZif" + bytes(35) + b"\1" + bytes(3) + b"\4" + bytes(6) + b"UTC\0"
+
+
+@final
+class UnknownZone(ZoneInfo):
+    """A stored time zone that this machine does not know: the stored name, with the times of UTC."""
 
 
 @cache
@@ -32,6 +40,23 @@ def read_zone(name: str) -> ZoneInfo | Refusal:
     near = _nearest(normalized, zones, cities)
     advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
     return invalid("time_zone", f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
+
+
+@cache
+def stored_zone(name: str) -> ZoneInfo:
+    """Return the zone that an organization stores; another machine, with newer zones, may have stored its name."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return UnknownZone.from_file(BytesIO(_UTC_FILE), key=name)
+
+
+def zone_fault(zone: ZoneInfo, organization: str) -> str | None:
+    """Return why no schedule of an organization fires on this machine; ``None``: the machine knows the zone."""
+    if not isinstance(zone, UnknownZone):
+        return None
+    fault = f"this machine does not know the time zone '{one_line(zone.key, _LONGEST)}'"
+    return f"the organization '{organization}' starts no runs at fixed times: {fault}"
 
 
 def instant_at(zone: ZoneInfo, local: datetime) -> datetime:

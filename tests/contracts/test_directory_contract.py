@@ -1,6 +1,8 @@
 """``DeliveryStore.configuration`` and ``Directory``: the endpoint at an address, and its changes."""
 
 import asyncio
+from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -10,7 +12,7 @@ from sqlalchemy import update
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.house_style import HouseStyle
-from contentsvc_core.errors import UnreadableRow, Unstorable
+from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START, switched
 from contentsvc_core.webhooks.delivery import Belonging, HookConfiguration
@@ -293,10 +295,21 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     assert await triggers.find(acme.id, plain.id) == changed
 
 
-async def test_an_organization_in_a_zone_that_this_machine_does_not_know_is_named(database: Database) -> None:
+async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the_days_of_utc(
+    database: Database,
+) -> None:
     acme = await tenant(sql_stores(database, RotatingSealer()))
+    directory = acme.stores.directory
     await database.change(update(organizations).values(time_zone="Mars/Base"))
 
-    for read in (acme.stores.directory.organizations(), acme.stores.directory.organization_of(acme.id)):
-        with pytest.raises(UnreadableRow, match="does not know its time zone 'Mars/Base'; update the package tzdata"):
-            await read
+    (listed,) = await directory.organizations()
+    assert (listed.time_zone.key, listed.created_at.astimezone(listed.time_zone).utcoffset()) == (
+        "Mars/Base",
+        timedelta(),
+    )
+    assert await directory.organization_of(acme.id) == listed
+    # An addition compares the zones.
+    trigger = a_trigger(acme.id, 1)
+    assert await acme.stores.triggers.add(trigger, zone=listed.time_zone) == trigger
+    assert await directory.set_time_zone(acme.id, ZoneInfo("Europe/Berlin"), START)
+    assert (await directory.organizations())[0].time_zone == ZoneInfo("Europe/Berlin")

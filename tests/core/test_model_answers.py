@@ -137,6 +137,11 @@ def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
         ("see https://h.exam", "https://h.exam"),
         ("see https://h.example/LATEX*", "https://h.example/LATEX"),
         ("thanks @grace", "@grace"),
+        # Markdown reads character references in addresses, and renderers follow them.
+        ("[lamps](https&colon;//evil.example/)", "https://evil.example/"),
+        ("[lamps](https:&sol;&#x2f;evil.example/)", "https://evil.example/"),
+        ("It doesn&#39;t blink", None),
+        (f"&#{'9' * 5_000};", "9" * 5_000),
     ],
 )
 def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -> None:

@@ -193,8 +193,8 @@ def test_an_organization_that_cannot_be_read_is_named_and_does_not_hide_others(
 ) -> None:
     command("organization", "create", "Aard")
     with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as file, file:
-        file.execute("UPDATE organizations SET time_zone = 'Mars/Base' WHERE slug = 'aard'")
-    named = "the organization 'aard' cannot be read: this machine does not know its time zone 'Mars/Base'"
+        file.execute("UPDATE organizations SET house_style = '{' WHERE slug = 'aard'")
+    named = "the organization 'aard' cannot be read: DecodeError"
 
     first, second = looked()
     assert first.state is FindingState.FAULT
@@ -204,6 +204,26 @@ def test_an_organization_that_cannot_be_read_is_named_and_does_not_hide_others(
     assert listed.exit_code == 1
     assert named in listed.stderr
     assert "Traceback" not in listed.stderr
+    assert hook
+
+
+def test_an_unknown_time_zone_is_named_and_can_be_changed(hook: dict[str, Any], folder: Path) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as file, file:
+        file.execute("UPDATE organizations SET time_zone = 'Mars/Base'")
+
+    first, second = looked()
+    assert (first.state, first.found) == (
+        FindingState.FAULT,
+        "the organization 'acme' starts no runs at fixed times: this machine does not know the time zone 'Mars/Base'",
+    )
+    assert second.found.startswith("acme/lighthouse: connected")
+    assert [each["timeZone"] for each in command("organization", "list")] == ["Mars/Base"]
+    times = ("--name", "Mornings", "--frequency", "daily", "--at", "09:00", "--repository-id", str(4242))
+    create = ["schedule", "create", *ORGANIZATION, *times, "--output", "changelog"]
+    created = CliRunner().invoke(main, create)
+    assert "daily at 09:00 Mars/Base" in created.stdout, created.output
+    command("organization", "edit", *ORGANIZATION, "--time-zone", "Asia/Tokyo")
+    assert len(looked()) == 1
     assert hook
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -32,6 +32,7 @@ from contentsvc_core.workflows.schedules import (
     Schedule,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency
+from contentsvc_core.zones import start_of_day, stored_zone
 
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 _SOURCE = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
@@ -298,6 +299,26 @@ async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> No
     # Each turn reads them again.
     assert await node.turn() == 0
     assert len(node.faults) == 2 * (len(created) - 1)
+
+
+async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(world: World) -> None:
+    schedule = await planned(world)
+    directory, organization = world.stores.directory, world.organization
+    assert await directory.set_time_zone(organization.id, stored_zone("Mars/Base"), world.clock.now())
+    node = Node(world)
+    move_to(world, "2026-01-01T09:00")
+
+    assert [await node.turn(), await node.turn()] == [0, 0]
+    (fault,) = map(str, node.faults)
+    assert fault.startswith(f"the organization '{organization.id}' starts no runs at fixed times: ")
+    assert fault.endswith("this machine does not know the time zone 'Mars/Base'")
+    # Days are those of UTC.
+    found = await directory.organization_of(organization.id)
+    assert found is not None
+    assert start_of_day(found.time_zone, date(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
+    assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
+    assert await node.turn() == 1
+    assert (await standing(world, schedule)).last_slot is not None
 
 
 async def test_more_than_are_read_at_once_all_fire(world: World) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, update
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.errors import Unstorable
+from contentsvc_core.zones import stored_zone
 
 _Result = TypeVar("_Result")
 
@@ -49,4 +50,4 @@ def lock_organization(connection: Connection, organization_id: str, *, may_miss:
     zone: str | None = connection.scalar(locking)
     if zone is None and not may_miss:
         raise Unstorable.of_no_organization(organization_id)
-    return None if zone is None else ZoneInfo(zone)
+    return None if zone is None else stored_zone(zone)

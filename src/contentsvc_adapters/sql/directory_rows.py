@@ -1,6 +1,5 @@
 from collections.abc import Iterable
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
@@ -8,17 +7,15 @@ from contentsvc_adapters.sql.row import AnyRow, json_of, read_row
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import Integration, Organization, Repository
+from contentsvc_core.zones import stored_zone
 
 
 def organization_of(row: AnyRow) -> Organization:
     try:
-        return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=ZoneInfo(row.time_zone))
+        return read_row(Organization, row, house_style=style_of(row.house_style), time_zone=stored_zone(row.time_zone))
     except Exception as exc:
-        # Any exception: a later version may have stored it, and another machine has newer zones.
-        fault = f"{type(exc).__name__}: {exc}"
-        if isinstance(exc, ZoneInfoNotFoundError):
-            fault = f"this machine does not know its time zone '{row.time_zone}'; update the package tzdata"
-        message = f"the organization '{row.slug}' cannot be read: {fault}"
+        # Any exception: a later version may have stored it.
+        message = f"the organization '{row.slug}' cannot be read: {type(exc).__name__}: {exc}"
         raise UnreadableRow(message) from exc
 
 

@@ -2,7 +2,6 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeVar
-from zoneinfo import ZoneInfo
 
 import click
 from msgspec import Struct, to_builtins
@@ -18,6 +17,7 @@ from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import ChangeSchedule, CreateSchedule, Schedule, ScheduleSettings
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_body, cron_fault, cron_of
+from contentsvc_core.zones import stored_zone
 
 _PATH: Final = "/v1/schedules"
 
@@ -259,7 +259,7 @@ def _show(body: Mapping[str, Any], zone: str) -> None:
 
 def _for_people(body: Mapping[str, Any], zone: str) -> dict[str, Any]:
     cron = cron_of(body["sourceConfig"]["cron"])
-    due = body["nextRunAt"] and datetime.fromisoformat(body["nextRunAt"]).astimezone(ZoneInfo(zone))
+    due = body["nextRunAt"] and datetime.fromisoformat(body["nextRunAt"]).astimezone(stored_zone(zone))
     days = {
         Frequency.DAILY: "daily",
         Frequency.WEEKLY: f"every {_DAYS[cron.day_of_week or 0].capitalize()}",

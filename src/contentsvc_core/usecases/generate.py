@@ -147,8 +147,9 @@ def _chosen(integrations: Sequence[Integration], request: GeneratePost) -> list[
         return Refusal(RefusalKind.UNSUITABLE, "No repository is connected")
     if request.repository_ids is None and request.repository_names is None:
         return connected
-    ids = request.repository_ids or ()
-    names = [(provider, name.lower()) for provider, name in request.repository_names or ()]
+    # In order, and without repeats: a body has room for half a million ids, and each source is looked up.
+    ids = dict.fromkeys(request.repository_ids or ())
+    names = dict.fromkeys((provider, name.lower()) for provider, name in request.repository_names or ())
     if not (ids or names):
         # An empty choice does not mean all repositories.
         fault = "No repository is chosen: name one at least, or leave the choice out for all"

@@ -5,13 +5,14 @@ from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
 
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.ports import Automations, Clock, Directory, IdSource, Schedules, Triggers
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source, sources_of
 from contentsvc_core.workflows.schedules import firing
+from contentsvc_core.zones import zone_fault
 
 #: The most due automations that are read at once.
 BATCH_SIZE: Final = 100
@@ -42,6 +43,8 @@ class Scheduler:
     _ids: IdSource
     _on_fault: Callable[[Exception], None] = field(kw_only=True, alias="on_fault")
     _batch_size: int = field(default=BATCH_SIZE, kw_only=True, alias="batch_size")
+    #: Faults that last until the machine or the organization changes: each is reported once.
+    _logged: set[str] = field(factory=set, init=False)
 
     async def turn(self) -> int:
         return await self._all(self._schedules, firing) + await self._all(self._triggers, batch_firing)
@@ -71,5 +74,10 @@ class Scheduler:
             return False
         sources = sources_of(await self._directory.integrations(due.organization_id))
         zone = await zone_of(self._directory, due.organization_id)
+        if (fault := zone_fault(zone, due.organization_id)) is not None:
+            if fault in self._logged:
+                return False
+            self._logged.add(fault)
+            raise UnreadableRow(fault)
         fired = firing_of(found, self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
         return fired is not None and await automations.fire(fired)

@@ -14,6 +14,7 @@ from contentsvc_core.read_model import LogCount, LogSearch, stretch_at
 from contentsvc_core.usecases.diagnoses import Diagnoses
 from contentsvc_core.webhooks.diagnosis import CONSIDERED, Health, command_of, health_of
 from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.zones import zone_fault
 from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
 _NAME: Final = "deliveries"
@@ -38,6 +39,11 @@ _NO_TRIGGER: Final = (
     "contentsvc trigger create --organization {organization} --repository-id {repository} --provider {provider}"
 )
 _UNREADABLE: Final = "run the version of contentsvc that stored it, or restore the row from a backup"
+
+_UNKNOWN_ZONE: Final = (
+    "update the package tzdata, or choose another time zone: "
+    "contentsvc organization edit --organization {organization} --time-zone ZONE"
+)
 
 
 @final
@@ -72,6 +78,8 @@ async def deliveries(database: DatabaseInspector, now: datetime | None = None) -
     for id_ in await database.organization_ids():
         try:
             organization = await directory.organization_of(id_)
+            if organization and (unknown := zone_fault(organization.time_zone, organization.slug)):
+                findings.append(fault(_NAME, unknown, _UNKNOWN_ZONE.format(organization=organization.slug)))
             integrations = await directory.integrations(id_)
             if organization is not None and integrations and remaining:
                 findings += await _of_organization(database, organization, integrations[:remaining], now)

@@ -1,6 +1,7 @@
 """Checks a model's text against its material: versions, numbers, addresses and accounts."""
 
 import re
+from html import unescape
 from typing import Final
 
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+", re.IGNORECASE)
@@ -11,6 +12,8 @@ _NUMBER: Final = re.compile(r"(?<![\w.])#?([0-9]+(?:[.,\u202f'\u2019 ][0-9]{3})*
 _ACCOUNT: Final = re.compile(r"(?<![\w/.])@([A-Za-z0-9][\w-]{0,38})")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _SEPARATORS: Final = re.compile(r"[.,\u202f'\u2019 ]")
+#: A character reference of CommonMark. The longest name has 31 letters; ``unescape`` cannot read longer numbers.
+_REFERENCE: Final = re.compile(r"&#?[A-Za-z0-9]{1,31};")
 #: Longer numbers are not counts.
 _COUNT_DIGITS: Final = 6
 
@@ -20,8 +23,9 @@ def unfounded(text: str, material: str) -> str | None:
 
     Numbers up to the number of items in the material are counts, and always allowed.
     """
-    material = material.replace("&amp;", "&")
-    text = text.replace("&amp;", "&").replace("\\", "")
+    # A renderer reads references in addresses, too: ``https&colon;//`` begins one.
+    material = _referenced(material)
+    text = _referenced(text.replace("\\", ""))
     for raw_url in dict.fromkeys(_URL.findall(text)):
         url = raw_url.rstrip(".,;:!?'\"*_")
         if not re.search(re.escape(url) + r"(?![\w.-])", material):
@@ -39,3 +43,7 @@ def unfounded(text: str, material: str) -> str | None:
             return number
     accounts = {account.casefold() for account in _ACCOUNT.findall(material)}
     return next((f"@{name}" for name in _ACCOUNT.findall(text) if name.casefold() not in accounts), None)
+
+
+def _referenced(text: str) -> str:
+    return _REFERENCE.sub(lambda found: unescape(found[0]), text)
