@@ -189,13 +189,21 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            pushes = _cut_pushes(chapter)
+            pushes = [push for push in _cut_pushes(chapter) if push.before and push.head_commit]
             if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached
+            if self._pause_of(integration) is not None:
+                continue
             host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S))
+            # Lists of commits do not name their repository, and a forged delivery may name another one.
+            named = await host.repository(chapter.repository, token=reach.token)
+            if isinstance(named, HostRefusal):
+                await self._refused("Commit lookup", "read_commits", integration, source, chapter.repository, named)
+            elif named.value.id != source.repository_id:
+                continue
             for push in pushes:
-                if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
+                if self._pause_of(integration) is not None or not (push.head_commit and room):
                     continue
                 commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=room)
                 read = await host.commits(chapter.repository, commit_range, token=reach.token)
