@@ -378,7 +378,8 @@ class Lister:
         self.repository_id = NUMBER
         self.refusal: HostRefusal | None = None
 
-    def within(self, _seconds: float) -> "Lister":
+    def within(self, _seconds: float, *, limit_bytes: float) -> "Lister":
+        assert limit_bytes == 32 * 1024 * 1024
         limited = copy(self)
         self.limits.append(limited)
         return limited

@@ -28,6 +28,8 @@ MAX_COMMITS_READ: Final = 1000
 MAX_PULL_REQUESTS: Final = 120
 #: The time limit for one provider's code host, in seconds. The run occupies a place of the engine meanwhile.
 _PATIENCE_S: Final = 20.0
+#: The most bytes of the answers of one provider's code host: as many as the longest texts of all pull requests need.
+_MOST_READ: Final = 32 * 1024 * 1024
 #: The pause after a refusal: a slow host must not delay every run, nor a refused token fill the log.
 _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
@@ -129,7 +131,9 @@ class PullRequestReader:
             if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
                 continue
-            host = hosts.setdefault(question.source.provider, question.reach.host.within(_PATIENCE_S))
+            host = hosts.setdefault(
+                question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
+            )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
             mentioned = question.named.first(-(-room // (len(questions) - place)))
             read = await host.pull_requests(
@@ -195,7 +199,7 @@ class PullRequestReader:
             integration, reach = reached
             if self._pause_of(integration) is not None:
                 continue
-            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S))
+            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ))
             # Lists of commits do not name their repository, and a forged delivery may name another one.
             named = await host.repository(chapter.repository, token=reach.token)
             if isinstance(named, HostRefusal):
