@@ -145,7 +145,7 @@ class Api:
             raise click.ClickException(message)
         try:
             read: Any = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             read = None
         body = _Body(self.url, cast("dict[str, Any]", read)) if isinstance(read, dict) else None
         if answer.is_success and body is not None:

@@ -72,7 +72,11 @@ async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
         raise Refused(400, {"error": "Invalid form"})
     values: dict[str, list[str]] = {}
     content = b""
-    for part in (b"\r\n" + await request.body()).split(f"\r\n--{boundary[1]}".encode())[1:-1]:
+    # What precedes the first field and follows the last one are parts as well.
+    parts = (b"\r\n" + await request.body()).split(f"\r\n--{boundary[1]}".encode(), _MOST_FIELDS + 2)
+    if len(parts) > _MOST_FIELDS + 2:
+        raise Refused(400, {"error": "Invalid form"})
+    for part in parts[1:-1]:
         head, _, body = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
         name = _NAME.search(head)
         if name is None:

@@ -355,6 +355,15 @@ class TestForgejoAndGitea:
         cut = await forge.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=5), token=TOKEN)
         assert ([each.message for each in cut.found][::4], cut.is_cut) == (["feat: 5", "feat: 9"], True)
 
+    async def test_long_messages_are_read_to_a_total_size(self, api: ScriptedApi, forge: HostClient) -> None:
+        written = {"name": "Grace", "email": "", "date": ""}
+        api.reply(f"GET {self.COMMITS}", [self.commit(1, commit={"message": "x" * 3 * 1024 * 1024, "author": written})])
+
+        read = await forge.within(60.0, limit_bytes=32 * 1024 * 1024).commits(self.NAME, self.RANGE, token=TOKEN)
+
+        assert "answered with more than 32 MiB" in refused(read.refusal).reason
+        assert (read.found, len(api.requests)) == ((), 11)
+
     async def test_a_version_that_ignores_the_end_of_the_range_is_refused(
         self, api: ScriptedApi, forge: HostClient
     ) -> None:

@@ -43,6 +43,15 @@ async def test_forms_without_a_post_have_64_kib(browsing: Browsing) -> None:
     assert (await browsing.post("/dashboard/keys", {"name": "x" * 65_000})).status == 403
 
 
+async def test_an_upload_has_as_many_fields_as_a_form(browsing: Browsing) -> None:
+    async def status(fields: int) -> int:
+        fields_by_name = {f"f{number}": "" for number in range(fields)}
+        return (await browsing.upload("/dashboard/changelog/images", fields_by_name, None)).status
+
+    # The first is read, and only refused because it has no token.
+    assert [await status(500), await status(501)] == [403, 400]
+
+
 @pytest.mark.parametrize("character", ["\U0001f4a1", "\n"])
 async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Caller, character: str) -> None:
     await acme.push("d-1", "feat: lamp")

@@ -439,22 +439,34 @@ def test_an_answer_of_any_size_is_not_read(
 
 
 @pytest.mark.parametrize(
-    ("headers", "said"),
+    ("headers", "body", "said"),
     [
-        (NO_HEADERS, "answers without 'posts': is this the URL of contentsvc, and of this version?"),
-        ({"Content-Encoding": "gzip"}, "sends an answer that cannot be decompressed"),
+        (NO_HEADERS, '{"ok": true}', "answers without 'posts': is this the URL of contentsvc, and of this version?"),
+        (NO_HEADERS, "[" * 100_000, "answers with 200"),
+        ({"Content-Encoding": "gzip"}, '{"ok": true}', "sends an answer that cannot be decompressed"),
     ],
 )
 def test_an_answer_of_another_service_is_named(
-    scripted: tuple[type[Scripted], Any], headers: dict[str, str], said: str
+    scripted: tuple[type[Scripted], Any], headers: dict[str, str], body: str, said: str
 ) -> None:
     server, run = scripted
-    server.script = [(200, headers, '{"ok": true}')]
+    server.script = [(200, headers, body)]
 
     done = run("post", "list")
 
     assert done.exit_code == 1
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
+def test_a_server_opens_only_web_pages(scripted: tuple[type[Scripted], Any], url: str) -> None:
+    server, run = scripted
+    server.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]
+
+    done = run("open", "changelog")
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "names a changelog whose URL is not http or https" in done.stderr
 
 
 def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> None:

@@ -40,7 +40,7 @@ class Wrapped:
         self.reached, self.go_on = asyncio.Event(), asyncio.Event()
         self.go_on.set()
 
-    def within(self, limit_s: float) -> Self:  # noqa: ARG002  # no limit is reached
+    def within(self, limit_s: float, *, limit_bytes: float = 0) -> Self:  # noqa: ARG002  # no limit is reached
         return self
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:

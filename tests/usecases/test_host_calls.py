@@ -53,7 +53,7 @@ class ScriptedHost:
         self.calls: list[tuple[object, ...]] = []
         self.limits: list[float] = []
 
-    def within(self, limit_s: float) -> Self:
+    def within(self, limit_s: float, *, limit_bytes: float = 0) -> Self:  # noqa: ARG002  # no limit is reached
         self.limits.append(limit_s)
         return self
 

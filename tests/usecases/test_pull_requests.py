@@ -18,7 +18,15 @@ from tests.usecases.test_perform import taken
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_core import Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
-from contentsvc_core.code_hosts import CommitRange, HookAccess, HostCommits, HostFault, HostRefusal
+from contentsvc_core.code_hosts import (
+    CommitRange,
+    HookAccess,
+    HostAnswer,
+    HostCommits,
+    HostFault,
+    HostRefusal,
+    RemoteRepository,
+)
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
 from contentsvc_core.content.windows import Lookback
@@ -367,11 +375,19 @@ class Lister:
         self.answers = list(answers)
         self.ranges: list[tuple[str, CommitRange, str]] = []
         self.limits: list[Lister] = []
+        self.repository_id = NUMBER
+        self.refusal: HostRefusal | None = None
 
-    def within(self, _seconds: float) -> "Lister":
+    def within(self, _seconds: float, *, limit_bytes: float) -> "Lister":
+        assert limit_bytes == 32 * 1024 * 1024
         limited = copy(self)
         self.limits.append(limited)
         return limited
+
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
+        assert token == TOKEN
+        found = RemoteRepository(id=self.repository_id, full_name=full_name, default_branch="main")
+        return self.refusal or HostAnswer(value=found, status=200)
 
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         assert self is self.limits[0], "all repositories of a code host share one time limit"
@@ -457,13 +473,27 @@ async def test_a_list_of_a_rewritten_branch_changes_nothing_and_no_more_than_the
     assert await _completed(desk, host, first, name="../x") == (first,)
 
 
-async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk) -> None:
+async def test_another_repositorys_commits_are_not_read(desk: Desk) -> None:
+    host = Lister(HostCommits(found=[commit("secret"), commit("feat: a")]))
+    host.repository_id = NUMBER + 1
+    push = _cut("feat: a")
+
+    assert await _completed(desk, host, push, name="acme/private") == (push,)
+    assert host.ranges == []
+
+
+@pytest.mark.parametrize("of_repository", [False, True])
+async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk, *, of_repository: bool) -> None:
+    before = await desk.office.calls()
     refusal = HostRefusal(fault=HostFault.UNREACHABLE, reason="it did not answer")
     host = Lister(HostCommits(refusal=refusal))
+    if of_repository:
+        host.refusal = refusal
     first, second = _cut("feat: a"), _cut("feat: b")
 
     assert await _completed(desk, host, first, second) == (first, second)
-    assert len(host.ranges) == 1
+    assert len(host.ranges) == (0 if of_repository else 1)
+    assert len(await desk.office.calls()) == len(before) + 1
     entry = (await desk.office.calls())[-1]
     assert (entry.title, entry.status, entry.error_message) == ("Commit lookup", LogStatus.FAILED, "it did not answer")
     assert entry.payload == {"operation": "read_commits", "repository": NAME}

@@ -1,4 +1,5 @@
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
@@ -38,9 +39,9 @@ class RestHost(ABC):
     def dialect_at(cls, _api_url: str, /) -> ApiConventions:
         return cls.api
 
-    def within(self, limit_s: float) -> Self:
+    def within(self, limit_s: float, *, limit_bytes: float = math.inf) -> Self:
         limited = copy.copy(self)
-        limited._client = self._client.within(limit_s)  # noqa: SLF001  # a copy of this one
+        limited._client = self._client.within(limit_s, limit_bytes)  # noqa: SLF001  # a copy of this one
         return limited
 
     async def close(self) -> None:

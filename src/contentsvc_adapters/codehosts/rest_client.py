@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar, final
 
 import httpx
 import msgspec
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
@@ -69,6 +69,15 @@ class _Error(msgspec.Struct):
 
 
 @final
+@define
+class _Allowance:
+    """The number of bytes that calls may read together, and how many are left."""
+
+    most: float = math.inf
+    left: float = math.inf
+
+
+@final
 class RestClient:
     def __init__(self, api_url: str, dialect: ApiConventions, *, timeout_s: float) -> None:
         self._api_url = httpx.URL(api_url)
@@ -76,6 +85,7 @@ class RestClient:
         self._timeout_s = timeout_s
         self._grant = dialect.grant
         self._until = math.inf
+        self._allowance = _Allowance()
         self._client = httpx.AsyncClient(
             # No compression: the size limit counts the bytes that are read.
             headers={
@@ -91,9 +101,10 @@ class RestClient:
             trust_env=False,
         )
 
-    def within(self, limit_s: float) -> Self:
+    def within(self, limit_s: float, limit_bytes: float) -> Self:
         limited = copy.copy(self)
         limited._until = asyncio.get_running_loop().time() + limit_s  # noqa: SLF001  # a copy of this one
+        limited._allowance = _Allowance(limit_bytes, limit_bytes)  # noqa: SLF001
         return limited
 
     def granted(self, grant: str) -> Self:
@@ -159,8 +170,10 @@ class RestClient:
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
-            if len(body) > _LONGEST:
-                return _strange(f"answered with more than {_LONGEST // 1024**2} MiB", response.status_code)
+            self._allowance.left -= len(chunk)
+            if len(body) > _LONGEST or self._allowance.left < 0:
+                most = _LONGEST if self._allowance.left >= 0 else self._allowance.most
+                return _strange(f"answered with more than {most / 1024**2:.0f} MiB", response.status_code)
         if response.is_success:
             following = response.links.get("next", {}).get("url", "")
             cursor = response.url.join(following).params.get("cursor") if following else None

@@ -1,7 +1,6 @@
 import os
 import sys
 import webbrowser
-from typing import Any
 
 import click
 
@@ -14,7 +13,7 @@ from contentsvc_cli.servers import (
     read_logins,
     write_logins,
 )
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, misused, show, wants_json
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, misused, say, show, wants_json
 from contentsvc_cli.wiring import Api, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.public.links import ChangelogLinks
@@ -87,14 +86,17 @@ def open_page(what: str, post_id: str | None, organization: str) -> None:
 
     def remote(api: Api) -> str:
         if what == "changelog":
-            changelogs: list[dict[str, Any]] = api.get("/v1/changelogs")["changelogs"]
-            return changelogs[0]["url"]
+            at: str = api.get("/v1/changelogs")["changelogs"][0]["url"]
+            if not at.startswith(("http://", "https://")):
+                # A browser takes other texts for options, files and scripts.
+                fail(f"{api.url} names a changelog whose URL is not http or https: is this the URL of contentsvc?")
+            return at
         if post_id is not None:
             api.get(f"/v1/posts/{part(post_id)}")
         return f"{api.url}{_path(post_id)}"
 
     url = with_app(work, remote=remote)
-    show({"url": url}) if wants_json() else click.echo(url)
+    show({"url": url}) if wants_json() else say(url)
     if not wants_json() and sys.stdout.isatty():
         webbrowser.open(url)
 

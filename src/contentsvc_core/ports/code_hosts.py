@@ -25,8 +25,11 @@ class CodeHost(Protocol):
     #: Whether the API lists failed deliveries. Without the list, the user must redeliver missed deliveries by hand.
     lists_deliveries: bool
 
-    def within(self, limit_s: float) -> Self:
-        """Return a client whose calls must all end within ``limit_s`` seconds; later ones are ``UNREACHABLE``."""
+    def within(self, limit_s: float, *, limit_bytes: float = ...) -> Self:
+        """Return a client whose calls must all end within ``limit_s`` seconds; later ones are ``UNREACHABLE``.
+
+        The answers have at most ``limit_bytes`` bytes together, without a limit by default; more are ``STRANGE``.
+        """
         ...
 
     async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:

@@ -28,6 +28,8 @@ MAX_COMMITS_READ: Final = 1000
 MAX_PULL_REQUESTS: Final = 120
 #: The time limit for one provider's code host, in seconds. The run occupies a place of the engine meanwhile.
 _PATIENCE_S: Final = 20.0
+#: The most bytes of the answers of one provider's code host: as many as the longest texts of all pull requests need.
+_MOST_READ: Final = 32 * 1024 * 1024
 #: The pause after a refusal: a slow host must not delay every run, nor a refused token fill the log.
 _PAUSE: Final = timedelta(minutes=1)
 _LONG_PAUSE: Final = timedelta(hours=1)
@@ -129,7 +131,9 @@ class PullRequestReader:
             if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
                 continue
-            host = hosts.setdefault(question.source.provider, question.reach.host.within(_PATIENCE_S))
+            host = hosts.setdefault(
+                question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
+            )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
             mentioned = question.named.first(-(-room // (len(questions) - place)))
             read = await host.pull_requests(
@@ -189,13 +193,21 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            pushes = _cut_pushes(chapter)
+            pushes = [push for push in _cut_pushes(chapter) if push.before and push.head_commit]
             if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached
-            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S))
+            if self._pause_of(integration) is not None:
+                continue
+            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ))
+            # Lists of commits do not name their repository, and a forged delivery may name another one.
+            named = await host.repository(chapter.repository, token=reach.token)
+            if isinstance(named, HostRefusal):
+                await self._refused("Commit lookup", "read_commits", integration, source, chapter.repository, named)
+            elif named.value.id != source.repository_id:
+                continue
             for push in pushes:
-                if self._pause_of(integration) is not None or not (push.before and push.head_commit and room):
+                if self._pause_of(integration) is not None or not (push.head_commit and room):
                     continue
                 commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=room)
                 read = await host.commits(chapter.repository, commit_range, token=reach.token)
