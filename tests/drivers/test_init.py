@@ -192,6 +192,20 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
     assert not list(folder.glob("*.new"))
 
 
+def test_a_settings_file_that_cannot_be_written_or_read_loses_no_secret(folder: Path) -> None:
+    (folder / "open.env").write_text("")
+    (folder / "open.env").chmod(0o644)
+
+    refused = ran(*OPTIONS, "--env-file", "open.env")
+    lost = ran(*OPTIONS, "--env-file", "missing/contentsvc.env")
+
+    assert "open.env may come from a checkout" in refused.stderr
+    assert lost.exit_code == 1
+    assert "the setup is complete, but missing/contentsvc.env cannot be written" in lost.stderr
+    assert re.search(r"^API key, shown once: csk_\w{10}_\w{40}$", lost.stdout, re.MULTILINE)
+    assert re.search(r"^  Secret +\w{20,}$", lost.stdout, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "message"),
     [
