@@ -286,6 +286,15 @@ def test_what_reports_the_received_pushes_is_named(tmp_path: Path, start: str, r
     assert f"Received 1 pushes and releases of your checkout{reported}" in shown.stdout
 
 
+def test_the_remote_names_the_code_host_and_the_subgroups(work: Work, folder: Path) -> None:
+    work.git("remote", "set-url", "origin", "https://gitlab.com/acme/harbour/lighthouse.git")
+
+    created = done("--yes", "--checkout", str(work.path), "--repository-id", "4242")
+
+    assert created["webhookUrl"].startswith("http://127.0.0.1:8000/api/webhooks/gitlab/org_")
+    assert listed("integration", "list")[0]["repository"] == "acme/harbour/lighthouse"
+
+
 def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     with CodeHostServer() as host:
         api = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse", "--api-url", host.api_url)

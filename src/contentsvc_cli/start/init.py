@@ -37,6 +37,12 @@ _HOSTS: Final = {
     for host in provider.hosts
 }
 _FIRST_HOST: Final = next(iter(_HOSTS))
+#: The code hosts by the host name of their pages.
+_BY_PAGES: Final = {
+    (urlsplit(provider.api_url).hostname or "").removeprefix("api."): host
+    for host, provider in reversed(_HOSTS.items())
+    if provider.api_url
+}
 
 
 @final
@@ -45,6 +51,8 @@ class _Checkout:
     repository: Checkout
     #: ``owner/name`` by its remote; ``None``: unknown.
     full_name: str | None
+    #: Code host by its remote; ``None``: unknown.
+    host: str | None
     has_releases: bool
 
 
@@ -58,7 +66,9 @@ class _Checkout:
 )
 @click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
 @click.option(
-    "--code-host", type=click.Choice(list(_HOSTS)), help=f"Code host of the repository.  [default: {_FIRST_HOST}]"
+    "--code-host",
+    type=click.Choice(list(_HOSTS)),
+    help=f"Code host of the repository.  [default: by the checkout's remote, else {_FIRST_HOST}]",
 )
 @click.option(
     "--api-url", metavar="URL", help="The API of a code host of your own, such as https://git.example/api/v1."
@@ -137,7 +147,8 @@ def init(  # noqa: PLR0913  # one parameter an option
     name = prompts.text(
         "Repository (owner/name)", "--repository", repository, checkout_found and checkout_found.full_name, _full_name
     )
-    host = prompts.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
+    suggested_host = (checkout_found and checkout_found.host) or _FIRST_HOST
+    host = prompts.choice("Code host", code_host, suggested_host, list(_HOSTS))
     provider = _HOSTS[host]
     if not provider.is_full_name(name):
         misused(f"--repository: '{name}' is not of the form OWNER/NAME")
@@ -242,8 +253,12 @@ def _checkout(path: Path | None) -> _Checkout | None:
         if path is None:
             return None
         raise click.ClickException(str(exc)) from exc
-    local = hosted.full_name.startswith("local/")
-    return _Checkout(repository=repository, full_name=None if local else hosted.full_name, has_releases=bool(tags))
+    pages = urlsplit(hosted.html_url)
+    host = _BY_PAGES.get(pages.hostname or "")
+    # At a known host, the path is the name: GitLab's groups may have subgroups.
+    name = hosted.full_name if host is None else pages.path[1:]
+    full_name = None if name.startswith("local/") else name
+    return _Checkout(repository=repository, full_name=full_name, host=host, has_releases=bool(tags))
 
 
 def _full_name(text: str) -> str:
