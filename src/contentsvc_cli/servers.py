@@ -47,7 +47,15 @@ def chosen_server(*, has_database: bool) -> Server | None:
     if not key:
         message = f"there is no API key for {url}: set {KEY_VARIABLE}, or run 'contentsvc login {url}'"
         raise click.ClickException(message)
-    return Server(url, key)
+    return Server(url, checked_key(key))
+
+
+def checked_key(key: str) -> str:
+    """Return an API key that fits into a header; another text raises ``ClickException``, which does not repeat it."""
+    if not key.isascii() or not key.isprintable():
+        message = f"the API key has characters that no key has: copy it into {KEY_VARIABLE} again"
+        raise click.ClickException(message)
+    return key
 
 
 def checked_url(url: str) -> str:
@@ -87,7 +95,8 @@ def serve_command(port: int) -> str:
 
 
 def logins_file() -> Path:
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    # Unlike `Path.home`, which raises an error for a user without a home folder.
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  # see above
     return Path(home) / "contentsvc" / "logins.json"
 
 

@@ -396,6 +396,29 @@ def test_a_refusal_names_the_option_of_a_field(scripted: tuple[type[Scripted], A
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
 
 
+@pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
+def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
+    scripted: tuple[type[Scripted], Any], monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    server, _ = scripted
+    monkeypatch.setenv("CONTENTSVC_API_KEY", key)
+
+    for command in (("--server", "http://127.0.0.1:1", "post", "list"), ("login", "http://127.0.0.1:1")):
+        done = CliRunner().invoke(main, command)
+        assert (done.exit_code, server.seen) == (1, [])
+        assert "the API key has characters that no key has" in done.stderr
+        assert "csk_" not in done.output
+
+
+def test_a_user_without_a_home_folder_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HOME", "XDG_CONFIG_HOME", "CONTENTSVC_SERVER", "CONTENTSVC_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 5)
+    monkeypatch.chdir(tmp_path)
+
+    assert "there is no database at" in CliRunner().invoke(main, ["post", "list"]).stderr
+
+
 @pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
 def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[type[Scripted], Any], wrong: str) -> None:
     server, run = scripted

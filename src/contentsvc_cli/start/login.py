@@ -8,6 +8,7 @@ import click
 from contentsvc_cli.servers import (
     KEY_VARIABLE,
     Server,
+    checked_key,
     checked_url,
     logins_file,
     part,
@@ -36,7 +37,7 @@ def login(url: str, *, delete: bool) -> None:
         write_logins(others)
         show({"server": url, "deleted": True})
         return
-    key = os.environ.get(KEY_VARIABLE, "").strip() or _read_key()
+    key = checked_key(os.environ.get(KEY_VARIABLE, "").strip() or _read_key())
     from contentsvc_cli.remote import Api  # noqa: PLC0415  # deleting needs no requests
 
     with Api(Server(url, key)) as api:
