@@ -180,7 +180,9 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
     assert machine.json("schedule", "delete", schedule["id"])["deleted"] is True
     assert machine.json("trigger", "delete", trigger["id"])["deleted"] is True
-    assert machine.json("integration", "delete", created["integrationId"])["id"] == created["integrationId"]
+    deleted = machine.run("integration", "delete", created["integrationId"], "--json")
+    assert json.loads(deleted.stdout)["id"] == created["integrationId"]
+    assert "delete it at the code host, too" in deleted.stderr
 
 
 @pytest.mark.slow("starts a server")
@@ -193,6 +195,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
     assert machine.json("endpoint", "test", one)["endpointId"] == one
     assert machine.json("endpoint", "show", one) == machine.json("endpoint", "list")[0]
     assert machine.json("endpoint", "delete", one) == {"id": one}
+    assert "secret" not in machine.json("endpoint", "create", "https://hooks.slack.com/services/x")
     assert machine.json("brand", "list") == []
     job = machine.json("brand", "generate", "https://acme.example/")
     assert job["status"] in {"queued", "running"}
@@ -354,6 +357,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
         ((403, NO_HEADERS, '{"error": "Insufficient scope: use another"}'), 1, "issue a key that may read and write"),
+        ((403, NO_HEADERS, '{"error": "Integration is disabled"}'), 1, "Error: Integration is disabled"),
         ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
         ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
         ((404, NO_HEADERS, '{"error": "Not Found"}'), 1, "'worker' processes do not"),
