@@ -495,6 +495,28 @@ def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> No
     assert len(server.seen) == 1
 
 
+def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.sleep", no_pause)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("CONTENTSVC_API_KEY", "CONTENTSVC_BASE_URL", "CONTENTSVC_SERVER"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "contentsvc.env").write_text("CONTENTSVC_BASE_URL=https://own.invalid\nCONTENTSVC_API_KEY=csk_file\n")
+    (tmp_path / "contentsvc.env").chmod(0o600)
+
+    def refusal(*arguments: str) -> str:
+        return CliRunner().invoke(main, arguments).stderr
+
+    assert "there is no API key for https://other.invalid" in refusal(
+        "--server", "https://other.invalid", "post", "list"
+    )
+    assert "there is no API key on standard input" in refusal("login", "https://other.invalid")
+    assert "cannot be reached" in refusal("--server", "https://own.invalid/", "post", "list")
+    assert "cannot be reached" in refusal("login", "http://127.0.0.1:1")
+
+
 def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
     scripted: tuple[type[Scripted], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
