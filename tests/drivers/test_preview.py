@@ -223,6 +223,22 @@ def test_a_name_that_is_no_utf_8_is_shown_without_its_bytes(work: Work, tmp_path
     assert "v3.0-\ufffd..HEAD" in shown.stdout
 
 
+@pytest.mark.parametrize(("option", "shown"), [("--json", "Lamp caf\\u00e9 \\u2026"), ("--html", "lamp \\u2026")])
+def test_a_locale_without_utf_8_has_escapes(tmp_path: Path, option: str, shown: str) -> None:
+    work = Work(tmp_path / "lamp \u2026")
+    work.commit("feat: lamp caf\xe9 \u2026")
+    more = (option, str(work.path / "page.html")) if option == "--html" else (option,)
+
+    done = subprocess.run(
+        [COMMAND, "preview", work.path, *more],
+        env=os.environ | {"PYTHONIOENCODING": "latin-1:strict", "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert shown in done.stdout.decode("ascii")
+
+
 def test_a_commit_whose_time_cannot_be_read_has_a_preview(tmp_path: Path) -> None:
     work = Work(tmp_path / "lamp")
     parent = work.commit("feat: turn the lamp")
