@@ -15,6 +15,11 @@ def run() -> None:
     # Registered first, so that it runs after all other exit handlers.
     atexit.register(_leave, ended)
 
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None and not sys.stdout.encoding.lower().startswith("utf"):
+        # A locale without UTF-8 must not end a command at the first character that it lacks.
+        reconfigure(errors="backslashreplace")
+
     # Imported late: click is most of the cost of `--help`, and the threshold must be set before.
     from contentsvc_cli.main import main  # noqa: PLC0415
 
@@ -32,8 +37,8 @@ def _leave(ended: list[int]) -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:
-        # The interpreter reports this error.
+    except (OSError, AttributeError):
+        # The interpreter reports an error of a stream; one that the shell has closed is `None`.
         return
     os._exit(ended[0])
 

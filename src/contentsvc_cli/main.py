@@ -211,5 +211,8 @@ def _take_settings_of_the_folder(ctx: click.Context) -> None:
             "set CONTENTSVC_SERVER there as well, or use --server"
         )
         raise click.ClickException(_shown(message))
+    from contentsvc_cli.servers import FOLDER_SETTINGS  # noqa: PLC0415  # as above
+
+    ctx.meta[FOLDER_SETTINGS] = new
     os.environ.update(new)
     ctx.call_on_close(lambda: [os.environ.pop(name, None) for name in new])

@@ -31,6 +31,8 @@ _PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice: ``POST`` and ``DELETE`` with an idempotency key.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
+#: The beginning of the refusal of a key; other refusals with 403 are about the resource.
+_NO_SCOPE: Final = "Insufficient scope"
 _BUSY: Final = frozenset({429, 502, 503, 504})
 
 
@@ -159,7 +161,7 @@ class Api:
         match answer.status_code:
             case 401:
                 fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
-            case 403:
+            case 403 if error.startswith(_NO_SCOPE):
                 fault = f"refuses: {error}; issue a key that may read and write ('contentsvc key issue' on the server)"
             case 429:
                 wait = answer.headers.get("Retry-After", "")

@@ -13,6 +13,8 @@ from contentsvc_core.values import Value
 SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 #: Variable of the API key; an argument would be visible in process lists.
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
+#: Place of the variables from ``contentsvc.env`` in the context of a command.
+FOLDER_SETTINGS: Final = "contentsvc.folder_settings"
 #: The port of ``serve`` without ``--port`` and without a base URL of this machine.
 DEFAULT_PORT: Final = 8000
 #: Commands without this option use :func:`local_port`.
@@ -43,11 +45,32 @@ def chosen_server(*, has_database: bool) -> Server | None:
     if not url:
         return None
     url = checked_url(url)
-    key = os.environ.get(KEY_VARIABLE, "").strip() or logins.get(url, "")
+    key = environment_key(url) or logins.get(url, "")
     if not key:
         message = f"there is no API key for {url}: set {KEY_VARIABLE}, or run 'contentsvc login {url}'"
         raise click.ClickException(message)
-    return Server(url, key)
+    return Server(url, checked_key(key))
+
+
+def environment_key(url: str) -> str:
+    """Return the API key of the environment for a server; empty without one.
+
+    The key of a settings file is for the file's own service alone: its server, its base URL, and this machine.
+    """
+    ctx = click.get_current_context(silent=True)
+    of_folder: Mapping[str, str] = {} if ctx is None else ctx.meta.get(FOLDER_SETTINGS, {})
+    own = {of_folder.get(name, "").rstrip("/") for name in (SERVER_VARIABLE, "CONTENTSVC_BASE_URL")}
+    if KEY_VARIABLE in of_folder and url not in own and not is_loopback(urlsplit(url).hostname or ""):
+        return ""
+    return os.environ.get(KEY_VARIABLE, "").strip()
+
+
+def checked_key(key: str) -> str:
+    """Return an API key that fits into a header; another text raises ``ClickException``, which does not repeat it."""
+    if not key.isascii() or not key.isprintable():
+        message = f"the API key has characters that no key has: copy it into {KEY_VARIABLE} again"
+        raise click.ClickException(message)
+    return key
 
 
 def checked_url(url: str) -> str:
@@ -87,7 +110,8 @@ def serve_command(port: int) -> str:
 
 
 def logins_file() -> Path:
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    # Unlike `Path.home`, which raises an error for a user without a home folder.
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  # see above
     return Path(home) / "contentsvc" / "logins.json"
 
 

@@ -127,6 +127,16 @@ def test_with_keep_the_server_runs_at_the_printed_address_until_it_is_killed(tmp
     until(lambda: not folder.exists(), "its files are removed")
 
 
+def test_an_interrupted_demo_leaves_nothing(tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([COMMAND, "demo"], env=environment, stdout=subprocess.DEVNULL) as running:
+        until(lambda: any(tmp_path.glob("contentsvc-demo-*/contentsvc.db")), "its server has started")
+        running.terminate()
+
+    assert running.returncode == 1
+    assert not list(tmp_path.glob("contentsvc-demo-*"))
+
+
 def test_the_history_of_a_repository_is_sent_instead(tmp_path: Path) -> None:
     repository = tmp_path / "kettle"
     author = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@kettle.example", "GIT_CONFIG_GLOBAL": os.devnull}

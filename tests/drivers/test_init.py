@@ -192,6 +192,20 @@ def test_an_env_file_is_replaced_only_when_that_is_asked_for(folder: Path) -> No
     assert not list(folder.glob("*.new"))
 
 
+def test_a_settings_file_that_cannot_be_written_or_read_loses_no_secret(folder: Path) -> None:
+    (folder / "open.env").write_text("")
+    (folder / "open.env").chmod(0o644)
+
+    refused = ran(*OPTIONS, "--env-file", "open.env")
+    lost = ran(*OPTIONS, "--env-file", "missing/contentsvc.env")
+
+    assert "open.env may come from a checkout" in refused.stderr
+    assert lost.exit_code == 1
+    assert "the setup is complete, but missing/contentsvc.env cannot be written" in lost.stderr
+    assert re.search(r"^API key, shown once: csk_\w{10}_\w{40}$", lost.stdout, re.MULTILINE)
+    assert re.search(r"^  Secret +\w{20,}$", lost.stdout, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "message"),
     [
@@ -270,6 +284,15 @@ def test_what_reports_the_received_pushes_is_named(tmp_path: Path, start: str, r
     shown = ran(*OPTIONS, "--checkout", str(work.path), "--trigger", start)
 
     assert f"Received 1 pushes and releases of your checkout{reported}" in shown.stdout
+
+
+def test_the_remote_names_the_code_host_and_the_subgroups(work: Work, folder: Path) -> None:
+    work.git("remote", "set-url", "origin", "https://gitlab.com/acme/harbour/lighthouse.git")
+
+    created = done("--yes", "--checkout", str(work.path), "--repository-id", "4242")
+
+    assert created["webhookUrl"].startswith("http://127.0.0.1:8000/api/webhooks/gitlab/org_")
+    assert listed("integration", "list")[0]["repository"] == "acme/harbour/lighthouse"
 
 
 def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,15 @@ def test_a_header_of_other_bytes_ends_nothing(relay: str) -> None:
     assert [json.loads(line)["delivery"] for line in done.stdout.splitlines()] == ["d-1", "d-2"]
 
 
+def test_a_header_that_is_no_delivery_id_ends_nothing(relay: str) -> None:
+    odd = [event(**{"x-github-delivery": value}) for value in ("two words", "d" * 300)]
+    Both.connections = [[*odd, event(**{"x-github-delivery": "d-2"})]]
+
+    done = listen(relay, "--count", "3", "--json")
+
+    assert [json.loads(line)["delivery"] for line in done.stdout.splitlines()] == ["unknown", "unknown", "d-2"]
+
+
 def test_a_body_that_the_relay_has_changed_is_signed_again_with_the_secret(relay: str) -> None:
     wrong = {"x-github-delivery": "d-1", "x-hub-signature-256": signed(b"other bytes")}
     Both.connections = [[event(**wrong)], [event(**wrong)]]

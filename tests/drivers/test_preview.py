@@ -213,6 +213,44 @@ def test_a_range_that_cannot_be_is_refused(work: Work, arguments: list[str], cod
     assert result.stdout == ""
 
 
+def test_a_name_that_is_no_utf_8_is_shown_without_its_bytes(work: Work, tmp_path: Path) -> None:
+    name = os.fsdecode(b"v3.0-\xe9")
+    work.git("tag", name, "HEAD~1")
+
+    shown = ran(work, f"{name}..HEAD")
+
+    assert (shown.exit_code, ran(work, f"{name}..HEAD", "--html", str(tmp_path / "page.html")).exit_code) == (0, 0)
+    assert "v3.0-\ufffd..HEAD" in shown.stdout
+
+
+@pytest.mark.parametrize(("option", "shown"), [("--json", "Lamp caf\\u00e9 \\u2026"), ("--html", "lamp \\u2026")])
+def test_a_locale_without_utf_8_has_escapes(tmp_path: Path, option: str, shown: str) -> None:
+    work = Work(tmp_path / "lamp \u2026")
+    work.commit("feat: lamp caf\xe9 \u2026")
+    more = (option, str(work.path / "page.html")) if option == "--html" else (option,)
+
+    done = subprocess.run(
+        [COMMAND, "preview", work.path, *more],
+        env=os.environ | {"PYTHONIOENCODING": "latin-1:strict", "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert shown in done.stdout.decode("ascii")
+
+
+def test_a_commit_whose_time_cannot_be_read_has_a_preview(tmp_path: Path) -> None:
+    work = Work(tmp_path / "lamp")
+    parent = work.commit("feat: turn the lamp")
+    tree = work.git("rev-parse", "HEAD^{tree}")
+    body = f"tree {tree}\nparent {parent}\nauthor A <a@b>\ncommitter A <a@b>\n\nfix: light the lamp\n"
+    made = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=body.encode())
+    work.git("update-ref", "HEAD", made)
+
+    assert posts(work)[0]["date"] == "1970-01-01T00:00:00+00:00"
+    assert "Light the lamp" in ran(work).stdout
+
+
 def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     empty = Work(tmp_path / "empty")
     (tmp_path / "folder").mkdir()
@@ -221,7 +259,9 @@ def test_a_folder_without_commits_is_refused(tmp_path: Path) -> None:
     assert "not a git repository" in ran(tmp_path / "folder").stderr
     assert "has no commits yet" in ran(empty).stderr
     assert "is not a folder" in ran(tmp_path / "file").stderr
-    assert "there is no revision" in CliRunner().invoke(main, ["preview", "v1.0.0"]).stderr
+    assert "is not a folder" in ran(tmp_path / ("d" * 300), "v1..HEAD").stderr
+    for name in ("v1.0.0", "v" * 300):
+        assert "there is no revision" in CliRunner().invoke(main, ["preview", name]).stderr
 
 
 def test_a_mistyped_folder_is_named_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,7 +180,9 @@ def test_a_remote_integration_is_connected_changed_and_deleted(
     assert machine.json("schedule", "disable", schedule["id"])["enabled"] is False
     assert machine.json("schedule", "delete", schedule["id"])["deleted"] is True
     assert machine.json("trigger", "delete", trigger["id"])["deleted"] is True
-    assert machine.json("integration", "delete", created["integrationId"])["id"] == created["integrationId"]
+    deleted = machine.run("integration", "delete", created["integrationId"], "--json")
+    assert json.loads(deleted.stdout)["id"] == created["integrationId"]
+    assert "delete it at the code host, too" in deleted.stderr
 
 
 @pytest.mark.slow("starts a server")
@@ -193,6 +195,7 @@ def test_endpoints_brands_style_and_changelogs_are_changed(machine: Machine) -> 
     assert machine.json("endpoint", "test", one)["endpointId"] == one
     assert machine.json("endpoint", "show", one) == machine.json("endpoint", "list")[0]
     assert machine.json("endpoint", "delete", one) == {"id": one}
+    assert "secret" not in machine.json("endpoint", "create", "https://hooks.slack.com/services/x")
     assert machine.json("brand", "list") == []
     job = machine.json("brand", "generate", "https://acme.example/")
     assert job["status"] in {"queued", "running"}
@@ -354,6 +357,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
         ((403, NO_HEADERS, '{"error": "Insufficient scope: use another"}'), 1, "issue a key that may read and write"),
+        ((403, NO_HEADERS, '{"error": "Integration is disabled"}'), 1, "Error: Integration is disabled"),
         ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
         ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
         ((404, NO_HEADERS, '{"error": "Not Found"}'), 1, "'worker' processes do not"),
@@ -394,6 +398,29 @@ def test_a_refusal_names_the_option_of_a_field(scripted: tuple[type[Scripted], A
     done = run("trigger", "edit", "trg_x", "--auto-publish")
 
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
+
+
+@pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
+def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
+    scripted: tuple[type[Scripted], Any], monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    server, _ = scripted
+    monkeypatch.setenv("CONTENTSVC_API_KEY", key)
+
+    for command in (("--server", "http://127.0.0.1:1", "post", "list"), ("login", "http://127.0.0.1:1")):
+        done = CliRunner().invoke(main, command)
+        assert (done.exit_code, server.seen) == (1, [])
+        assert "the API key has characters that no key has" in done.stderr
+        assert "csk_" not in done.output
+
+
+def test_a_user_without_a_home_folder_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HOME", "XDG_CONFIG_HOME", "CONTENTSVC_SERVER", "CONTENTSVC_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 5)
+    monkeypatch.chdir(tmp_path)
+
+    assert "there is no database at" in CliRunner().invoke(main, ["post", "list"]).stderr
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
@@ -478,6 +505,28 @@ def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> No
     assert done.exit_code == 1
     assert "redirects to 'http://127.0.0.1:1/v1/posts'" in done.stderr
     assert len(server.seen) == 1
+
+
+def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.sleep", no_pause)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("CONTENTSVC_API_KEY", "CONTENTSVC_BASE_URL", "CONTENTSVC_SERVER"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "contentsvc.env").write_text("CONTENTSVC_BASE_URL=https://own.invalid\nCONTENTSVC_API_KEY=csk_file\n")
+    (tmp_path / "contentsvc.env").chmod(0o600)
+
+    def refusal(*arguments: str) -> str:
+        return CliRunner().invoke(main, arguments).stderr
+
+    assert "there is no API key for https://other.invalid" in refusal(
+        "--server", "https://other.invalid", "post", "list"
+    )
+    assert "there is no API key on standard input" in refusal("login", "https://other.invalid")
+    assert "cannot be reached" in refusal("--server", "https://own.invalid/", "post", "list")
+    assert "cannot be reached" in refusal("login", "http://127.0.0.1:1")
 
 
 def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(

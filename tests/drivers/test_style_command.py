@@ -76,7 +76,7 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
         (("--heading", "added"), None, 2, "write a heading as SECTION=TEXT"),
         (("--file", "-"), '{"colour": 1}', 1, "colour is not a field of the house style"),
         (("--file", "-"), "{", 1, "the file is not valid JSON"),
-        (("--file", "-", "--no-links"), "{}", 2, "nothing to change: add --file or another option"),
+        (("--file", "-", "--no-links"), "{}", 2, "--file replaces the complete style: use it without other options"),
         ((), None, 2, "nothing to change: add --file or another option"),
         (("--no-links", "--trigger", "a", "--schedule", "b"), None, 2, "name a trigger or a schedule, not both"),
     ],

@@ -242,4 +242,5 @@ def _confirmed(body: Mapping[str, Any]) -> str:
 
 
 def _flat(answer: dict[str, Any]) -> dict[str, Any]:
-    return {**answer["webhookEndpoint"], "secret": answer["secret"]}
+    secret = {} if answer["secret"] is None else {"secret": answer["secret"]}
+    return {**answer["webhookEndpoint"], **secret}

@@ -132,6 +132,8 @@ def delete(integration_id: str) -> None:
 
     def remote(api: Api) -> None:
         show(api.send("DELETE", f"/v1/integrations/{part(integration_id)}"))
+        # `/v1` does not tell what became of the webhook.
+        click.echo("If you created its webhook by hand, delete it at the code host, too.", err=True)
 
     gone: Disconnected | None = with_app(
         lambda app: owned(app, "integration", integration_id, app.connector.disconnect), busy=CALLING, remote=remote

@@ -115,8 +115,10 @@ def set_style(
     """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
     _check_one(trigger_id, schedule_id)
     chosen = {name: value for name, value in options.items() if value not in {None, ()}}
-    if (file is None) == (not chosen and not unset):
+    if file is None and not chosen and not unset:
         misused("nothing to change: add --file or another option")
+    if file is not None and (chosen or unset):
+        misused("--file replaces the complete style: use it without other options")
     if "headings" in chosen:
         chosen["headings"] = _headings(chosen["headings"])
     chosen = {name: _listed(value) for name, value in chosen.items()}

@@ -186,7 +186,7 @@ def _show_bulk(done: Mapping[str, Any]) -> None:
     else:
         show({**done, "done": len(done["done"]), "failed": len(done["failed"])})
         for failure in done["failed"]:
-            click.echo(f"{failure['id']} ({failure['title']}): {failure['error']}", err=True)
+            say(f"{failure['id']} ({failure['title']}): {failure['error']}", err=True)
     if done["failed"]:
         raise click.exceptions.Exit(1)
 

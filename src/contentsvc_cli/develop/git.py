@@ -63,6 +63,7 @@ _TAG_FIELDS: Final = (
     "%(creatordate:iso-strict)",
     "%(contents)",
 )
+_NO_TIME: Final = "1970-01-01T00:00:00+00:00"
 _TAGS: Final = "refs/tags/"
 _SIGNATURE: Final = re.compile(
     r"^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----", re.MULTILINE
@@ -84,7 +85,7 @@ class Line:
 class Checkout:
     def __init__(self, path: Path) -> None:
         """Open the repository that contains ``path``; raise :class:`GitFailed` without one."""
-        if not path.is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112  # `Path.is_dir` raises an error for a name that is too long
             message = f"{path} is not a folder"
             raise GitFailed(message)
         self._path = path
@@ -137,12 +138,14 @@ class Checkout:
         return frozenset()
 
     def committed_at(self, commit: str) -> int:
-        """Return the time of a commit, in seconds since 1970."""
+        """Return the time of a commit, in seconds since 1970; 0 without a time that git can read."""
         shown = ("show", "--no-patch", "--no-show-signature", "--format=%ct", "--end-of-options", commit)
-        return int(self._output(*shown))
+        return int(self._output(*shown) or 0)
 
     def before(self, tip: str, at: int) -> str | None:
         """Return the newest commit on the line of ``tip`` that was made before ``at``, in seconds since 1970."""
+        if at <= 0:
+            return None
         command = ("rev-list", "--first-parent", "--max-count=1", f"--before={at}", "--end-of-options", tip)
         return self._answer(*command) or None
 
@@ -290,7 +293,8 @@ def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Loca
         tree_id=tree_id,
         author=Person(name=author, email=author_email),
         committer=Person(name=committer, email=committer_email),
-        committed_at=committed_at,
+        # Git leaves the placeholder where a time cannot be read, and writes 1970 for one that is too large.
+        committed_at=_NO_TIME if committed_at == "%cI" else committed_at,
         message=message.rstrip("\n"),
         added=tuple(files["A"]),
         modified=tuple(files["M"]),

@@ -126,7 +126,10 @@ async def _deliveries(source: str | None, recording: str | None) -> AsyncGenerat
 def _recorded(relayed_delivery: RelayedDelivery) -> RecordedDelivery:
     event = relayed_delivery.header("-event", "x-event-key")
     delivery = relayed_delivery.header("-delivery", "-event-uuid", "-request-uuid")
-    return RecordedDelivery(event=event or "unknown", delivery=delivery or "unknown", body=relayed_delivery.body)
+    with contextlib.suppress(ValueError):
+        return RecordedDelivery(event=event, delivery=delivery, body=relayed_delivery.body)
+    # The headers are absent or no such values: one such event must not end the command.
+    return RecordedDelivery(event="unknown", delivery="unknown", body=relayed_delivery.body)
 
 
 def _print(answer: DeliveryAnswer, *, as_json: bool) -> None:

@@ -198,8 +198,10 @@ def _chosen(recording: str, repository_id: int | None, provider: Provider) -> It
 def _total(recording: str, repository_id: int | None) -> int | None:
     if repository_id is not None or not Path(recording).is_file():
         return None
-    with Path(recording).open("rb") as lines:
+    # Reading the deliveries reports the same fault.
+    with suppress(OSError), Path(recording).open("rb") as lines:
         return sum(1 for _ in lines)
+    return None
 
 
 def _show(answers: Sequence[DeliveryAnswer], *, verbose: bool) -> None:

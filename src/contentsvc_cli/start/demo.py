@@ -98,6 +98,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
             faults += _open_all(outcome.links)
     except BaseException:
         stop(server)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     if keep:
         _print_next(console, _write_environment(settings, folder, outcome.key), server.pid)

@@ -1,7 +1,8 @@
 import asyncio
+import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, final
 from urllib.parse import urlsplit
@@ -36,6 +37,12 @@ _HOSTS: Final = {
     for host in provider.hosts
 }
 _FIRST_HOST: Final = next(iter(_HOSTS))
+#: The code hosts by the host name of their pages.
+_BY_PAGES: Final = {
+    (urlsplit(provider.api_url).hostname or "").removeprefix("api."): host
+    for host, provider in reversed(_HOSTS.items())
+    if provider.api_url
+}
 
 
 @final
@@ -44,6 +51,8 @@ class _Checkout:
     repository: Checkout
     #: ``owner/name`` by its remote; ``None``: unknown.
     full_name: str | None
+    #: Code host by its remote; ``None``: unknown.
+    host: str | None
     has_releases: bool
 
 
@@ -57,7 +66,9 @@ class _Checkout:
 )
 @click.option("--repository", metavar="OWNER/REPO", help="The repository.  [default: the checkout's remote]")
 @click.option(
-    "--code-host", type=click.Choice(list(_HOSTS)), help=f"Code host of the repository.  [default: {_FIRST_HOST}]"
+    "--code-host",
+    type=click.Choice(list(_HOSTS)),
+    help=f"Code host of the repository.  [default: by the checkout's remote, else {_FIRST_HOST}]",
 )
 @click.option(
     "--api-url", metavar="URL", help="The API of a code host of your own, such as https://git.example/api/v1."
@@ -136,7 +147,8 @@ def init(  # noqa: PLR0913  # one parameter an option
     name = prompts.text(
         "Repository (owner/name)", "--repository", repository, checkout_found and checkout_found.full_name, _full_name
     )
-    host = prompts.choice("Code host", code_host, _FIRST_HOST, list(_HOSTS))
+    suggested_host = (checkout_found and checkout_found.host) or _FIRST_HOST
+    host = prompts.choice("Code host", code_host, suggested_host, list(_HOSTS))
     provider = _HOSTS[host]
     if not provider.is_full_name(name):
         misused(f"--repository: '{name}' is not of the form OWNER/NAME")
@@ -164,12 +176,18 @@ def init(  # noqa: PLR0913  # one parameter an option
         if checkout_found is not None and prompts.confirm("Write posts about the checkout's last releases now", history)
         else None,
     )
+    current = read_settings_file(env_file)
     try:
         with waiting("setting up"):
             done = asyncio.run(_run(settings, answers, port))
     except GitFailed as exc:
         raise click.ClickException(str(exc)) from exc
-    written = _write(env_file, settings, done, prompts, overwrite=overwrite)
+    unwritable = None
+    try:
+        written = _write(env_file, current, settings, done, prompts, overwrite=overwrite)
+    except OSError as exc:
+        # The new key and the webhook's secret are printed all the same: they are shown once.
+        written, unwritable = False, exc.strerror
     if wants_json():
         click.echo(json_text(_body(done, env_file if written else None), indent=2))
     else:
@@ -178,7 +196,10 @@ def init(  # noqa: PLR0913  # one parameter an option
             reported = "no trigger writes posts about them"
         elif started is Start.RELEASES and checkout_found is not None and not checkout_found.has_releases:
             reported = "the post about your next release reports them"
-        _print(done, answers, env_file, port, written=written, reported=reported)
+        state = f"Settings are in {env_file}" if written else f"{env_file} is kept as it was; --overwrite replaces it"
+        _print(done, answers, port, state="Settings are in no file" if unwritable else state, reported=reported)
+    if unwritable:
+        fail(f"the setup is complete, but {env_file} cannot be written: {unwritable}")
 
 
 @final
@@ -215,9 +236,11 @@ class _Prompts:
             return default if value is None else value
         return click.confirm(f"{question}?", default=default, err=True)
 
-    @property
-    def is_interactive(self) -> bool:
-        return not self._yes
+    def may_replace(self, path: Path) -> bool:
+        # Ctrl-C keeps the file: the setup is complete, and its secrets are printed afterwards.
+        with contextlib.suppress(click.Abort):
+            return not self._yes and click.confirm(f"Replace {path}?", err=True)
+        return False
 
 
 def _checkout(path: Path | None) -> _Checkout | None:
@@ -230,8 +253,12 @@ def _checkout(path: Path | None) -> _Checkout | None:
         if path is None:
             return None
         raise click.ClickException(str(exc)) from exc
-    local = hosted.full_name.startswith("local/")
-    return _Checkout(repository=repository, full_name=None if local else hosted.full_name, has_releases=bool(tags))
+    pages = urlsplit(hosted.html_url)
+    host = _BY_PAGES.get(pages.hostname or "")
+    # At a known host, the path is the name: GitLab's groups may have subgroups.
+    name = hosted.full_name if host is None else pages.path[1:]
+    full_name = None if name.startswith("local/") else name
+    return _Checkout(repository=repository, full_name=full_name, host=host, has_releases=bool(tags))
 
 
 def _full_name(text: str) -> str:
@@ -269,8 +296,9 @@ async def _run(settings: Settings, answers: SetupAnswers, port: int) -> SetupRes
         return await set_up(app, settings, answers, stored_key=os.environ.get(KEY_VARIABLE), port=port)
 
 
-def _write(path: Path, settings: Settings, done: SetupResult, prompts: _Prompts, *, overwrite: bool) -> bool:
-    current = read_settings_file(path)
+def _write(
+    path: Path, current: Mapping[str, str], settings: Settings, done: SetupResult, prompts: _Prompts, *, overwrite: bool
+) -> bool:
     key = done.new_key or current.get(KEY_VARIABLE) or os.environ.get(KEY_VARIABLE, "")
     variables = {
         **current,
@@ -281,12 +309,9 @@ def _write(path: Path, settings: Settings, done: SetupResult, prompts: _Prompts,
     }
     if current == variables:
         return True
-    if path.exists() and not overwrite and not (prompts.is_interactive and click.confirm(f"Replace {path}?", err=True)):
+    if path.exists() and not overwrite and not prompts.may_replace(path):
         return False
-    try:
-        write_settings_file(path, variables)
-    except OSError as exc:
-        fail(f"the setup is complete, but {path} cannot be written: {exc.strerror}")
+    write_settings_file(path, variables)
     return True
 
 
@@ -307,9 +332,7 @@ def _body(done: SetupResult, written: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(
-    done: SetupResult, answers: SetupAnswers, env_file: Path, port: int, *, written: bool, reported: str
-) -> None:
+def _print(done: SetupResult, answers: SetupAnswers, port: int, *, state: str, reported: str) -> None:
     for line in done.existing:
         say(f"Exists already: {line}")
     name = done.integration.repositories[0].full_name
@@ -329,7 +352,6 @@ def _print(
         say("  This address works on this machine alone; --base-url sets another one.")
     if done.new_key is not None:
         say(f"\nAPI key, shown once: {done.new_key}")
-    state = f"Settings are in {env_file}" if written else f"{env_file} is kept as it was; --overwrite replaces it"
     say(f"{state}.")
     if done.received:
         say(f"Received {done.received:,} pushes and releases of your checkout; {reported}.")

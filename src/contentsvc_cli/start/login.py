@@ -1,4 +1,3 @@
-import os
 import sys
 import webbrowser
 
@@ -7,7 +6,9 @@ import click
 from contentsvc_cli.servers import (
     KEY_VARIABLE,
     Server,
+    checked_key,
     checked_url,
+    environment_key,
     logins_file,
     part,
     read_logins,
@@ -35,7 +36,7 @@ def login(url: str, *, delete: bool) -> None:
         write_logins(others)
         show({"server": url, "deleted": True})
         return
-    key = os.environ.get(KEY_VARIABLE, "").strip() or _read_key()
+    key = checked_key(environment_key(url) or _read_key())
     from contentsvc_cli.remote import Api  # noqa: PLC0415  # deleting needs no requests
 
     with Api(Server(url, key)) as api:

@@ -1,6 +1,7 @@
 """``preview``: the changelog of a local checkout, with no server and no database."""
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -116,9 +117,10 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
 
 
 def _is_range(text: str) -> bool:
-    if text.startswith(_PATHS) or Path(text).is_dir():
+    # Unlike those of `Path`, these functions raise no error for a name that is too long.
+    if text.startswith(_PATHS) or os.path.isdir(text):  # noqa: PTH112  # see above
         return False
-    return ".." in text or not Path(text).exists()
+    return ".." in text or not os.path.exists(text)  # noqa: PTH110  # see above
 
 
 def _check_range(text: str) -> None:

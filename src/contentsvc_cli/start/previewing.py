@@ -14,6 +14,7 @@ from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.writing import Brief, Chapter, Draft
 from contentsvc_core.events.normalized import Push, Release
+from contentsvc_core.text import storable
 from contentsvc_core.webhooks.providers.native import read_push
 from contentsvc_core.webhooks.providers.tags import is_prerelease
 
@@ -63,6 +64,8 @@ def stretches(repository: Checkout, range_: str | None, *, releases: int, days: 
     if not dots:
         return _one(repository, range_)
     start, tip = _resolved(repository, before), _resolved(repository, after or "HEAD")
+    # The names are shown, and compared with those of tags: neither has the bytes that are no UTF-8.
+    before, after = storable(before), storable(after)
     tags = release_tags(repository.tags(merged=tip))
     reached = {tag.commit_id for tag in repository.tags(merged=start)}
     inside = [tag for tag in tags if tag.commit_id not in reached]
@@ -177,7 +180,7 @@ def _last_days(repository: Checkout, tip: str, days: int) -> list[PreviewRange]:
 
 
 def _one(repository: Checkout, range_: str) -> list[PreviewRange]:
-    tip = _resolved(repository, range_)
+    tip, range_ = _resolved(repository, range_), storable(range_)
     tags = _ending_at(release_tags(repository.tags(merged=tip)), repository, tip, range_)
     return [next(_between(tags, None, tip, range_))]
 

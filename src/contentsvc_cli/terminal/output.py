@@ -197,7 +197,8 @@ def show_rows(
 
 def json_text(value: object, *, indent: int | None = None) -> str:
     """Return a value as JSON that is safe to print on a terminal."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    encoding: str = getattr(sys.stdout, "encoding", None) or "utf-8"
+    text = json.dumps(value, ensure_ascii=not encoding.lower().startswith("utf"), indent=indent)
     if not has_controls(text.replace("\n", "")):
         return text
     # JSON escapes only a few of the characters that terminals interpret.

@@ -29,9 +29,9 @@ def doctor(host: str, port: int | None) -> None:
     """Check the installation, and suggest fixes.
 
     Checks settings, database, schema, file and disk, key, engine, runs, executors, deliveries of each integration,
-    clock, server, dashboard, public URL, code host APIs, and SMTP server. The command changes nothing and shows no
-    secrets. It sends no token; only the SMTP server gets its password. It also works without a database and with
-    invalid settings.
+    clock, server, dashboard, public URL, code host APIs, model server, and SMTP server. The command changes nothing and
+    shows no secrets. Only the SMTP server gets its password, and the model server its key; no token is sent. It also
+    works without a database and with invalid settings.
 
     The exit code is 1 if there is a fault; warnings do not count.
     """
