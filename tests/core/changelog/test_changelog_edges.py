@@ -256,7 +256,7 @@ class TestLists:
     def test_a_hundred_names_are_shown_and_the_rest_counted(self) -> None:
         names = [f"n{n}" for n in range(101)]
         assert named(names[:100], ENGLISH) == names[:100]
-        assert named(names, ENGLISH) == [*names[:100], "and 1 more"]
+        assert named(names, ENGLISH) == [*names[:100], "1 more"]
         assert joined(["a", "b"]) == "a\n\nb\n"
 
 

@@ -233,7 +233,7 @@ def references(
     referenced = change.commits[:1] if change.numbers else change.commits
     shas = [_sha(commit, links=links) for commit in referenced[:_LINKED] if commit.id] if commits else []
     if (hidden := len(referenced) - _LINKED) > 0 and commits:
-        shas.append(phrases.more_commits.format(n=phrases.number(hidden)))
+        shas.append(phrases.more.format(n=phrases.number(hidden)))
     return [*parts, f"({', '.join(shas)})"] if shas else parts
 
 
@@ -253,11 +253,11 @@ def bounded(lines: Sequence[str], limit: int) -> list[str]:
     return fitting
 
 
-def named(names: Sequence[str], phrases: Phrasebook) -> list[str]:
-    """Return the names that fit into a post, and the number of others."""
-    listed = list(names[:_NAMES_SHOWN])
+def named(names: Sequence[str], phrases: Phrasebook, most: int = _NAMES_SHOWN) -> list[str]:
+    """Return the first names, and the number of others."""
+    listed = list(names[:most])
     if hidden := len(names) - len(listed):
-        listed.append(phrases.more_people.format(n=phrases.number(hidden)))
+        listed.append(phrases.more.format(n=phrases.number(hidden)))
     return listed
 
 
