@@ -205,7 +205,7 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
     if len(names) > _NAMED:
         shown = 2 if len(names[0]) + len(names[1]) <= _NAMES_ROOM else 1
         others = sum(len(part.releases) for part in releasing[shown:])
-        names[shown:] = [phrases.count(others, phrases.more_releases)]
+        names[shown:] = [phrases.more.format(n=phrases.number(others))]
     return phrases.enumerated(names)
 
 

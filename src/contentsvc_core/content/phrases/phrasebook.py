@@ -112,7 +112,6 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
 
     release_count: Count
     pre_release_count: Count
-    more_releases: Count
     release_range: str
     commit_count: Count
     contributor_count: Count
