@@ -47,4 +47,4 @@ def test_what_is_not_released_yet_is_marked() -> None:
 
 def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
-    assert "- Avoids false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
+    assert "- Avoids false alarms. Added the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown

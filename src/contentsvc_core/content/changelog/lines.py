@@ -139,8 +139,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
         return text
     # A narrated text begins with its verb, which is no name.
     said = plain(change.continuation)
-    if phrases is not _GERMAN:
-        said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
+    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said, german=phrases is _GERMAN)
     return phrases.title_leads[change.section].format(text=said)
 
 
@@ -164,9 +163,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    # In German, nouns have capitals.
-    said = change.continuation if phrases is _GERMAN else continued(change.continuation)
-    small = _unreferred(plain(said))
+    small = _unreferred(plain(continued(change.continuation, german=phrases is _GERMAN)))
     if ";" in small or "\u2014" in small:
         small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
