@@ -36,9 +36,14 @@ class TestWords:
         ("text", "limit", "cut"),
         [
             ("boil the tea", 12, "boil the tea"),
-            ("boil the tea", 11, "boil the…"),
-            ("boil the tea", 9, "boil the…"),
-            ("boil the tea", 8, "boil…"),
+            ("boil old tea", 11, "boil old…"),
+            ("boil old tea", 9, "boil old…"),
+            ("boil old tea", 8, "boil…"),
+            # Words that need another word are cut, too.
+            ("boil the tea", 11, "boil…"),
+            ("boil tea and pour milk", 14, "boil tea…"),
+            ("boil tea and pour milk", 18, "boil tea…"),
+            ("boil tea, with milk", 17, "boil tea…"),
             # A text is only cut at a space of its second half.
             ("a boilingboiling", 10, "a boiling…"),
             ("a boilingboiling", 11, "a boilingb…"),
@@ -256,7 +261,7 @@ class TestLists:
     def test_a_hundred_names_are_shown_and_the_rest_counted(self) -> None:
         names = [f"n{n}" for n in range(101)]
         assert named(names[:100], ENGLISH) == names[:100]
-        assert named(names, ENGLISH) == [*names[:100], "and 1 more"]
+        assert named(names, ENGLISH) == [*names[:100], "1 more"]
         assert joined(["a", "b"]) == "a\n\nb\n"
 
 

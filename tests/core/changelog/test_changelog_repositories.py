@@ -54,7 +54,7 @@ def test_releases_of_several_repositories_are_named_in_the_title() -> None:
     draft = _of(kettle=(release("v1"), release("v2")), lid=(release("v3"), release("v4"), push("feat: ring")))
     assert draft.title == "kettle v1 to v2 and lid v3 to v4; not released yet: ring"
     assert _of(kettle=(release("v1"),), lid=(release("v3"),)).title == "kettle v1 and lid v3 released"
-    assert _of(**{f"lid{n}": (release("v1"),) for n in range(4)}).title == "4 releases (4 repositories) released"
+    assert _of(**{f"lid{n}": (release("v1"),) for n in range(4)}).title == "lid0 v1, lid1 v1 and 2 more released"
     assert _of(kettle=(push("feat: ring"),), lid=(push("feat: sing"),)).title == ("kettle and lid: ring, sing")
 
 

@@ -32,6 +32,19 @@ def test_what_the_update_is_not_about_is_said_in_one_sentence() -> None:
     assert "No breaking change is known." in markdown
 
 
+def test_a_breaking_change_has_its_authors_explanation() -> None:
+    plug = "feat!: drop the plug\n\nAdds a socket that fits every kettle of the last ten years."
+    markdown = written(_UPDATE, plug).markdown
+    assert "they upgrade:\n\n- Dropped the plug. " in markdown
+    assert "a socket that fits every kettle" in markdown
+
+
+def test_what_is_not_released_yet_is_marked() -> None:
+    markdown = written(_UPDATE, push("feat: ring"), release("v1.2.0"), push("fix: stop the drip")).markdown
+    assert "- Ring.\n" in markdown
+    assert "- Stopped the drip (not released yet).\n" in markdown
+
+
 def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
-    assert "- Avoids false alarms. Adds the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
+    assert "- Avoids false alarms. Added the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown

@@ -69,7 +69,7 @@ def test_no_phrase_was_forgotten_in_english(language: str) -> None:
     # Words of both languages, and forms of a date.
     shared = {"Performance", "Documentation", "Documentation: {text}", "{company}", "In {subject}: {counts}."}
     shared |= {"{n} commit", "{n} commits", "Corrections", ", plus {parts}", "{first} \u2013 {last}"}
-    shared |= {"; ", "{day} {month} {year}", "{day} {month}", "{first}\u2013{last} {month} {year}"}
+    shared |= {": ", "; ", "{day} {month} {year}", "{day} {month}", "{first}\u2013{last} {month} {year}"}
     assert {said[name] for name in same} <= shared
 
 

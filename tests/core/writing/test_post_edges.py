@@ -83,17 +83,17 @@ class TestExcerpts:
         assert explanation(f"{aligned}{_SPRING} And more of it.") == _SPRING
         assert explanation(f"{'x' * 3_998}\n\n{_SPRING}") == ""
         subject = "feat: " + "y" * 5_000
-        assert excerpt(_change(f"{subject}\n\n{_SPRING}"), ENGLISH) == _SPRING
+        assert excerpt(_change(f"{subject}\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
         assert excerpt(_change(f"{subject}{'y' * 12_000}\n\n{_SPRING}"), ENGLISH) == ""
 
     def test_the_first_of_five_commits_that_explains_the_change_is_told(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
-        assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING
+        assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
         assert excerpt(_change(*silent, f"fix: drip\n\n{_SPRING}"), ENGLISH) == ""
 
     def test_an_english_explanation_is_told_as_changes_are(self) -> None:
-        body = "Replace the old hinge by a spring. Ensure that the lid closes by itself."
-        told = "Replaced the old hinge by a spring. Ensures that the lid closes by itself."
+        body = "Replaces the old hinge and adds oil. Ensure that the lid closes by itself."
+        told = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
         assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == told
         assert excerpt(_change(f"fix: drip\n\n{body}"), PHRASEBOOKS["German"]) == body
 
@@ -121,8 +121,8 @@ class TestBlogPosts:
         update = of_several(_UPDATE, {"acme/lid": (push("feat: ring at noon"),), "acme/kettle": (many,)}).markdown
         assert "at most 2,048 commits with one push, so this list may be incomplete.\n" in update
 
-    @pytest.mark.parametrize(("people", "thanked"), [(100, "P98 and P99."), (101, "P98, P99, and 1 more.")])
-    def test_a_hundred_people_are_thanked_by_name(self, people: int, thanked: str) -> None:
+    @pytest.mark.parametrize(("people", "thanked"), [(20, "P18 and P19."), (21, "P18, P19 and 1 more.")])
+    def test_twenty_people_are_thanked_by_name(self, people: int, thanked: str) -> None:
         made = push(*(commit(f"feat: ring {n}", author=Author(name=f"P{n}", email="")) for n in range(people)))
         assert f"contributions: P0, P1, P2, {'P3, '}" in written(_BLOG, made).markdown
         assert f", {thanked}\n" in written(_BLOG, made).markdown
@@ -145,22 +145,22 @@ class TestInvestorUpdates:
     def test_five_notes_of_a_breaking_change_are_told(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(7))
         markdown = written(_UPDATE, f"feat!: drop the `plug`\n\n{notes}\nBREAKING CHANGE: Drop the `plug`").markdown
-        told = "".join(f"\n  - Note {number}" for number in range(5))
-        assert f"\n\n- Dropped the plug{told}\n\nThis update" in markdown
+        told = "".join(f"\n  - Note {number}." for number in range(5))
+        assert f"\n\n- Dropped the plug.{told}\n\nThis update" in markdown
 
     def test_twenty_risks_are_told_and_the_others_counted(self) -> None:
         breaking = [f"feat!: drop plug {n} of the base" for n in range(21)]
         gone = [f"feat: deprecate song {n} of the book" for n in range(22)]
         markdown = written(_UPDATE, *breaking, *gone).markdown
         assert "21 breaking changes may require" in markdown
-        assert "- Dropped plug 19 of the base\n\n1 more change is not shown here.\n\n22 deprecations are" in markdown
-        assert "- Deprecated song 19 of the book\n\n2 more changes are not shown here.\n\nThis update" in markdown
+        assert "- Dropped plug 19 of the base.\n\n1 more change is not shown here.\n\n22 deprecations are" in markdown
+        assert "- Deprecated song 19 of the book.\n\n2 more changes are not shown here.\n\nThis update" in markdown
         exactly = written(_UPDATE, *breaking[:20], *gone[:20]).markdown
         assert "not shown" not in exactly
 
     def test_six_of_each_theme_are_told(self) -> None:
         markdown = written(_UPDATE, *(f"feat: sing song {n} of ten" for n in range(6))).markdown
-        assert "- Sing song 5 of ten\n\n## Risks" in markdown
+        assert "- Sing song 5 of ten.\n\n## Risks" in markdown
 
     def test_twenty_releases_are_listed_and_the_earlier_ones_counted(self) -> None:
         markdown = written(_UPDATE, *(release(f"v{n}", prerelease=n < 1) for n in range(22))).markdown

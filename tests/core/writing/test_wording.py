@@ -177,6 +177,20 @@ def test_each_tone_changes_a_third_of_the_lines_that_are_ours(
             assert sum(line not in others for line in lines) * 3 >= len(lines), (one, other, language)
 
 
+def test_english_imperatives_have_no_capitals_inside_a_german_title() -> None:
+    more: dict[str, Any] = {"window": None, "release": release("v1.2.0"), "brand": brand(language="German")}
+    draft = written(ContentType.BLOG_POST, push("feat: Add a lid that closes", "feat: Deckel, die klingen"), **more)
+    assert draft.title == "kettle v1.2.0: add a lid that closes; Deckel, die klingen"
+
+
+def test_a_french_colon_has_a_space_before_it() -> None:
+    more: dict[str, Any] = {"window": None, "release": release("v1.2.0"), "brand": brand(language="French")}
+    draft = written(ContentType.BLOG_POST, push("feat: ring", "feat(lid): close"), **more)
+    assert draft.title.startswith("kettle v1.2.0 : ring")
+    assert "- lid\u00a0: Close." in draft.markdown
+    assert ": " not in draft.markdown.replace("\u00a0: ", "")
+
+
 @pytest.mark.parametrize("content_type", _POSTS)
 def test_customers_read_nothing_of_the_inside(content_type: ContentType) -> None:
     inside = ("feat: apply clippy suggestions", "fix(api): update yarn.lock", "perf: faster unit tests")

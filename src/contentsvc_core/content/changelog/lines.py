@@ -139,8 +139,7 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
         return text
     # A narrated text begins with its verb, which is no name.
     said = plain(change.continuation)
-    if phrases is not _GERMAN:
-        said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said)
+    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said, german=phrases is _GERMAN)
     return phrases.title_leads[change.section].format(text=said)
 
 
@@ -164,9 +163,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    # In German, nouns have capitals.
-    said = change.continuation if phrases is _GERMAN else continued(change.continuation)
-    small = _unreferred(plain(said))
+    small = _unreferred(plain(continued(change.continuation, german=phrases is _GERMAN)))
     if ";" in small or "\u2014" in small:
         small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
@@ -233,7 +230,7 @@ def references(
     referenced = change.commits[:1] if change.numbers else change.commits
     shas = [_sha(commit, links=links) for commit in referenced[:_LINKED] if commit.id] if commits else []
     if (hidden := len(referenced) - _LINKED) > 0 and commits:
-        shas.append(phrases.more_commits.format(n=phrases.number(hidden)))
+        shas.append(phrases.more.format(n=phrases.number(hidden)))
     return [*parts, f"({', '.join(shas)})"] if shas else parts
 
 
@@ -253,11 +250,11 @@ def bounded(lines: Sequence[str], limit: int) -> list[str]:
     return fitting
 
 
-def named(names: Sequence[str], phrases: Phrasebook) -> list[str]:
-    """Return the names that fit into a post, and the number of others."""
-    listed = list(names[:_NAMES_SHOWN])
+def named(names: Sequence[str], phrases: Phrasebook, most: int = _NAMES_SHOWN) -> list[str]:
+    """Return the first names, and the number of others."""
+    listed = list(names[:most])
     if hidden := len(names) - len(listed):
-        listed.append(phrases.more_people.format(n=phrases.number(hidden)))
+        listed.append(phrases.more.format(n=phrases.number(hidden)))
     return listed
 
 

@@ -20,6 +20,12 @@ _ADDRESS: Final = late(
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
 _PERIODS: Final = frozenset(".;,\u3002\uff0e\uff1b\uff0c\u3001")
+#: The words at the end of a cut text that say nothing without the next one: ``Add a lid and close…``.
+_HANGING: Final = late(
+    r"(?<=\w)[,;:]?(?: (?:and|or|und|oder|et|ou) [^ ]{1,20}"
+    r"| (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with|und|oder|et|ou))"
+    r"(?: (?:an?|for|in|of|on|the|to|with))*\Z"
+)
 _FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”\uff09\u300d])[.;,\u3002\uff0e\uff1b\uff0c\u3001]\Z")
 _VERSION: Final = late(r"v?\d+(?:\.\d+)*\.\Z")
 
@@ -48,7 +54,7 @@ def cut_at_word(text: str, limit: int) -> str:
     space = cut.rfind(" ")
     if text[limit - 1] != " " and space >= limit // 2:
         cut = cut[:space]
-    return f"{cut.rstrip(' ,;:.-')}…"
+    return f"{_HANGING.sub('', cut.rstrip(' ,;:.-'))}…"
 
 
 def without_period(text: str) -> str:

@@ -59,7 +59,7 @@ def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, 
     others = [item for item in items if not item.released]
     is_told = any(map(is_news, released))
     if said and not is_told and len(names) + len(said) + 2 <= TITLE_LIMIT:
-        return plain_title(f"{names}: ", plain(said), "", phrases)
+        return plain_title(f"{names}{phrases.colon}", plain(said), "", phrases)
     if is_told or not any(is_news(item.change) for item in others):
         return changes_title(released, names, phrases)
     elsewhere = [item for item in others if not item.part.releases]
@@ -69,7 +69,7 @@ def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, 
 
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
     """Return a title of the most important changes, behind ``named``: releases or projects; may be empty."""
-    start = f"{named}: " if named else ""
+    start = f"{named}{phrases.colon}" if named else ""
     news = [change for change in changes if is_news(change)]
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
@@ -144,7 +144,7 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     if not titled:
         title = _placed(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{_placed(_named(tag), project)}: {name}"
+        title = f"{_placed(_named(tag), project)}{phrases.colon}{name}"
     else:
         title = _placed(name, project)
     mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
@@ -157,7 +157,11 @@ def plain_title(start: str, said: str, tail: str, phrases: Phrasebook) -> str:
     """Return a title of 1 to 120 characters, one line of plain text; a long text is cut."""
     room = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
-    line = f"{start}{cut_at_word(said, room)}{tail}" if room >= _LEAST_ROOM or not start else start.rstrip(": \u2013")
+    line = (
+        f"{start}{cut_at_word(said, room)}{tail}"
+        if room >= _LEAST_ROOM or not start
+        else start.rstrip(": \u2013\u00a0")
+    )
     return masked_line(plain(line), TITLE_LIMIT) or phrases.untitled
 
 
@@ -187,7 +191,10 @@ def parts_of(items: Iterable[Item]) -> list[Part]:
 
 
 def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
-    """Return the names of all releases, plain: ``kettle v1.2.0``, ``kettle v1.0 to v1.4``; may be empty."""
+    """Return the names of releases, plain: ``kettle v1.2.0``, ``kettle v1.0 to v1.4``; may be empty.
+
+    Of more than three repositories, the first are named, and the releases of the others are counted.
+    """
     releasing = [part for part in parts if part.releases]
     names = [
         _placed(packages_named(part.packages, phrases), part.project)
@@ -195,10 +202,11 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
         else releases_named(part.releases, part.project, phrases, _NAMED if len(releasing) == 1 else 1)
         for part in releasing
     ]
-    if len(names) <= _NAMED:
-        return phrases.enumerated(names)
-    counted = counted_releases((release for part in releasing for release in part.releases), phrases)
-    return f"{phrases.enumerated(counted)} ({projects_named(releasing, phrases)})"
+    if len(names) > _NAMED:
+        shown = 2 if len(names[0]) + len(names[1]) <= _NAMES_ROOM else 1
+        others = sum(len(part.releases) for part in releasing[shown:])
+        names[shown:] = [phrases.more.format(n=phrases.number(others))]
+    return phrases.enumerated(names)
 
 
 def releases_named(releases: Sequence[Release], project: str, phrases: Phrasebook, most: int = _NAMED) -> str:
@@ -284,7 +292,7 @@ def release_line(release: Release, phrases: Phrasebook) -> str:
     """Return a release as Markdown: the linked tag, the title, and the mark of a pre-release."""
     tag = inline(masked_line(release.tag_name, _TAG_SHOWN)) or phrases.new_release
     name = released_name(release)
-    added = f": {inline(name)}" if name else ""
+    added = f"{phrases.colon}{inline(name)}" if name else ""
     return f"{release_page(release, tag)}{added}{mark_of(release, phrases)}"
 
 

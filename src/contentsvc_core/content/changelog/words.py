@@ -185,6 +185,7 @@ IMPERATIVES: Final[Mapping[str, str]] = _table({
     "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
     "upgrade": "upgraded upgrading",
 })  # fmt: skip
+_BEGIN_ENGLISH: Final = frozenset(IMPERATIVES.values())
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
@@ -337,10 +338,15 @@ def deed(text: str, section: Section) -> str:
     return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
-def continued(text: str) -> str:
-    """Return a text without the capital of its first word, unless that may be a name or a German noun."""
+def continued(text: str, *, german: bool = False) -> str:
+    """Return a text without the capital of its first word, unless that may be a name or a German noun.
+
+    ``german``: in a German post, only English imperatives are certainly no nouns.
+    """
     first, _, rest = text.partition(" ")
     if not rest or not (first[1:].islower() or first == "A"):
+        return text
+    if german and (first.casefold() not in _BEGIN_ENGLISH or _GERMAN.search(rest)):
         return text
     is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
     return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"

@@ -163,7 +163,7 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
     )
     if names := named(people, phrases):
         heading = phrases.contributors if voice.plain else phrases.thanks_heading.of(voice.tone)
-        blocks += [f"## {heading}", ", ".join(names)]
+        blocks += [f"## {heading}", ", ".join(names) if len(names) == len(people) else phrases.enumerated(names)]
     return blocks
 
 
@@ -332,7 +332,7 @@ def _bumped(moved: Sequence[Bump], phrases: Phrasebook) -> str:
         for bump in packages[:_BUMPS_NAMED]
     ]
     if rest := len(packages) - len(names):
-        names.append(phrases.more_people.removeprefix(phrases.conjunction.lstrip()).format(n=phrases.number(rest)))
+        names.append(phrases.more.format(n=phrases.number(rest)))
     parts = [phrases.enumerated(names)] if names else []
     if builds := len(moved) - len(packages):
         parts.append(phrases.count(builds, phrases.build_actions))

@@ -29,6 +29,8 @@ _RISK_NOTES: Final = 5
 _NOTES_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
 _DESCRIPTION_LIMIT: Final = 600
+#: The people whom a post thanks by name: as many as a reader reads.
+_THANKED: Final = 20
 _TAG_LIMIT: Final = 80
 _COUNTED_FROM: Final = 4
 #: The sections that readers act on before they upgrade.
@@ -110,14 +112,16 @@ def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     change, technical = item.change, news.voice.technical
     scope = change.scope if technical else ""
     place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
-    label = f"{inline(place)}: " if place else ""
-    mark = f" ({news.phrases.not_released})" if wording.pending(item) else ""
-    text = wording.said_of(item, news, code=True)
+    label = f"{inline(place)}{news.phrases.colon}" if place else ""
     # A period behind a number would begin a list unless it is escaped.
-    said = f"{label}{inline(text)}{mark}." if mark else f"{label}{inline(with_period(text))}"
+    said = f"{label}{inline(_sentence(wording.said_of(item, news, code=True), item, news))}"
     said = f"- **{said}**" if bold else f"- {said}"
     said = " ".join([said, *([inline(explanation)] if explanation else []), *_references(item, news)])
     return f"{said}{quoted_notes(change)}"
+
+
+def _sentence(text: str, item: Item, news: News) -> str:
+    return with_period(f"{text} ({news.phrases.not_released})" if wording.pending(item) else text)
 
 
 def _references(item: Item, news: News) -> list[str]:
@@ -164,8 +168,7 @@ def _releases(news: News, brief: Brief) -> list[str]:
 def _thanks(news: News) -> list[str]:
     if not news.people:
         return []
-    names = named(news.people, news.phrases)
-    thanked = news.phrases.enumerated(names) if names == [*news.people] else ", ".join(names)
+    thanked = news.phrases.enumerated(named(news.people, news.phrases, _THANKED))
     heading = f"## {news.voice.say(news.phrases.thanks_heading)}"
     return [heading, news.voice.say(news.phrases.thanks, names=thanked)]
 
@@ -241,13 +244,9 @@ def _shipped(news: News) -> list[str]:
 
 
 def _completed(item: Item, news: News) -> str:
-    return _sober_line(item, news, plain(wording.excerpt(item.change, news.phrases)))
-
-
-def _sober_line(item: Item, news: News, more: str = "") -> str:
-    text = wording.said_of(item, news)
-    said = inline(f"{with_period(text)} {more}" if more else text)
-    return f"- {inline(item.part.project)}: {said}" if news.several else f"- {said}"
+    more = "" if item.change.notes else plain(wording.excerpt(item.change, news.phrases))
+    said = inline(f"{_sentence(wording.said_of(item, news), item, news)} {more}".rstrip())
+    return f"- {inline(item.part.project)}{news.phrases.colon}{said}" if news.several else f"- {said}"
 
 
 def _dated_releases(news: News) -> list[str]:
@@ -259,7 +258,7 @@ def _dated_releases(news: News) -> list[str]:
         day = titles.day_of(release.published_at)
         facts = [*([phrases.on(day)] if day else []), *([phrases.pre_release] if release.prerelease else [])]
         name = titles.released_name(release)
-        added = f": {inline(plain(name))}" if name else ""
+        added = f"{phrases.colon}{inline(plain(name))}" if name else ""
         lines.append(f"- {release_link}{added}" + (f" ({', '.join(facts)})" if facts else ""))
     if earlier := news.releases[: len(news.releases) - len(lines)]:
         lines.insert(0, f"- {titles.earlier_releases([release for _, release in earlier], phrases)}")
@@ -269,7 +268,9 @@ def _dated_releases(news: News) -> list[str]:
 def _risks(section: Section, phrase: Count, news: News) -> list[str]:
     items = news.of(section)
     lines = [
-        "\n  - ".join([_sober_line(item, news), *(inline(plain(note)) for note in notes_of(item.change, _RISK_NOTES))])
+        "\n  - ".join(
+            [_completed(item, news), *(inline(plain(with_period(note))) for note in notes_of(item.change, _RISK_NOTES))]
+        )
         for item in items[:_RISKS_LISTED]
     ]
     return [news.phrases.count(len(items), phrase), *wording.listed(lines, len(items), news)] if items else []

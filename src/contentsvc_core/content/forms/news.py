@@ -17,6 +17,7 @@ from contentsvc_core.content.changelog.report import Item, Part, report_of
 from contentsvc_core.content.changelog.select import Change, importance, is_minor
 from contentsvc_core.content.changelog.tenses import narrated
 from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
+from contentsvc_core.content.changelog.words import imperative
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
 from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
@@ -227,7 +228,9 @@ def excerpt(change: Change, phrases: Phrasebook) -> str:
     told: list[str] = []
     while rest and phrases is ENGLISH:
         first, rest = first_sentence(rest)
-        told.append(narrated(first))
+        # "Adds a lid" is a deed, too.
+        asked = imperative(first)
+        told.append(said if (said := narrated(asked)) != asked else narrated(first))
     return " ".join(told) or rest
 
 

@@ -58,6 +58,7 @@ _FILLING: Final = _Filling()
 class Phrasebook(Struct, frozen=True, kw_only=True):
     thousands: str
     semicolon: str
+    colon: str
     zero_is_one: bool
     conjunction: str
     conjunction_before_i: str | None
@@ -93,8 +94,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     not_shown: Count
     incomplete: str
     newcomer: str
-    more_people: str
-    more_commits: str
+    more: str
     notes_cut: str
     read_on: str
     release_page: str
