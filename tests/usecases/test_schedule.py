@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import Between, World, a_brand
+from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
@@ -161,26 +160,6 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     ]
     assert "1 January 2026" in post.markdown
     assert "December" not in post.markdown
-
-
-async def test_a_schedule_that_is_saved_while_the_organization_moves_is_due_by_its_new_time(world: World) -> None:
-    owner, directory, schedules = world.organization.id, world.stores.directory, world.stores.schedules
-
-    def moving(method: str, zone: str) -> Planner:
-        moves = partial(directory.set_time_zone, owner, ZoneInfo(zone), world.clock.now())
-        return planner(world, Between(schedules, method, moves))
-
-    command = CreateSchedule(
-        name="Daily", cron=evolve(_DAILY, hour=8), repository_ids=[REPOSITORY_ID], output_type=ContentType.CHANGELOG
-    )
-    created = await moving("add", "Asia/Tokyo").create(owner, command)
-    assert isinstance(created, Schedule)
-    changed = await moving("change", "Europe/Berlin").change(owner, created.id, ChangeSchedule(cron=_DAILY))
-    assert isinstance(changed, Schedule)
-    assert (created.due_at, changed.due_at) == (
-        datetime(2026, 1, 1, 23, tzinfo=UTC),
-        datetime(2026, 1, 1, 8, tzinfo=UTC),
-    )
 
 
 class Slow:
