@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import count
@@ -20,7 +20,6 @@ from contentsvc_adapters.sql.database import Fetch
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_core.errors import StoreUnavailable, Unstorable
-from contentsvc_core.testing import switched
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
 
@@ -203,48 +202,6 @@ async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgre
     assert postgres.rows(postgres_url, "SELECT count(*) FROM claims") == [(61,)]
 
 
-async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_leads(acme: Tenant) -> None:
-    copies = [await acme.processed("d") for _ in range(8)]
-    copies[0] = evolve(copies[0], note="\ud800")
-
-    answers = await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
-
-    assert isinstance(answers[0], Unstorable)
-    assert answers[1:] == [Settled.AS_DECIDED] + [Settled.ALREADY_CLAIMED] * 6
-    assert (await acme.left()).counts == (1, 2, 7)
-
-
-@pytest.mark.slow("runs crowds of concurrent deliveries")
-async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
-    acme: Tenant, postgresql: Database, postgres_url: str
-) -> None:
-    """Each lane writes the same deliveries in its own order, while the configuration changes."""
-    databases = (postgresql, Database(postgres_url))
-    lanes = [PostgresqlBatchWriter(each) for each in databases for _ in range(2)]
-    processed = 0
-    for number in range(8):
-        chance = random.Random(number)  # noqa: S311  # no secret
-        batches = [[await acme.processed(f"d-{number}-{each}") for each in range(24)] for _ in lanes]
-        for batch in batches:
-            chance.shuffle(batch)
-
-        change = acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=number % 2 == 1))
-        changing = asyncio.create_task(change)
-        answers = await asyncio.gather(*(lane.write(_items(batch)) for lane, batch in zip(lanes, batches, strict=True)))
-        assert await changing
-
-        told: dict[object, Counter[Settled]] = defaultdict(Counter)
-        for batch, each in zip(batches, answers, strict=True):
-            for settlement, answer in zip(batch, each, strict=True):
-                told[settlement.key][answer] += 1
-        # A lane that finds a changed configuration writes nothing; one of the other lanes writes.
-        assert all(each[Settled.AS_DECIDED] == (each[Settled.STALE] < len(lanes)) for each in told.values())
-        processed += sum(each[Settled.AS_DECIDED] for each in told.values())
-    assert processed == _stored(postgres_url)["claims"] == _stored(postgres_url)["context_records"]
-    await databases[1].dispose()
-    await _expect_no_deadlock(postgresql, postgres_url)
-
-
 async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
     acme: Tenant, postgresql: Database, postgres_url: str
 ) -> None:
@@ -310,48 +267,6 @@ async def test_a_settlement_answered_during_its_second_write_keeps_its_answer(
         assert await writing == [Settled.ALREADY_CLAIMED]
 
     assert _stored(postgres_url) == _left_by(0, 2, log=1)
-
-
-@pytest.mark.slow("cuts connections of a real server")
-async def test_connections_that_are_ended_while_batches_are_written_cost_nothing_but_time(
-    acme: Tenant, beside: Tenant, postgres_url: str
-) -> None:
-    chance = random.Random(5)  # noqa: S311  # no secret
-    settling = [[await acme.processed(f"d-{number}") for _ in range(2)] for number in range(120)]
-    done = asyncio.Event()
-
-    async def deliver(copies: Sequence[Settlement]) -> list[Settled | BaseException]:
-        await asyncio.sleep(chance.uniform(0, 0.4))
-        processes = chance.sample((acme, beside), 2)
-        settles = [each.stores.deliveries.settle(copy) for each, copy in zip(processes, copies, strict=True)]
-        return await asyncio.gather(*settles, return_exceptions=True)
-
-    cuts = 0
-
-    async def cut() -> None:
-        nonlocal cuts
-        while not done.is_set():
-            await asyncio.sleep(chance.uniform(0, 0.05))
-            # The busy connections: before, during or after their commit.
-            cuts += len(await asyncio.to_thread(postgres.rows, postgres_url, f"{_CUT} AND state = 'active'"))
-
-    cutting = asyncio.create_task(cut())
-    told = await asyncio.gather(*map(deliver, settling))
-    copies = [copy for each in settling for copy in each]
-    while not cuts:
-        # A fast machine writes all of them between two checks.
-        await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
-    done.set()
-    await cutting
-
-    # A repetition completes them, for any answers.
-    again = iter(await asyncio.gather(*map(acme.stores.deliveries.settle, copies)))
-    for answers in told:
-        finally_told = [next(again) for _ in answers]
-        assert set(finally_told) == {Settled.AS_DECIDED, Settled.ALREADY_CLAIMED}
-        for first, last in zip(answers, finally_told, strict=True):
-            assert first is last or type(first) is StoreUnavailable
-    assert _stored(postgres_url) == _left_by(120, 2, log=240)
 
 
 @pytest.mark.parametrize("lost", ["statement", "answer"])
