@@ -99,8 +99,6 @@ async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: s
             {"outputConfig": {"brandIdentityId": "a", "brandVoiceId": "b"}},
             "brandVoiceId is an alias of brandIdentityId",
         ),
-        ({"name": "x" * 101}, "Invalid request: name must have at most 100 characters"),
-        ({"mood": 1}, "Invalid request: mood is an unknown field"),
     ],
 )
 async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
@@ -112,9 +110,6 @@ async def test_a_faulty_trigger_is_refused_by_the_name_of_its_fault(
         refused = await acme(method, path, body)
         assert refused.status_code == 400
         assert error in refused.json()["error"]
-    assert (await acme("PATCH", f"{PATH}/{current['id']}", {})).json() == {
-        "error": "Invalid request: Nothing to change: give at least one field"
-    }
     assert (await acme("GET", PATH)).json() == {"eventTriggers": [current]}
 
 
@@ -156,7 +151,6 @@ async def test_a_trigger_may_have_filters_and_a_batch(acme: Caller) -> None:
     [
         ({}, "Invalid request: targets is missing: name repositories, or send allRepositories"),
         ({"allRepositories": True, "targets": {"repositoryIds": ["1"]}}, "together with all repositories"),
-        ({"allRepositories": True, "paths": ["/src"]}, "paths has the pattern '/src'"),
     ],
 )
 async def test_a_faulty_option_is_refused_by_its_name(acme: Caller, fields: dict[str, Any], error: str) -> None:

@@ -11,7 +11,6 @@ from contentsvc_http.settings import Settings
 
 PATH = "/v1/posts/generate"
 NO_ID = "is neither a repository id nor the id of an integration"
-TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 
 
 async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Caller) -> None:
@@ -57,21 +56,8 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
     [
         ({}, "Invalid request: contentType is missing"),
         (
-            {"contentType": "poem"},
-            "Invalid request: contentType: 'poem' is not one of " + TYPES,
-        ),
-        ({"contentType": "changelog", "mood": 1}, "Invalid request: mood is an unknown field"),
-        (
-            {"contentType": "changelog", "repositoryIds": [True]},
-            "Invalid request: repositoryIds[0] must be an integer or a string",
-        ),
-        (
             {"contentType": "changelog", "repositoryIds": ["9223372036854775808"]},
             f"Invalid request: repositoryIds[0]: '9223372036854775808' {NO_ID}",
-        ),
-        (
-            {"contentType": "changelog", "repositoryIds": ["01"]},
-            f"Invalid request: repositoryIds[0]: '01' {NO_ID}",
         ),
         (
             {"contentType": "changelog", "codehost": {"repositories": [{"owner": "a b", "repo": "c"}]}},
@@ -81,7 +67,6 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
             {"contentType": "changelog", "github": {"repositories": [{"owner": "acme", "repo": "lighthouse"}]}},
             "Unknown repository: 'acme/lighthouse' is not connected at github",
         ),
-        ([], "Invalid request: the body must be a JSON object"),
     ],
 )
 async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller, body: Any, error: str) -> None:

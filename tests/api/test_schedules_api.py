@@ -7,7 +7,6 @@ import pytest
 from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
 
-WINDOWS = "current_day, last_14_days, last_30_days, last_7_days, yesterday"
 PATH = "/v1/schedules"
 DAILY = {"frequency": "daily", "hour": 9, "minute": 0}
 
@@ -90,8 +89,6 @@ def cron(**times: Any) -> dict[str, Any]:
         (cron(hour=24), "Invalid request: sourceConfig.cron.hour must be at most 23"),
         (cron(dayOfWeek=1), "Invalid request: sourceConfig.cron: a daily schedule takes no dayOfWeek"),
         ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds must have at least 1 item"),
-        ({"lookbackWindow": "ever"}, "Invalid request: lookbackWindow: 'ever' is not one of " + WINDOWS),
-        ({"id": "sch_1"}, "Invalid request: id is an unknown field"),
     ],
 )
 async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dict[str, Any], error: str) -> None:
@@ -105,9 +102,6 @@ async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dic
 async def test_required_fields_are_named(acme: Caller) -> None:
     error = "Invalid request: outputType is missing; name is missing; sourceConfig is missing; targets is missing"
     assert outcome(await acme("POST", PATH, {})) == (400, {"error": error})
-    schedule = await new_schedule(acme)
-    nothing = {"error": "Invalid request: Nothing to change: give at least one field"}
-    assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
 
 
 async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: Caller) -> None:

@@ -79,15 +79,10 @@ async def test_an_invalid_endpoint_is_refused_by_its_field(acme: Caller, body: d
     assert (await acme("GET", PATH)).json() == {"webhookEndpoints": []}
 
 
-async def test_a_change_is_checked_alike_and_must_be_one(acme: Caller) -> None:
+async def test_a_change_is_checked_alike(acme: Caller) -> None:
     endpoint = (await made(acme))["webhookEndpoint"]
-    for body, error in (
-        ({}, "Invalid request: Nothing to change: give at least one field"),
-        ({"url": "https://10.0.0.1/"}, "public site"),
-    ):
-        refused = await acme("PATCH", f"{PATH}/{endpoint['id']}", body)
-        assert refused.status_code == 400
-        assert error in refused.json()["error"]
+    refused = await acme("PATCH", f"{PATH}/{endpoint['id']}", {"url": "https://10.0.0.1/"})
+    assert (refused.status_code, "public site" in refused.json()["error"]) == (400, True)
 
 
 async def test_a_rotated_secret_is_shown_once_and_overlaps(world: ApiWorld, acme: Caller) -> None:
