@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from msgspec import to_builtins
 from tests.api.world import Caller
 from tests.builders import a_brand
 
-from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand import BrandBody, BrandIdentity
 
 BASE = "/v1/brand-identities"
 
@@ -26,21 +27,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
     listed = await acme("GET", BASE)
     shown = await acme("GET", f"{BASE}/{brand.id}")
 
-    body = {
-        "id": brand.id,
-        "name": "Lighthouse",
-        "isDefault": True,
-        "websiteUrl": "https://acme.example/",
-        "companyName": None,
-        "companyDescription": None,
-        "toneProfile": "Professional",
-        "customTone": None,
-        "customInstructions": None,
-        "audience": "sailors",
-        "language": None,
-        "createdAt": "2026-01-01T00:00:00.000Z",
-        "updatedAt": "2026-01-01T00:00:00.000Z",
-    }
+    body = to_builtins(BrandBody.of(brand))
     assert (listed.status_code, listed.json()) == (200, {"brandIdentities": [body]})
     assert (shown.status_code, shown.json()) == (200, {"brandIdentity": body})
 

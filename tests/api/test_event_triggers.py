@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
+
+from contentsvc_core.workflows.bodies import TriggerBody
 
 PATH = "/v1/event-triggers"
 
@@ -40,19 +43,8 @@ async def test_a_trigger_is_made_read_changed_and_deleted(acme: Caller, brand: s
         enabled=False,
     )
 
-    assert trigger == {
-        "id": trigger["id"],
-        "organizationId": acme.organization.id,
-        "name": "",
-        "sourceType": "codehost_webhook",
-        "enabled": True,
-        "targets": {"repositoryIds": ["1"]},
-        "sourceConfig": {"eventTypes": []},
-        "outputType": "changelog",
-        "outputConfig": None,
-        "autoPublish": False,
-        "createdAt": "2026-01-01T00:00:00.000Z",
-    }
+    (stored, _) = await acme.world.stores.triggers.all_of(acme.organization.id)
+    assert trigger == to_builtins(TriggerBody.of(stored))
     assert other == trigger | {
         "id": other["id"],
         "name": "Posts",
