@@ -72,22 +72,6 @@ async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> Non
     assert await acme.world.stores.brands.identities(acme.organization.id) == [brand]
 
 
-async def test_the_default_moves_and_stays(acme: Caller) -> None:
-    first, second = await new_identity(acme), await new_identity(acme, "Other")
-
-    kept = await acme("DELETE", f"{BASE}/{first.id}")
-    moved = await acme("PATCH", f"{BASE}/{second.id}", {"isDefault": True})
-    removed = await acme("DELETE", f"{BASE}/{first.id}")
-
-    assert (kept.status_code, kept.json()) == (400, {"error": "Cannot delete the default brand identity"})
-    assert moved.json()["brandIdentity"]["isDefault"] is True
-    assert (removed.status_code, removed.json()) == (
-        200,
-        {"id": first.id, "disabledSchedules": [], "disabledEvents": []},
-    )
-    assert [each["isDefault"] for each in (await acme("GET", BASE)).json()["brandIdentities"]] == [True]
-
-
 async def test_an_unreadable_website_is_400_at_once(acme: Caller) -> None:
     for body, words in (({}, "websiteUrl"), ({"websiteUrl": "http://127.0.0.1/"}, "websiteUrl must be the address of")):
         refused = await acme("POST", f"{BASE}/generate", body)

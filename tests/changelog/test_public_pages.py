@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -211,29 +210,6 @@ async def test_enabling_unpublishing_and_deleting_are_visible_at_once() -> None:
     await publish(created.acme, slug="lamps")
     assert (await created.world.send("GET", "/changelog/lamps")).status_code == 200
     assert (await created.get()).headers["Location"] == "http://test/changelog/lamps"
-
-
-async def test_a_change_is_visible_at_once_without_progress_of_the_clock() -> None:
-    created = await Reader.made()
-    shown = f"/v1/posts/{created.posts[0].id}"
-    created.world.clock.advance(timedelta(days=99))
-    listed = [await created.get()]
-
-    for change in (
-        created.acme("PATCH", shown, {"title": "One"}),
-        created.acme("PATCH", f"/v1/posts/{created.posts[1].id}", {"title": "Two"}),
-        created.acme("PATCH", shown, {"status": "draft"}),
-        created.acme("PATCH", shown, {"status": "published"}),
-        created.acme("DELETE", shown),
-    ):
-        assert (await change).status_code < 300
-        listed.append(await created.get("", If_None_Match=listed[-1].headers["ETag"]))
-    await publish(created.acme, title="Lamps")
-    listed.append(await created.get("", If_None_Match=listed[-1].headers["ETag"]))
-
-    assert [answer.status_code for answer in listed] == [200] * 7
-    assert len({answer.headers["ETag"] for answer in listed}) == 7
-    assert all(after.content != before.content for before, after in pairwise(listed))
 
 
 async def test_an_old_event_published_now_appears_in_its_month_at_once() -> None:

@@ -337,22 +337,6 @@ async def test_a_store_that_is_away_has_the_run_tried_again(desk: Desk) -> None:
     assert desk.writer.briefs == []
 
 
-async def test_a_code_host_that_stays_silent_does_not_hold_the_run(desk: Desk) -> None:
-    hasty = RestCodeHost(desk.server.api_url, timeout_s=0.2)
-
-    async def hosts(_provider: str) -> CodeHost:
-        return hasty
-
-    desk.server.fault = Fault(silent=True)
-    await desk.push("feat: lamp (#12)")
-    await desk.push("feat: wick (#13)", delivery_id="d-2")
-
-    assert await evolve(desk, hosts=hosts).perform() == [RunStatus.COMPLETED] * 2
-    await hasty.close()
-    assert desk.queries() == 1
-    assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, None)]
-
-
 async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
     await desk.push("feat: lamp (#12)", name="../../orgs/x")
 
