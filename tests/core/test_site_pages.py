@@ -33,6 +33,19 @@ PAGE = """<!DOCTYPE html>
 """
 
 
+def test_a_page_is_read() -> None:
+    assert site_facts(PAGE) == SiteFacts(
+        title="Pricing — Acme",
+        description="Lamps & buoys, for engineering teams",
+        site_name="Acme ’s",  # noqa: RUF001  # the site's
+        shared_description="before its name",
+        language="en-GB",
+        headings=["We light the\ufffd way", "Third"],
+        organization_name="Acme Ltd",
+        organization_description="Lamps since 1880",
+    )
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "text"),
     [
