@@ -3,7 +3,6 @@
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +20,8 @@ from contentsvc_core.testing import CountingIds, PlainSteps
 from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_http.settings import Settings, load_settings
 
+pytestmark = pytest.mark.usefixtures("acme")
+
 URL = "https://acme.example"
 PAGE = SitePage(
     url=f"{URL}/",
@@ -34,12 +35,6 @@ class Sites:
     async def read(self, url: str) -> SitePage | NotRead:
         assert url == URL
         return PAGE
-
-
-@pytest.fixture(autouse=True)
-def acme(folder: Path) -> None:
-    del folder
-    command("organization", "create", "Acme")
 
 
 def perform_one(settings: Settings) -> None:

@@ -7,6 +7,8 @@ import pytest
 from tests.core.test_changelog_facets import png
 from tests.drivers.commands import command, invoke
 
+pytestmark = pytest.mark.usefixtures("acme")
+
 _BARE: dict[str, Any] = {
     "repositories": [],
     "scopes": [],
@@ -15,12 +17,6 @@ _BARE: dict[str, Any] = {
     "images": {},
     "showDetails": False,
 }
-
-
-@pytest.fixture(autouse=True)
-def acme(folder: Path) -> None:
-    del folder
-    command("organization", "create", "Acme")
 
 
 def test_it_is_shown_set_published_and_hidden() -> None:
