@@ -158,25 +158,6 @@ async def test_one_entry_is_explained(acme: Caller) -> None:
     assert (await acme("GET", f"{PATH}/log_unknown")).status_code == 404
 
 
-async def test_a_filter_is_replayed_once_for_a_request(acme: Caller) -> None:
-    await acme.push("d-1", "feat: a lamp")
-    acme.world.clock.advance(timedelta(seconds=1))
-    (listed,) = await logs(acme)
-
-    done = await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "outcomes": ["processed"]})
-    again = await acme("POST", f"{PATH}/replay", {"requestId": "r-1", "outcomes": ["processed"]})
-
-    assert (done.status_code, again.status_code) == (202, 202)
-    assert done.json()["replayed"] == [listed["id"]]
-    assert (again.json()["replayed"], again.json()["repeated"]) == ([], [listed["id"]])
-    assert done.json()["next"] is None
-    late = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "since": "2026-11-22T08:30:00"})
-    error = "Invalid request: since must be a time with an offset, such as 2026-11-22T08:30:00Z"
-    assert (late.status_code, late.json()) == (400, {"error": error})
-    wrong = await acme("POST", f"{PATH}/replay", {"requestId": "r-2", "integrationId": "no id"})
-    assert (wrong.status_code, "integrationId" in wrong.text) == (400, True)
-
-
 async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller) -> None:
     await acme.push("d-1", "feat: a lamp")
     await noted(acme, 2, direction=Direction.INCOMING, status=LogStatus.FAILED, status_code=401)

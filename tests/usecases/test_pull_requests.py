@@ -11,13 +11,14 @@ from msgspec.structs import replace as evolve_push
 from tests.builders import a_release
 from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull
 from tests.performing import performer_over
+from tests.usecases import test_generate
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 from tests.usecases.test_perform import taken
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
-from contentsvc_core import Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
+from contentsvc_core import Brief, LogStatus, Processed, RunStatus, Trigger
 from contentsvc_core.code_hosts import CommitRange, HookAccess, HostCommits, HostFault, HostRefusal
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
@@ -25,7 +26,7 @@ from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
-from contentsvc_core.ports import CodeHost, Hooks, Steps
+from contentsvc_core.ports import CodeHost, Hooks
 from contentsvc_core.testing import PlainSteps, address, push_body, release_body, signed
 from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
@@ -36,22 +37,10 @@ from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
-class Recorder:
+class Recorder(test_generate.Recorder):
     """A writer that records its briefs, and fails a number of times."""
 
-    name = "recorder"
     costly = False
-
-    def __init__(self) -> None:
-        self.briefs: list[Brief] = []
-        self.fails = 0
-
-    async def write(self, brief: Brief, _steps: Steps) -> Draft | Silence:
-        self.briefs.append(brief)
-        if len(self.briefs) <= self.fails:
-            message = "no answer"
-            raise RuntimeError(message)
-        return Draft(title="News", markdown="News\n")
 
     @property
     def pull_requests(self) -> Mapping[int, PullRequest]:
