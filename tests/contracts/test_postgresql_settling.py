@@ -1,8 +1,6 @@
 """PostgreSQL: batches of deliveries, by several lanes and processes."""
 
 import asyncio
-import random
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import count
@@ -12,7 +10,7 @@ import psycopg
 import pytest
 from attrs import evolve
 from contract_lanes import on_lanes, until_they_wait
-from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
+from contract_values import CHECKING, RotatingSealer, Tenant, tenant
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -21,7 +19,7 @@ from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
+from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 #: The tables, with the rows of a settlement.
 _TABLES = ("claims", "events", "context_records", "workflow_runs", "log_entries")
@@ -132,44 +130,6 @@ async def test_a_batch_with_a_follower_writes_no_entry_and_the_next_one_does(acm
     assert await acme.stores.journal.entries(acme.id) == [follower.duplicate_log]
     assert _stored(postgres_url) == _left_by(0, 2, log=1)
     await database.dispose()
-
-
-@pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize("fresh", [True, False], ids=["new", "expired"])
-async def test_of_mixed_copies_in_two_processes_one_is_processed(
-    acme: Tenant, beside: Tenant, postgres_url: str, fresh: bool
-) -> None:
-    at = later(days=2)
-    if not fresh:
-        for number in range(3):
-            await acme.stores.deliveries.settle(await acme.processed(f"d-{number}"))
-    before = _stored(postgres_url)
-    for number in range(3):
-        copies = [await acme.processed(f"d-{number}", at=at) for _ in range(32)]
-        checking = [await acme.decided(outcome, at) for outcome in CHECKING for _ in range(8)]
-        checking = [
-            evolve(each, key=copies[0].key, outcome=evolve(each.outcome, delivery_id=f"d-{number}"))
-            for each in checking
-        ]
-        mixed = random.Random(number).sample([*copies, *checking], 64)  # noqa: S311  # no secret
-
-        answers = await asyncio.gather(
-            *((acme, beside)[place % 2].stores.deliveries.settle(each) for place, each in enumerate(mixed))
-        )
-
-        told = Counter((each.claim, answer) for each, answer in zip(mixed, answers, strict=True))
-        assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
-        assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 31
-        assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
-        # A later check finds a duplicate.
-        assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
-        late = evolve(checking[1], id=IDS.new_id("log_"))
-        assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
-
-    after = _stored(postgres_url)
-    assert after["log_entries"] - before["log_entries"] == 3 * 65
-    assert after["workflow_runs"] - before["workflow_runs"] == 6
-    assert (after["claims"], after["context_records"]) == (3, 3)
 
 
 @pytest.mark.parametrize("bad", ["surrogate", "nul", "number", "event"])
