@@ -352,16 +352,6 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
 
 
-async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:
-    created = await planned(world, enabled=False)
-    owner, plan = world.organization.id, planner(world)
-    await world.stores.directory.remove_integration(owner, world.connection.integration.id)
-    assert isinstance(await plan.change(owner, created.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
-    assert message_of(await plan.change(owner, created.id, ChangeSchedule(enabled=True))) == (
-        f"Unknown repository: {REPOSITORY_ID} is not connected"
-    )
-
-
 async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
     await planned(world)
     schedules = world.stores.schedules
