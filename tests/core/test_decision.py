@@ -490,6 +490,17 @@ def test_an_event_kind_we_do_not_know_is_shown_as_one_short_line() -> None:
     assert outcome.kind.isprintable()
 
 
+@pytest.mark.parametrize("distinct", ["false", "true", "null", '"no"', "[1]"])
+def test_an_unspecified_field_may_have_any_value(distinct: str) -> None:
+    body = json.dumps(push_body("feat: x")).replace('"url":', f'"distinct": {distinct}, "url":')
+
+    outcome = decided(signed(body.encode(), at=AT, secret="secret"))
+
+    assert isinstance(outcome, Processed)
+    assert isinstance(outcome.event, Push)
+    assert outcome.event.commits[0].distinct == (distinct != "false")
+
+
 @pytest.mark.parametrize(
     ("target", "commit"),
     [
