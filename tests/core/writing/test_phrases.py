@@ -137,6 +137,21 @@ def test_a_brand_that_asks_for_plain_professional_english_changes_no_changelog()
     assert written(ContentType.CHANGELOG, *MONTH, brand=free) == plain
 
 
+def test_tones_differ_and_the_company_speaks() -> None:
+    openings = {
+        written(ContentType.BLOG_POST, *MONTH, brand=brand(tone=tone, company="Acme")).markdown.partition(" Breaking")[
+            0
+        ]
+        for tone in ToneProfile
+    }
+    assert openings == {
+        "At Acme, we've released kettle v1.2.0!",
+        "Acme has released kettle v1.2.0.",
+        "We've shipped kettle v1.2.0 at Acme!",
+        "Acme announces the release of kettle v1.2.0.",
+    }
+
+
 @pytest.mark.parametrize(("number", "told"), [(0, "0 correction"), (1, "1 correction"), (2, "2 corrections")])
 def test_nought_is_singular_in_french(number: int, told: str) -> None:
     french = PHRASEBOOKS["French"]
