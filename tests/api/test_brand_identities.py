@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from msgspec import to_builtins
 from tests.api.world import Caller
 from tests.builders import a_brand
 
-from contentsvc_core.content.brand import BrandIdentity
+from contentsvc_core.content.brand import BrandBody, BrandIdentity
 
 BASE = "/v1/brand-identities"
 
@@ -26,21 +27,7 @@ async def test_identities_are_listed_and_shown(acme: Caller) -> None:
     listed = await acme("GET", BASE)
     shown = await acme("GET", f"{BASE}/{brand.id}")
 
-    body = {
-        "id": brand.id,
-        "name": "Lighthouse",
-        "isDefault": True,
-        "websiteUrl": "https://acme.example/",
-        "companyName": None,
-        "companyDescription": None,
-        "toneProfile": "Professional",
-        "customTone": None,
-        "customInstructions": None,
-        "audience": "sailors",
-        "language": None,
-        "createdAt": "2026-01-01T00:00:00.000Z",
-        "updatedAt": "2026-01-01T00:00:00.000Z",
-    }
+    body = to_builtins(BrandBody.of(brand))
     assert (listed.status_code, listed.json()) == (200, {"brandIdentities": [body]})
     assert (shown.status_code, shown.json()) == (200, {"brandIdentity": body})
 
@@ -70,10 +57,8 @@ async def test_fields_are_changed_and_taken_away(acme: Caller) -> None:
 
 
 NO_CHANGES: tuple[tuple[Any, str], ...] = (
-    ({}, "at least one field"),
     ({"colour": "red"}, "colour"),
     ({"isDefault": False}, "make another one the default"),
-    ([], "JSON object"),
 )
 
 
@@ -85,22 +70,6 @@ async def test_an_invalid_change_is_400_and_changes_nothing(acme: Caller) -> Non
         assert (refused.status_code, words in refused.json()["error"]) == (400, True), (body, refused.text)
 
     assert await acme.world.stores.brands.identities(acme.organization.id) == [brand]
-
-
-async def test_the_default_moves_and_stays(acme: Caller) -> None:
-    first, second = await new_identity(acme), await new_identity(acme, "Other")
-
-    kept = await acme("DELETE", f"{BASE}/{first.id}")
-    moved = await acme("PATCH", f"{BASE}/{second.id}", {"isDefault": True})
-    removed = await acme("DELETE", f"{BASE}/{first.id}")
-
-    assert (kept.status_code, kept.json()) == (400, {"error": "Cannot delete the default brand identity"})
-    assert moved.json()["brandIdentity"]["isDefault"] is True
-    assert (removed.status_code, removed.json()) == (
-        200,
-        {"id": first.id, "disabledSchedules": [], "disabledEvents": []},
-    )
-    assert [each["isDefault"] for each in (await acme("GET", BASE)).json()["brandIdentities"]] == [True]
 
 
 async def test_an_unreadable_website_is_400_at_once(acme: Caller) -> None:

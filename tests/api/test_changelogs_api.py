@@ -3,24 +3,12 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
+from msgspec import to_builtins
 from tests.api.world import ApiWorld, Caller
 from tests.core.test_changelog_facets import png
 
-_FIRST: dict[str, Any] = {
-    "slug": "acme",
-    "title": "Acme",
-    "description": "",
-    "productUrl": None,
-    "contentTypes": ["changelog", "blog_post"],
-    "repositories": [],
-    "scopes": [],
-    "accent": None,
-    "headerLinks": [],
-    "images": {},
-    "showDetails": False,
-    "isPublic": False,
-    "url": "http://127.0.0.1:8000/changelog/acme",
-}
+from contentsvc_core.content.public.changelogs import ChangelogBody, PublicChangelog
 
 
 @pytest.fixture
@@ -31,7 +19,9 @@ async def acme() -> Caller:
 async def test_an_organization_has_its_first_changelog_before_it_is_set_up(acme: Caller) -> None:
     (first,) = (await acme("GET", "/v1/changelogs")).json()["changelogs"]
 
-    assert first == _FIRST | {"id": first["id"]}
+    shown = PublicChangelog.first(acme.organization, acme.world.clock.now())
+    url = "http://127.0.0.1:8000/changelog/acme"
+    assert first == to_builtins(ChangelogBody.of(evolve(shown, id=first["id"]), url=url))
     for name in (first["id"], "acme"):
         assert (await acme("GET", f"/v1/changelogs/{name}")).json()["changelog"] == first
 

@@ -3,15 +3,16 @@
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from tests.api.world import ApiWorld, Caller
 
 from contentsvc_core import StoreUnavailable
 from contentsvc_core.organizations import Organization
+from contentsvc_core.workflows.jobs import GenerationJobBody
 from contentsvc_http.settings import Settings
 
 PATH = "/v1/posts/generate"
 NO_ID = "is neither a repository id nor the id of an integration"
-TYPES = "blog_post, changelog, investor_update, linkedin_post, twitter_post"
 
 
 async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Caller) -> None:
@@ -22,22 +23,9 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
 
     assert answer.status_code == 202
     job = answer.json()["job"]
-    assert set(job) == {
-        "id",
-        "organizationId",
-        "status",
-        "contentType",
-        "lookbackWindow",
-        "repositoryIds",
-        "brandVoiceId",
-        "workflowRunId",
-        "postId",
-        "error",
-        "source",
-        "createdAt",
-        "updatedAt",
-        "completedAt",
-    }
+    stored = await world.stores.jobs.job(acme.organization.id, job["id"])
+    assert stored is not None
+    assert job == to_builtins(GenerationJobBody.of(stored))
     assert (job["status"], job["repositoryIds"], job["organizationId"]) == ("queued", ["1"], acme.organization.id)
     assert world.nudged == 1
 
@@ -45,9 +33,6 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
     followed = (await acme("GET", f"{PATH}/{job['id']}")).json()
     assert followed["job"]["status"] == "completed"
     assert [event["type"] for event in followed["events"]][-2:] == ["post_created", "completed"]
-    assert all(
-        set(event) == {"id", "jobId", "type", "message", "createdAt", "metadata"} for event in followed["events"]
-    )
     posts = (await acme("GET", "/v1/posts")).json()["posts"]
     assert followed["job"]["postId"] in {post["id"] for post in posts}
 
@@ -57,21 +42,8 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
     [
         ({}, "Invalid request: contentType is missing"),
         (
-            {"contentType": "poem"},
-            "Invalid request: contentType: 'poem' is not one of " + TYPES,
-        ),
-        ({"contentType": "changelog", "mood": 1}, "Invalid request: mood is an unknown field"),
-        (
-            {"contentType": "changelog", "repositoryIds": [True]},
-            "Invalid request: repositoryIds[0] must be an integer or a string",
-        ),
-        (
             {"contentType": "changelog", "repositoryIds": ["9223372036854775808"]},
             f"Invalid request: repositoryIds[0]: '9223372036854775808' {NO_ID}",
-        ),
-        (
-            {"contentType": "changelog", "repositoryIds": ["01"]},
-            f"Invalid request: repositoryIds[0]: '01' {NO_ID}",
         ),
         (
             {"contentType": "changelog", "codehost": {"repositories": [{"owner": "a b", "repo": "c"}]}},
@@ -81,7 +53,6 @@ async def test_a_post_is_requested_followed_and_read(world: ApiWorld, acme: Call
             {"contentType": "changelog", "github": {"repositories": [{"owner": "acme", "repo": "lighthouse"}]}},
             "Unknown repository: 'acme/lighthouse' is not connected at github",
         ),
-        ([], "Invalid request: the body must be a JSON object"),
     ],
 )
 async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller, body: Any, error: str) -> None:

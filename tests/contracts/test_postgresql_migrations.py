@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from older_schema import in_a_process, killed_upgrade
+from older_schema import WORDS, differences, in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from tests import postgres
 
@@ -42,17 +40,6 @@ def empty_url() -> Generator[str]:
         yield url
 
 
-#: Each database has its own index of words: only the scripts define it.
-_WORDS = "search_words"
-
-
-def _is_shared(name: str | None, _kind: str, _parents: object) -> bool:
-    return not (name or "").startswith(_WORDS)
-
-
-_OPTIONS = {"include_name": _is_shared}
-
-
 @pytest.fixture
 async def empty(empty_url: str) -> AsyncGenerator[Database]:
     created = Database(empty_url)
@@ -71,14 +58,11 @@ async def test_an_empty_database_gets_its_schema_once(empty: Database) -> None:
 async def test_scripts_and_tables_agree(
     postgresql: Database, postgres_url: str, empty: Database, empty_url: str
 ) -> None:
-    def differences(connection: Connection) -> object:
-        return compare_metadata(MigrationContext.configure(connection, opts=_OPTIONS), metadata)
-
     assert await postgresql.read(differences) == []
     await empty.write(metadata.create_all)
     for question in (_COLUMNS, _INDEXES, _CONSTRAINTS):
         migrated, created = (
-            sorted(str(row) for row in postgres.rows(url, question) if row[0] not in {"alembic_version", _WORDS})
+            sorted(str(row) for row in postgres.rows(url, question) if row[0] not in {"alembic_version", WORDS})
             for url in (postgres_url, empty_url)
         )
         assert migrated == created

@@ -1,8 +1,6 @@
 """PostgreSQL: batches of deliveries, by several lanes and processes."""
 
 import asyncio
-import random
-from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from itertools import count
@@ -12,7 +10,7 @@ import psycopg
 import pytest
 from attrs import evolve
 from contract_lanes import on_lanes, until_they_wait
-from contract_values import CHECKING, IDS, RotatingSealer, Tenant, later, tenant
+from contract_values import CHECKING, RotatingSealer, Tenant, tenant
 from tests import postgres
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -20,9 +18,8 @@ from contentsvc_adapters.sql.database import Fetch
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_core.errors import StoreUnavailable, Unstorable
-from contentsvc_core.testing import switched
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement
+from contentsvc_core.webhooks.settlement import Settled, Settlement
 
 #: The tables, with the rows of a settlement.
 _TABLES = ("claims", "events", "context_records", "workflow_runs", "log_entries")
@@ -135,44 +132,6 @@ async def test_a_batch_with_a_follower_writes_no_entry_and_the_next_one_does(acm
     await database.dispose()
 
 
-@pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize("fresh", [True, False], ids=["new", "expired"])
-async def test_of_mixed_copies_in_two_processes_one_is_processed(
-    acme: Tenant, beside: Tenant, postgres_url: str, fresh: bool
-) -> None:
-    at = later(days=2)
-    if not fresh:
-        for number in range(3):
-            await acme.stores.deliveries.settle(await acme.processed(f"d-{number}"))
-    before = _stored(postgres_url)
-    for number in range(3):
-        copies = [await acme.processed(f"d-{number}", at=at) for _ in range(32)]
-        checking = [await acme.decided(outcome, at) for outcome in CHECKING for _ in range(8)]
-        checking = [
-            evolve(each, key=copies[0].key, outcome=evolve(each.outcome, delivery_id=f"d-{number}"))
-            for each in checking
-        ]
-        mixed = random.Random(number).sample([*copies, *checking], 64)  # noqa: S311  # no secret
-
-        answers = await asyncio.gather(
-            *((acme, beside)[place % 2].stores.deliveries.settle(each) for place, each in enumerate(mixed))
-        )
-
-        told = Counter((each.claim, answer) for each, answer in zip(mixed, answers, strict=True))
-        assert told[Claim.TAKE, Settled.AS_DECIDED] == 1
-        assert told[Claim.TAKE, Settled.ALREADY_CLAIMED] == 31
-        assert told[Claim.CHECK, Settled.AS_DECIDED] + told[Claim.CHECK, Settled.ALREADY_CLAIMED] == 32
-        # A later check finds a duplicate.
-        assert await beside.stores.deliveries.settle(checking[0]) is answers[mixed.index(checking[0])]
-        late = evolve(checking[1], id=IDS.new_id("log_"))
-        assert await beside.stores.deliveries.settle(late) is Settled.ALREADY_CLAIMED
-
-    after = _stored(postgres_url)
-    assert after["log_entries"] - before["log_entries"] == 3 * 65
-    assert after["workflow_runs"] - before["workflow_runs"] == 6
-    assert (after["claims"], after["context_records"]) == (3, 3)
-
-
 @pytest.mark.parametrize("bad", ["surrogate", "nul", "number", "event"])
 async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgres_url: str, bad: str) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(64)]
@@ -201,48 +160,6 @@ async def test_only_the_unstorable_settlements_are_refused(acme: Tenant, postgre
     assert answers.count(Settled.AS_DECIDED) == 61
     assert (await acme.left()).counts == (61, 122, 61)
     assert postgres.rows(postgres_url, "SELECT count(*) FROM claims") == [(61,)]
-
-
-async def test_when_the_first_of_several_copies_cannot_be_stored_the_next_one_leads(acme: Tenant) -> None:
-    copies = [await acme.processed("d") for _ in range(8)]
-    copies[0] = evolve(copies[0], note="\ud800")
-
-    answers = await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
-
-    assert isinstance(answers[0], Unstorable)
-    assert answers[1:] == [Settled.AS_DECIDED] + [Settled.ALREADY_CLAIMED] * 6
-    assert (await acme.left()).counts == (1, 2, 7)
-
-
-@pytest.mark.slow("runs crowds of concurrent deliveries")
-async def test_lanes_that_meet_at_many_keys_are_in_no_deadlock(
-    acme: Tenant, postgresql: Database, postgres_url: str
-) -> None:
-    """Each lane writes the same deliveries in its own order, while the configuration changes."""
-    databases = (postgresql, Database(postgres_url))
-    lanes = [PostgresqlBatchWriter(each) for each in databases for _ in range(2)]
-    processed = 0
-    for number in range(8):
-        chance = random.Random(number)  # noqa: S311  # no secret
-        batches = [[await acme.processed(f"d-{number}-{each}") for each in range(24)] for _ in lanes]
-        for batch in batches:
-            chance.shuffle(batch)
-
-        change = acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=number % 2 == 1))
-        changing = asyncio.create_task(change)
-        answers = await asyncio.gather(*(lane.write(_items(batch)) for lane, batch in zip(lanes, batches, strict=True)))
-        assert await changing
-
-        told: dict[object, Counter[Settled]] = defaultdict(Counter)
-        for batch, each in zip(batches, answers, strict=True):
-            for settlement, answer in zip(batch, each, strict=True):
-                told[settlement.key][answer] += 1
-        # A lane that finds a changed configuration writes nothing; one of the other lanes writes.
-        assert all(each[Settled.AS_DECIDED] == (each[Settled.STALE] < len(lanes)) for each in told.values())
-        processed += sum(each[Settled.AS_DECIDED] for each in told.values())
-    assert processed == _stored(postgres_url)["claims"] == _stored(postgres_url)["context_records"]
-    await databases[1].dispose()
-    await _expect_no_deadlock(postgresql, postgres_url)
 
 
 async def test_lanes_wait_for_claims_in_one_order_for_any_order_of_batches(
@@ -310,48 +227,6 @@ async def test_a_settlement_answered_during_its_second_write_keeps_its_answer(
         assert await writing == [Settled.ALREADY_CLAIMED]
 
     assert _stored(postgres_url) == _left_by(0, 2, log=1)
-
-
-@pytest.mark.slow("cuts connections of a real server")
-async def test_connections_that_are_ended_while_batches_are_written_cost_nothing_but_time(
-    acme: Tenant, beside: Tenant, postgres_url: str
-) -> None:
-    chance = random.Random(5)  # noqa: S311  # no secret
-    settling = [[await acme.processed(f"d-{number}") for _ in range(2)] for number in range(120)]
-    done = asyncio.Event()
-
-    async def deliver(copies: Sequence[Settlement]) -> list[Settled | BaseException]:
-        await asyncio.sleep(chance.uniform(0, 0.4))
-        processes = chance.sample((acme, beside), 2)
-        settles = [each.stores.deliveries.settle(copy) for each, copy in zip(processes, copies, strict=True)]
-        return await asyncio.gather(*settles, return_exceptions=True)
-
-    cuts = 0
-
-    async def cut() -> None:
-        nonlocal cuts
-        while not done.is_set():
-            await asyncio.sleep(chance.uniform(0, 0.05))
-            # The busy connections: before, during or after their commit.
-            cuts += len(await asyncio.to_thread(postgres.rows, postgres_url, f"{_CUT} AND state = 'active'"))
-
-    cutting = asyncio.create_task(cut())
-    told = await asyncio.gather(*map(deliver, settling))
-    copies = [copy for each in settling for copy in each]
-    while not cuts:
-        # A fast machine writes all of them between two checks.
-        await asyncio.gather(*map(acme.stores.deliveries.settle, copies), return_exceptions=True)
-    done.set()
-    await cutting
-
-    # A repetition completes them, for any answers.
-    again = iter(await asyncio.gather(*map(acme.stores.deliveries.settle, copies)))
-    for answers in told:
-        finally_told = [next(again) for _ in answers]
-        assert set(finally_told) == {Settled.AS_DECIDED, Settled.ALREADY_CLAIMED}
-        for first, last in zip(answers, finally_told, strict=True):
-            assert first is last or type(first) is StoreUnavailable
-    assert _stored(postgres_url) == _left_by(120, 2, log=240)
 
 
 @pytest.mark.parametrize("lost", ["statement", "answer"])

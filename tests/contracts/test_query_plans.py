@@ -311,6 +311,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "first page of the log": lambda shelf: shelf.stores.journal.page(
         shelf.acme.id, LogQuery(), PageRequest(), max_bytes=ALL_BYTES
     ),
+    "entries of the log": lambda shelf: shelf.stores.journal.entries(shelf.acme.id, limit=5),
     "deep page of the log": lambda shelf: shelf.stores.journal.page(
         shelf.acme.id, LogQuery(), _DEEP, max_bytes=ALL_BYTES
     ),
@@ -336,6 +337,8 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
         Bucket.of_key(RATES[0], "csk_1"), lambda window: hit(window, RATES[0], later())
     ),
     "limits": lambda shelf: shelf.stores.rate_limits.windows([Bucket.of_key(rate, "csk_1") for rate in RATES]),
+    "list of runs": lambda shelf: shelf.stores.ledger.runs(shelf.acme.id, limit=5),
+    "list of posts": lambda shelf: shelf.stores.posts.posts(shelf.acme.id, limit=5),
     "first page of posts": lambda shelf: shelf.stores.posts.page(shelf.acme.id, PostQuery(), PageRequest()),
     "deep page of posts by filters": lambda shelf: shelf.stores.posts.page(
         shelf.acme.id, PostQuery(ascending=True, statuses=(PostStatus.DRAFT,)), PageRequest(limit=10, page=30)
@@ -388,6 +391,9 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "counts of runs": lambda shelf: shelf.stores.run_lists.run_counts(shelf.acme.id, since=later(days=18)),
 }
 
+#: Lists that an index has in their order: no list is sorted, at any length.
+_IN_ORDER: Final = ("entries of the log", "list of posts", "list of runs", "context before", "sweep of claims")
+
 
 @pytest.mark.slow("fills tables and reads the planner's choices")
 async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> None:
@@ -400,6 +406,10 @@ async def test_sqlite_walks_through_no_table_that_grows(database: Database) -> N
         # The pattern finds a real scan.
         assert _SCAN.search(explain("SELECT * FROM log_entries WHERE id = ?", ("log_1",)))
         assert await _plans(shelf, explain) == []
+        for name in _IN_ORDER:
+            # The keys of records are sorted, which one command lists.
+            for statement, parameters in (await _sent(shelf, _CALLS[name]))[name == "context before" :]:
+                assert "TEMP B-TREE FOR ORDER BY" not in explain(statement, parameters), name
     await shelf.stores.close()
 
 

@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, Left, RotatingSealer, Tenant, later, tenant
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlite_files import file_of
 
 from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
-from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.testing import START
@@ -285,70 +284,3 @@ async def test_an_errors_text_tells_nothing_of_the_tenants_data(database: Databa
         await acme.stores.deliveries.settle(evolve(settling, started=settling.started[:1] * 2))
 
     assert acme.triggers[0].id not in f"{refusal.value} {refusal.value.__cause__}"
-
-
-_PLANS = {
-    "pending": "ix_workflow_runs_pending",
-    "posts": "ix_posts_organization_id_created_at_id",
-    "before": "ix_context_records_repository",
-    "records": "ix_context_records_repository",
-    "runs": "ix_workflow_runs_organization_id_created_at_id",
-    "entries": "PRIMARY KEY",
-    "sweep": "PRIMARY KEY",
-    "claims": "ix_claims_claimed_at",
-}
-
-
-def _plan(executed: list[tuple[str, Any]], connection: Connection) -> str:
-    return "\n".join(
-        str(row[-1])
-        for sql, parameters in executed
-        for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters)
-    )
-
-
-@pytest.mark.parametrize("question", _PLANS)
-async def test_an_index_serves(database: Database, acme: Tenant, question: str) -> None:
-    """No list is sorted, and no table is read as a whole, at any length."""
-    statements: list[tuple[str, Any]] = []
-    for engine in (database._reader, database._writer):  # pyright: ignore[reportPrivateUsage]
-        event.listen(
-            engine.sync_engine,
-            "after_cursor_execute",
-            lambda *details: statements.append((details[2], details[3])),
-        )
-    run = await acme.taken()
-    (record,) = await acme.stores.contexts.records(acme.id)
-    statements.clear()
-    stores = acme.stores
-    match question:
-        case "pending":
-            await stores.ledger.pending(START, limit=5, per_organization=5)
-        case "posts":
-            await stores.posts.posts(run.organization_id, limit=5)
-        case "before":
-            await stores.contexts.before(record, limit=5, max_bytes=10**9)
-        case "records":
-            await stores.contexts.records(acme.id, limit=5)
-        case "runs":
-            await stores.ledger.runs(acme.id, limit=5)
-        case "entries":
-            await stores.journal.entries(acme.id, limit=5)
-        case "sweep":
-            await stores.journal.sweep(acme.id, before=START, limit=5)
-        case _:
-            await stores.journal.sweep_claims(before=START, limit=5)
-    executed = [(sql, parameters) for sql, parameters in statements if not sql.startswith("BEGIN")]
-
-    plan = await database.read(partial(_plan, executed))
-
-    assert _PLANS[question] in plan
-    # Only the freed pages of a sweep are summed up.
-    sorts = [line for line in plan.splitlines() if "TEMP B-TREE" in line]
-    added_up = sum("FOR GROUP BY" in line for line in sorts) if question == "sweep" else 0
-    # The first few runs of each waiting organization are sorted. The keys of records, which one command
-    # lists, are sorted.
-    assert question in {"pending", "records"} or len(sorts) == added_up
-    # Tables in memory have names of their own, and a bounded size.
-    read_whole = [line for line in plan.splitlines() if line.startswith("SCAN") and "INDEX" not in line]
-    assert not [line for line in read_whole if line.split()[1] in {*metadata.tables, "mine"}]

@@ -7,27 +7,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from older_schema import in_a_process, killed_upgrade
+from older_schema import WORDS, differences, in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, migrations, revision, upgrade
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import SchemaMismatch
-
-#: Each database has its own index of words: only the scripts define it.
-_WORDS = "search_words"
-
-
-def _is_shared(name: str | None, _kind: str, _parents: object) -> bool:
-    return not (name or "").startswith(_WORDS)
-
-
-_OPTIONS = {"include_name": _is_shared}
 
 
 @pytest.fixture
@@ -45,7 +33,7 @@ def _schema(connection: Connection) -> dict[str, list[str]]:
             "SELECT name, sql FROM sqlite_master "
             "WHERE name NOT LIKE 'alembic%' AND name NOT LIKE :words AND type <> 'trigger'"
         ),
-        {"words": f"{_WORDS}%"},
+        {"words": f"{WORDS}%"},
     )
     return {name: sorted(_parts(sql)) for name, sql in found if sql is not None}
 
@@ -77,9 +65,6 @@ def test_the_newest_script_is_the_one_that_is_expected() -> None:
 
 
 async def test_scripts_and_tables_agree(database: Database, empty: Database) -> None:
-    def differences(connection: Connection) -> object:
-        return compare_metadata(MigrationContext.configure(connection, opts=_OPTIONS), metadata)
-
     assert await database.read(differences) == []
     # Alembic compares neither keys nor SQLite's own features: compare the definitions.
     await empty.write(metadata.create_all)

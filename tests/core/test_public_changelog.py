@@ -147,7 +147,8 @@ def test_header_links_are_lines_with_addresses() -> None:
 def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=2, digest="0" * 16)
     link = LinkBody(label="Docs", url="https://d.example")
-    shown = evolve(OFF, accent="0b6b63", header_links=(link,), images=(mark, evolve(mark, kind=ImageKind.ICON)))
+    facts = evolve(OFF, description="What is new", product_url="https://acme.example/", is_public=True)
+    shown = evolve(facts, accent="0b6b63", header_links=(link,), images=(mark, evolve(mark, kind=ImageKind.ICON)))
     assert [each.kind for each in shown.images] == [ImageKind.ICON, ImageKind.LOGO]
     assert shown.image(ImageKind.LOGO) == mark
     body = ChangelogBody.of(shown, url="https://c.example/changelog/acme")
@@ -155,8 +156,8 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
         "id": OFF.id,
         "slug": OFF.slug,
         "title": OFF.title,
-        "description": "",
-        "productUrl": None,
+        "description": "What is new",
+        "productUrl": "https://acme.example/",
         "contentTypes": [each.value for each in OFF.content_types],
         "repositories": [],
         "scopes": [],
@@ -164,7 +165,7 @@ def test_the_wire_form_of_a_changelog_and_of_what_it_shows() -> None:
         "headerLinks": [{"label": "Docs", "url": "https://d.example"}],
         "images": {"icon": "0" * 16, "logo": "0" * 16},
         "showDetails": False,
-        "isPublic": False,
+        "isPublic": True,
         "url": "https://c.example/changelog/acme",
     }
     post = a_post(title="Lamps")
@@ -327,7 +328,6 @@ def test_addresses() -> None:
     assert links.month(Month(2026, 2)) == "https://acme.example/changelog/acme/2026-02"
     assert links.post(POST) == "https://acme.example/changelog/acme/posts/post_1"
     assert links.post(evolve(POST, id="a/b~é")) == "https://acme.example/changelog/acme/posts/a%2Fb~%C3%A9"
-    assert ChangelogLinks(slug="acme").atom == "/changelog/acme/feed.atom"
 
 
 def test_the_permanent_id_of_a_post_never_changes() -> None:
@@ -457,8 +457,10 @@ def test_a_badge_is_as_wide_as_its_texts() -> None:
 def test_each_page_of_a_changelog_has_its_address() -> None:
     links = ChangelogLinks(base_url="https://acme.example", slug="acme")
     pages = {"badge": "badge.svg", "subscribe": "subscribe", "widget": "widget.js", "atom": "feed.atom"}
+    pages |= {"releases": "releases", "json_feed": "feed.json", "embed": "embed", "fragment": "embed/fragment"}
     for name, path in pages.items():
         assert getattr(links, name) == f"https://acme.example/changelog/acme/{path}"
+        assert getattr(ChangelogLinks(slug="tea"), name) == f"/changelog/tea/{path}"
     assert links.having("a b/c") == "https://acme.example/changelog/acme?q=a%20b%2Fc"
     mark = ImageMark(kind=ImageKind.LOGO, media_type="image/png", width=1, height=1, digest="d1")
     assert links.image(mark) == "https://acme.example/changelog/acme/images/logo?v=d1"

@@ -69,25 +69,6 @@ def test_ordinary_addresses_are_public(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        ("https://acme.example", "https://acme.example/"),
-        ("HTTPS://WWW.Acme.Example:443/about?a=1#team", "https://www.acme.example/about?a=1"),
-        ("http://acme.example.:80/", "http://acme.example/"),
-        ("https://acme.example:80/", "https://acme.example:80/"),
-        ("https://münchen.example/ä", "https://münchen.example/ä"),
-        ("http://8.8.8.8/", "http://8.8.8.8/"),
-        ("http://[2606:4700::1111]/", "http://[2606:4700::1111]/"),
-    ],
-)
-def test_an_address_is_read(text: str, url: str) -> None:
-    site = read_site_address(text)
-
-    assert isinstance(site, SiteAddress)
-    assert site.url == url
-
-
-@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "must be 1 to 2000 characters long"),

@@ -19,41 +19,18 @@ def body_of(endpoint: WebhookEndpoint) -> dict[str, Any]:
     return msgspec.to_builtins(EndpointBody.of(endpoint, {}))
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://acme.example/hook",
-        "https://acme.example/hook?token=1",
-        "https://93.184.216.34/",
-        "https://acme.example",
-    ],
-)
-def test_https_at_a_public_host_is_an_endpoint(url: str) -> None:
-    assert not isinstance(read_endpoint_url(url), Refusal)
-
-
-@pytest.mark.parametrize(
-    ("url", "reason"),
-    [
+def test_an_endpoint_is_a_public_site_over_https() -> None:
+    # The rules of site addresses have tests of their own.
+    assert not isinstance(read_endpoint_url("https://acme.example/hook?token=1"), Refusal)
+    for url, reason in (
         ("http://acme.example/hook", "must begin with https://"),
         ("ftp://acme.example/hook", "must begin with https://"),
-        ("https://169.254.169.254/latest/meta-data/", "must be the address of a public site"),
-        ("https://127.0.0.1/", "must be the address of a public site"),
-        ("https://[::1]/", "must be the address of a public site"),
-        ("https://localhost/", "must be the address of a public site"),
-        ("https://2130706433/", "must name a host"),
-        ("https://acme.example:8443/", "must not name a port other than 80 and 443"),
-        ("https://user:secret@acme.example/", "must not hold a user name or password"),
-        ("https://acme.example/ hook", "must not hold spaces"),
         ("", "must be 1 to"),
-        ("hook", "must begin with"),
-    ],
-)
-def test_an_internal_address_is_refused(url: str, reason: str) -> None:
-    refused = read_endpoint_url(url)
-
-    assert isinstance(refused, Refusal)
-    assert reason in refused.message()
+        ("https://127.0.0.1/", "must be the address of a public site"),
+    ):
+        refused = read_endpoint_url(url)
+        assert isinstance(refused, Refusal)
+        assert reason in refused.message()
 
 
 def test_an_endpoint_without_event_types_wants_all_events_and_a_disabled_one_none() -> None:

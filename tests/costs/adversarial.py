@@ -26,6 +26,7 @@ UNITS: Final = (
     *("|", "|a|b|\n|-|-|\n", "a|b\n", "|-|-\n"),
     # HTML, entities, escapes.
     *("<", "<a ", '<a b="', "<!--", "<!-- a -->", "<!--\n-->", "`<!--"),
+    *("<meta ", '<meta a="', "<meta a='b' ", "<script>", "<svg></svg>", "<h1>x</h1>", "<h1><</h1 "),
     *("<?", "<h1>", "<title>", "&", "&amp;", "&#64;", "\\", "\\*"),
     # Commit messages.
     *("(#1)", " (#1)", "#1 ", "feat(", "feat: ", "a-by", 'Revert "', "abcdef01 ", "Refs: abcdef01\n", "[skip ci]"),
@@ -64,6 +65,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "a wide table that lacks cells": lambda size: _table(columns=size // 5, rows=size // 10),
     "many tables that lack cells": lambda size: _table(columns=40, rows=100) * (size // 363 + 1),
     "many co-authors": lambda size: "feat: a\n\n" + "Co-authored-by: a b <a@b.cd>\n" * (size // 29),
+    "many attributes": lambda size: f"<meta {'= ' * (size // 2)}>",
+    "nested data of a page": lambda size: f"<script type=application/ld+json>{'[' * size}</script>",
     "a long trailer": lambda size: "feat: a\n\nA: b\n" + "c\n" * (size // 2),
     "nested reverts": lambda size: 'Revert "' * (size // 9) + "a" + '"' * (size // 9),
     "many hashes": lambda size: "revert: a\n\n" + "This reverts commit abcdef0. " * (size // 29),

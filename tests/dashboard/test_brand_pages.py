@@ -138,22 +138,6 @@ async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Ca
     assert (await browsing.open(path)).status == 404
 
 
-async def test_the_default_is_not_deleted(acme: Caller, browsing: Browsing) -> None:
-    brand = await branded(acme)
-    other = await branded(acme, "Keeper")
-    path = f"{BRANDS}/{brand.id}"
-    page = await browsing.open(path)
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out", path]
-
-    # It became the default after its page was opened.
-    refused = await browsing.post(f"{path}/delete", {"csrf": page.form(path).fields["csrf"]})
-
-    assert refused.status == 422
-    assert "Cannot delete the default" in tree(refused).one(role="alert").text
-    done = await browsing.send((await browsing.open(f"{BRANDS}/{other.id}")).form(f"{BRANDS}/{other.id}/delete"))
-    assert tree(done).one(role="status").text == "Deleted."
-
-
 async def test_a_script_knows_which_text_is_not_saved(acme: Caller, browsing: Browsing) -> None:
     brand = await branded(acme, "Light")
     path = f"{BRANDS}/{brand.id}"

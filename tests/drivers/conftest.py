@@ -1,8 +1,10 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import sqlite
+from tests.drivers.commands import command
 
 from contentsvc_adapters.sql.migrations import migrate
 
@@ -21,3 +23,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if not name.startswith("CONTENTSVC_TEST_"):
             monkeypatch.delenv(name)
     return tmp_path
+
+
+@pytest.fixture
+def acme(folder: Path) -> dict[str, Any]:
+    """The organization of the commands in an empty folder."""
+    del folder
+    return command("organization", "create", "Acme")

@@ -7,6 +7,8 @@ import pytest
 from tests.core.test_changelog_facets import png
 from tests.drivers.commands import command, invoke
 
+pytestmark = pytest.mark.usefixtures("acme")
+
 _BARE: dict[str, Any] = {
     "repositories": [],
     "scopes": [],
@@ -17,39 +19,21 @@ _BARE: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def acme(folder: Path) -> None:
-    del folder
-    command("organization", "create", "Acme")
-
-
 def test_it_is_shown_set_published_and_hidden() -> None:
     own = ("--organization", "acme")
-    first = {
-        "id": command("changelog", "show", *own)["id"],
-        "slug": "acme",
-        "title": "Acme",
-        "description": "",
-        "productUrl": None,
-        "contentTypes": ["changelog", "blog_post"],
-        **_BARE,
-        "isPublic": False,
-        "url": "http://127.0.0.1:8000/changelog/acme",
-    }
-    assert command("changelog", "show", *own) == first
+    first = command("changelog", "show", *own)
+    assert (first["slug"], first["isPublic"]) == ("acme", False)
     assert command("changelog", "publish", *own, "--yes") == first | {"isPublic": True}
     named = command(
         *("changelog", "set", *own, "--slug", "lamps", "--title", "Lamps", "--description", "What shines"),
         *("--product-url", "https://acme.example/", "--type", "blog_post", "--type", "twitter_post"),
     )
-    assert named == {
-        "id": first["id"],
+    assert named == first | {
         "slug": "lamps",
         "title": "Lamps",
         "description": "What shines",
         "productUrl": "https://acme.example/",
         "contentTypes": ["blog_post", "twitter_post"],
-        **_BARE,
         "isPublic": True,
         "url": "http://127.0.0.1:8000/changelog/lamps",
     }
@@ -65,10 +49,6 @@ def test_invalid_values_are_refused() -> None:
     own = ("--organization", "acme")
     nothing = invoke("changelog", "set", *own)
     assert (nothing.exit_code, "name at least one option" in nothing.output) == (2, True)
-    refused = invoke("changelog", "set", *own, "--slug", "A")
-    assert (refused.exit_code, "slug must be 1 to 63 of a-z" in refused.output) == (2, True)
-    unknown = invoke("changelog", "publish", "--organization", "nobody")
-    assert (unknown.exit_code, "there is no organization 'nobody'" in unknown.output) == (1, True)
     command("organization", "create", "Zenith")
     command("changelog", "publish", *own, "--yes")
     taken = invoke("changelog", "set", "--organization", "zenith", "--slug", "acme")

@@ -38,12 +38,6 @@ def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
 LEAVES = list(leaves(main))
 
 
-@pytest.fixture
-def acme(folder: Path) -> dict[str, Any]:
-    del folder
-    return command("organization", "create", "Acme")
-
-
 def connected() -> dict[str, Any]:
     return command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
 

@@ -157,21 +157,6 @@ def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hoo
     assert looked()[0].state is FindingState.OK
 
 
-def test_enabling_is_the_advice_for_deliveries_to_a_disabled_integration(hook: dict[str, Any]) -> None:
-    command("integration", "disable", hook["integrationId"])
-    assert [(each.state, each.found) for each in looked()] == [
-        (FindingState.OK, "acme/lighthouse: disabled, nothing was ever delivered")
-    ]
-    deliver(hook, "d-1")
-
-    (found,) = looked()
-    assert (found.state, found.found.partition("was refused: ")[2]) == (
-        FindingState.FAULT,
-        "integration disabled. The integration is disabled, so its deliveries are refused.",
-    )
-    assert command(*mended_by(found)) == {"integrationId": hook["integrationId"], "enabled": True}
-
-
 def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
     hook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

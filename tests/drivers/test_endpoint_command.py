@@ -45,8 +45,6 @@ def dispatched(url: str, receiver: Receiver) -> None:
         (("create", _URL, "--organization", "nobody"), "there is no organization 'nobody'"),
         (("create", _URL, "--organization", "acme", "--event", "post.deleted"), "'post.deleted' is not one of"),
         (("test", "whe_x"), "there is no webhook endpoint 'whe_x'"),
-        (("enable", "whe_x"), "there is no webhook endpoint 'whe_x'"),
-        (("delete", "whe_x"), "there is no webhook endpoint 'whe_x'"),
         (("rotate-secret", "whe_x"), "there is no webhook endpoint 'whe_x'"),
         (("edit", "whe_x"), "there is nothing to change"),
         (("edit", "whe_x", "--event", "run.failed", "--all-events"), "use either --event or --all-events"),

@@ -1,19 +1,14 @@
 """``contentsvc style``: the house style, from a terminal."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.core.test_house_style import WHOLE
 from tests.drivers.commands import command, invoke
 
+pytestmark = pytest.mark.usefixtures("acme")
+
 MINE = ("--organization", "acme")
-
-
-@pytest.fixture(autouse=True)
-def acme(folder: Path) -> None:
-    del folder
-    command("organization", "create", "Acme")
 
 
 def style(*arguments: str, stdin: str | None = None) -> Any:

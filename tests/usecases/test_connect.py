@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 
 import pytest
-from attrs import evolve
-from tests.code_host_server import READER, TOKEN, CodeHostServer, Fault
+from tests.code_host_server import TOKEN, CodeHostServer, Fault
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
@@ -13,7 +12,6 @@ from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogEntry, LogStatus, StoreUnavailable
 from contentsvc_core.code_hosts import HookAccess, HostRefusal
 from contentsvc_core.ports import Hooks, Journal
-from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import UNKNOWN, Connected
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
@@ -57,37 +55,6 @@ async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(off
     (repository,) = created.integration.repositories
     assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "stable")
     assert office.server.hooks == {}
-
-
-CREATION = Fault(method="POST", path="/hooks$")
-
-
-@pytest.mark.parametrize(
-    ("token", "fault", "expected", "status"),
-    [
-        (READER, None, RefusalKind.HOST_REFUSED, 403),
-        (TOKEN, evolve(CREATION, status=422), RefusalKind.HOST_REFUSED, 422),
-        (TOKEN, evolve(CREATION, status=429), RefusalKind.HOST_BUSY, 429),
-        (TOKEN, evolve(CREATION, status=500), RefusalKind.HOST_UNREACHABLE, 500),
-        # The hook was created in spite of the fault.
-        (TOKEN, evolve(CREATION, status=502, after=True), RefusalKind.HOST_UNREACHABLE, 502),
-        (TOKEN, evolve(CREATION, status=201, after=True, body=b"<html>"), RefusalKind.HOST_UNREACHABLE, 201),
-    ],
-)
-async def test_a_hook_that_cannot_be_created_leaves_nothing_behind(
-    office: Office, token: str, fault: Fault | None, expected: RefusalKind, status: int
-) -> None:
-    office.server.fault = fault
-    refused = await office.connect(token)
-
-    assert isinstance(refused, Refusal)
-    assert refused.kind is expected
-    assert await office.is_left_alone()
-    (entry,) = await office.calls()
-    assert (entry.status, entry.status_code, entry.error_message) == (LogStatus.FAILED, status, refused.message())
-    # Another try succeeds.
-    office.server.fault = None
-    await office.connected()
 
 
 async def test_a_connected_repository_gets_no_second_hook(office: Office) -> None:

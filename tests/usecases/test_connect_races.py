@@ -1,7 +1,6 @@
 """Connecting, disconnecting and rotating under concurrent changes and unexpected faults."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Self, final
@@ -15,7 +14,6 @@ from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus
 from contentsvc_core.code_hosts import Hook, HookAccess, HostAnswer, HostRefusal
 from contentsvc_core.errors import SecretUnreadable
-from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.connect import REMOVED_MEANWHILE, HookRemoval
 from contentsvc_core.workflows.removals import Removed
 
@@ -79,17 +77,6 @@ async def host(server: CodeHostServer) -> AsyncGenerator[RestCodeHost]:
 @pytest.fixture
 async def office(world: World, server: CodeHostServer, host: RestCodeHost) -> Office:
     return office_of(world, server, host)
-
-
-@pytest.mark.parametrize("body", [b'{"message": "\xff"}', b'{"errors": ' + b"[" * 100_000], ids=["bytes", "depth"])
-async def test_a_refusal_that_cannot_be_read_leaves_nothing_behind(office: Office, body: bytes) -> None:
-    office.server.fault = Fault(status=422, body=body, method="POST", path="/hooks$")
-
-    refused = await office.connect()
-
-    assert isinstance(refused, Refusal)
-    assert refused.kind is RefusalKind.HOST_REFUSED
-    assert await office.is_left_alone()
 
 
 @pytest.mark.parametrize("can_find", [True, False])
@@ -198,38 +185,6 @@ async def test_rotations_without_an_end_are_given_up(office: Office) -> None:
     assert isinstance(rotated.at_host, HostRefusal)
     assert "other rotations replaced the secret" in rotated.at_host.reason
     assert len(office.server.did("PATCH")) == 5
-
-
-async def test_calls_of_the_code_host_end_in_time_and_possible_leftovers_are_named(
-    world: World, server: CodeHostServer, host: RestCodeHost
-) -> None:
-    office = office_of(world, server, host, patience_s=0.6)
-    server.fault = Fault(path="/hooks", silent=True)
-    began = time.monotonic()
-
-    refused = await office.connect()
-
-    # A single call may take 15 s.
-    assert time.monotonic() - began < 10
-    assert isinstance(refused, Refusal)
-    assert refused.kind is RefusalKind.HOST_UNREACHABLE
-    assert "a webhook may be left there: remove the one that delivers to https://" in refused.message()
-    assert len(server.did("POST")) == len(server.did("GET", "/hooks")) == 1
-    assert await office.is_left_alone()
-
-
-async def test_the_removal_after_a_timeout_has_its_own_time(
-    world: World, server: CodeHostServer, host: RestCodeHost
-) -> None:
-    office = office_of(world, server, host, patience_s=3.0)
-    server.fault = Fault(method="POST", path="/hooks$", after=True, silent=True)
-
-    refused = await office.connect()
-
-    assert isinstance(refused, Refusal)
-    assert "may be left" not in refused.message()
-    assert len(server.did("DELETE")) == 1
-    assert await office.is_left_alone()
 
 
 async def test_a_secret_that_cannot_be_read_back_is_the_one_at_the_code_host(office: Office) -> None:

@@ -123,23 +123,6 @@ async def test_a_wrong_a_revoked_and_an_expired_key_are_all_nobodys(world: World
     assert await authenticator.authenticate(expiring.key) is None
 
 
-async def test_a_sweep_goes_by_each_organizations_plan_and_frees_old_claims(world: World) -> None:
-    weekly = await world.operator.create_organization("Weekly", retention_days=7)
-    assert isinstance(weekly, Organization)
-    now = world.clock.now()
-    for organization in (world.organization, weekly):
-        for age in (timedelta(days=7), timedelta(days=7, milliseconds=1), timedelta(days=30, milliseconds=1)):
-            entry = an_entry(now - age, id=world.ids.new_id("log_"), organization_id=organization.id)
-            await world.stores.journal.append(entry)
-
-    stores = world.stores
-    swept = await Sweeper(stores, world.clock).sweep()
-
-    assert swept.log_entries == 3
-    assert len(await world.stores.journal.entries(world.organization.id)) == 2
-    assert len(await world.stores.journal.entries(weekly.id)) == 1
-
-
 async def test_a_claim_is_swept_when_a_redelivery_is_no_longer_recognized(world: World) -> None:
     await deliver(world, "push", push_body("feat: a lamp", repository_id=REPOSITORY_ID), "d-1")
     sweeper = Sweeper(world.stores, world.clock)

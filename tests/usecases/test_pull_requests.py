@@ -11,13 +11,14 @@ from msgspec.structs import replace as evolve_push
 from tests.builders import a_release
 from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull
 from tests.performing import performer_over
+from tests.usecases import test_generate
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 from tests.usecases.test_perform import taken
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.engine.inline import InlineExecution
-from contentsvc_core import Brief, Draft, LogStatus, Processed, RunStatus, Silence, Trigger
+from contentsvc_core import Brief, LogStatus, Processed, RunStatus, Trigger
 from contentsvc_core.code_hosts import (
     CommitRange,
     HookAccess,
@@ -33,7 +34,7 @@ from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
-from contentsvc_core.ports import CodeHost, Hooks, Steps
+from contentsvc_core.ports import CodeHost, Hooks
 from contentsvc_core.testing import PlainSteps, address, push_body, release_body, signed
 from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
@@ -44,22 +45,10 @@ from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 
-class Recorder:
+class Recorder(test_generate.Recorder):
     """A writer that records its briefs, and fails a number of times."""
 
-    name = "recorder"
     costly = False
-
-    def __init__(self) -> None:
-        self.briefs: list[Brief] = []
-        self.fails = 0
-
-    async def write(self, brief: Brief, _steps: Steps) -> Draft | Silence:
-        self.briefs.append(brief)
-        if len(self.briefs) <= self.fails:
-            message = "no answer"
-            raise RuntimeError(message)
-        return Draft(title="News", markdown="News\n")
 
     @property
     def pull_requests(self) -> Mapping[int, PullRequest]:
@@ -343,22 +332,6 @@ async def test_a_store_that_is_away_has_the_run_tried_again(desk: Desk) -> None:
     with pytest.raises(StoreUnavailable):
         await desk.perform(desk.performer(hooks))
     assert desk.writer.briefs == []
-
-
-async def test_a_code_host_that_stays_silent_does_not_hold_the_run(desk: Desk) -> None:
-    hasty = RestCodeHost(desk.server.api_url, timeout_s=0.2)
-
-    async def hosts(_provider: str) -> CodeHost:
-        return hasty
-
-    desk.server.fault = Fault(silent=True)
-    await desk.push("feat: lamp (#12)")
-    await desk.push("feat: wick (#13)", delivery_id="d-2")
-
-    assert await evolve(desk, hosts=hosts).perform() == [RunStatus.COMPLETED] * 2
-    await hasty.close()
-    assert desk.queries() == 1
-    assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, None)]
 
 
 async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
-from tests.usecases.conftest import Between, World, a_brand
+from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
@@ -162,26 +161,6 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     ]
     assert "1 January 2026" in post.markdown
     assert "December" not in post.markdown
-
-
-async def test_a_schedule_that_is_saved_while_the_organization_moves_is_due_by_its_new_time(world: World) -> None:
-    owner, directory, schedules = world.organization.id, world.stores.directory, world.stores.schedules
-
-    def moving(method: str, zone: str) -> Planner:
-        moves = partial(directory.set_time_zone, owner, ZoneInfo(zone), world.clock.now())
-        return planner(world, Between(schedules, method, moves))
-
-    command = CreateSchedule(
-        name="Daily", cron=evolve(_DAILY, hour=8), repository_ids=[REPOSITORY_ID], output_type=ContentType.CHANGELOG
-    )
-    created = await moving("add", "Asia/Tokyo").create(owner, command)
-    assert isinstance(created, Schedule)
-    changed = await moving("change", "Europe/Berlin").change(owner, created.id, ChangeSchedule(cron=_DAILY))
-    assert isinstance(changed, Schedule)
-    assert (created.due_at, changed.due_at) == (
-        datetime(2026, 1, 1, 23, tzinfo=UTC),
-        datetime(2026, 1, 1, 8, tzinfo=UTC),
-    )
 
 
 class Slow:
@@ -392,16 +371,6 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     changed = await planner(world).change(world.organization.id, created.id, change)
     assert changed == evolve(created, name="x" * 120, auto_publish=False, updated_at=world.clock.now())
     assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
-
-
-async def test_the_repositories_of_a_schedule_are_checked_when_it_is_enabled(world: World) -> None:
-    created = await planned(world, enabled=False)
-    owner, plan = world.organization.id, planner(world)
-    await world.stores.directory.remove_integration(owner, world.connection.integration.id)
-    assert isinstance(await plan.change(owner, created.id, ChangeSchedule(name="Renamed", enabled=False)), Schedule)
-    assert message_of(await plan.change(owner, created.id, ChangeSchedule(enabled=True))) == (
-        f"Unknown repository: {REPOSITORY_ID} is not connected"
-    )
 
 
 async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:

@@ -3,7 +3,7 @@ import time
 from typing import Final
 
 import pytest
-from changelog_samples import HOST, RENDERERS, commit, draft_of, headings, push, release, text_of, tokens, written
+from changelog_samples import HOST, RENDERERS, commit, draft_of, push, text_of, tokens, written
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -117,12 +117,6 @@ def test_no_part_of_a_commit_adds_structure_to_the_post(subject: str, scope: str
         assert {token.tag for token in found if token.type == "heading_open"} <= {"h2"}
 
 
-def test_balanced_code_stays_code() -> None:
-    markdown = draft_of("fix: `lid_open` and `a<b>` close").markdown
-    assert [token.content for token in tokens(markdown) if token.type == "code_inline"] == ["lid_open", "a<b>"]
-    assert inline("keep ``lid`` and ``a`b``") == "keep `lid` and \\`\\`a\\`b\\`\\`"
-
-
 def test_words_with_underscores_stay_readable_in_the_source() -> None:
     assert inline("add_many and __all__") == "add_many and \\_\\_all\\_\\_"
 
@@ -197,15 +191,6 @@ def test_five_entries_of_one_scope_stand_below_its_name() -> None:
     assert fixed[2:7] == [*(f"  - Mend facet {n}" for n in range(1, 5)), "  - Dim it"]
     assert fixed[7] == "- **horn:** Ring"
     assert [token.type for token in tokens(grouped)].count("bullet_list_open") == 2
-
-
-def test_the_markdown_ends_with_one_newline_and_has_no_trailing_spaces_or_empty_sections() -> None:
-    draft = written(push("feat!: a \n\nBREAKING CHANGE: b  \n c", "x  (#1) "), release(name=" "))
-    assert draft is not None
-    assert draft.markdown.endswith("\n")
-    assert not draft.markdown.endswith("\n\n")
-    assert all(line == line.rstrip() for line in draft.markdown.splitlines())
-    assert headings(draft.markdown) == ["Releases", "Breaking changes", "Other changes", "Contributors"]
 
 
 @pytest.mark.slow("measures processor time over long texts")

@@ -96,27 +96,6 @@ def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("Formalize the old lid", "formalize the old lid"),
-        ("A lid for tea", "a lid for tea"),
-        ("Windows paths have lids", "Windows paths have lids"),
-        ("Python's lid is quiet", "Python's lid is quiet"),
-        ("Visual Studio finds the lid", "Visual Studio finds the lid"),
-        ("Constrain Lid.size to cups", "constrain Lid.size to cups"),
-        ("Deckel der Kanne schließt", "Deckel der Kanne schließt"),
-        ("OneLid is enough", "OneLid is enough"),
-        ("Lids", "Lids"),
-        ("Close the lid; see LIGHT-2025-01", "close the lid"),
-        ("Close the lid (see #12)", "close the lid"),
-        ("Close the lid, see it shine", "close the lid, see it shine"),
-    ],
-)
-def test_a_change_in_a_title_has_no_capital_unless_it_begins_with_a_name(said: str, told: str) -> None:
-    assert announced(release("v2.0"), push(f"feat: {said}")).title == f"kettle v2.0: {told}"
-
-
-@pytest.mark.parametrize(
     ("messages", "title"),
     [
         (["feat: ring, sing and hum", "feat: boil two cups"], ": ring, sing and hum; boil two cups"),
@@ -169,18 +148,6 @@ def test_a_release_with_notes_is_named_with_their_first_items() -> None:
 )
 def test_a_release_is_named_by_its_tag_and_by_what_its_name_adds(tag: str, name: str | None, title: str) -> None:
     assert announced(release(tag, name=name)).title == title
-
-
-def test_a_prerelease_is_called_one() -> None:
-    assert announced(release("v2.0.0b1", prerelease=True)).title == "kettle v2.0.0b1 (pre-release)"
-    assert announced(release("v2.0.0-pre.1", prerelease=True)).title == "kettle v2.0.0-pre.1"
-    assert announced(release("v2", name="Express boiling", prerelease=True)).title == (
-        "kettle v2: Express boiling (pre-release)"
-    )
-    assert "v2 (pre-release) was published without" in announced(release("v2", prerelease=True)).markdown
-    draft = written(release("v2", prerelease=True))
-    assert draft is not None
-    assert draft.title == "kettle v2 (pre-release) released"
 
 
 def test_a_title_begins_with_the_change_that_its_author_explained_most() -> None:

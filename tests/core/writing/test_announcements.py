@@ -53,14 +53,6 @@ def test_news_beside_a_release_of_upkeep_is_not_the_releases(content_type: Conte
     )
 
 
-@pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, _BLOG, _UPDATE])
-@pytest.mark.parametrize(("number", "said"), [(0, None), (1, "1 earlier event"), (3, "3 earlier events")])
-def test_what_was_too_much_to_be_read_is_said(content_type: ContentType, number: int, said: str | None) -> None:
-    markdown = written(content_type, "feat: ring at noon", left_out=number).markdown
-    assert ("of this time" in markdown) is (said is not None)
-    assert said is None or f"{said} of this time {'is' if number == 1 else 'are'} not covered here." in markdown
-
-
 @pytest.mark.parametrize("language", PHRASEBOOKS)
 @pytest.mark.parametrize("content_type", [each for each in ContentType if each not in PLAIN_TYPES])
 def test_a_pre_release_is_called_one_in_every_language_and_tone(content_type: ContentType, language: str) -> None:
@@ -74,16 +66,3 @@ def test_a_pre_release_is_called_one_in_every_language_and_tone(content_type: Co
 def test_releases_and_pre_releases_are_counted_apart() -> None:
     events = (release("v1"), _BETA, release("v2.0.0-rc2", prerelease=True), push("fix: stop the drip"), release("v2"))
     assert "It covers 2 releases and 2 pre-releases: kettle v1 to v2." in written(_UPDATE, *events).markdown
-
-
-@pytest.mark.parametrize("language", PHRASEBOOKS)
-@pytest.mark.parametrize("content_type", [each for each in ContentType if each not in PLAIN_TYPES])
-def test_posts_in_other_languages_say_once_that_commits_are_not_translated(
-    content_type: ContentType, language: str
-) -> None:
-    ring = push("feat: ring at noon for the guests"), release()
-    markdown = written(content_type, *ring, brand=brand(language=language)).markdown
-    assert markdown.count(PHRASEBOOKS[language].as_written) == (language != "English")
-    foreign = push("feat: Glocke für die Gäste", "feat: Glocke für die Wirte und die Köche"), release()
-    markdown = written(content_type, *foreign, brand=brand(language=language)).markdown
-    assert markdown.count(PHRASEBOOKS[language].as_written) == 1

@@ -1,5 +1,5 @@
 import pytest
-from writing_samples import MONTH, brand, written
+from writing_samples import written
 
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.posts import ContentType
@@ -86,17 +86,3 @@ def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
         assert "Loading…" in written(kind, "Show Loading…").markdown
-
-
-def test_a_brand_signs_and_says_who_it_is() -> None:
-    voice = brand(
-        company="Acme *Boilers*", description="We [boil](https://evil.example).", website="https://acme.example/"
-    )
-    markdown = written(_BLOG, *MONTH, brand=voice).markdown
-    assert "\nThe Acme \\*Boilers\\* team\n" in markdown
-    assert (
-        "## About [Acme \\*Boilers\\*](https://acme.example/)\n\nWe \\[boil\\](https\\://evil.example).\n" in markdown
-    )
-    assert "## About" not in written(_BLOG, *MONTH, brand=brand(company="Acme")).markdown
-    hostile = brand(company="Acme", description="We boil.", website="javascript:alert(1)")
-    assert "## About Acme\n" in written(_BLOG, *MONTH, brand=hostile).markdown

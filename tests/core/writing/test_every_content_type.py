@@ -76,21 +76,6 @@ def test_no_commit_id_and_no_address_of_a_person_is_shown_outside_changelogs(con
     assert "/commit/" not in markdown
 
 
-@pytest.mark.parametrize("content_type", _POSTS)
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_numbers_and_nouns_agree(content_type: ContentType, number: int) -> None:
-    messages = [
-        f"{kind}: turn {place} of {kind}" for kind in ("feat", "fix", "feat!", "docs") for place in range(number)
-    ]
-    releases = [release(f"v{place}") for place in range(number)]
-    markdown = written(content_type, *messages, *releases).markdown
-    nouns = "release|feature|fix|breaking change|documentation change|contributor|commit"
-    for count, noun in re.findall(rf"(?<![\w.])(\d+) (?:more )?({nouns})(?!s|es)\b", markdown):
-        assert count == "1", noun
-    for count, noun in re.findall(rf"(?<![\w.])(\d+) (?:more )?((?:{nouns})e?s)\b", markdown):
-        assert count != "1", noun
-
-
 @pytest.mark.slow("writes or reads very large texts")
 @pytest.mark.parametrize("content_type", ContentType)
 def test_very_much_fits_into_a_post(content_type: ContentType) -> None:
@@ -115,10 +100,3 @@ def test_very_much_fits_into_a_post(content_type: ContentType) -> None:
         {f"acme/{'*' * 80}{n}": (push(f"feat: ring {n}"), release(f"v{n}", host=host)) for n in range(400)},
     )
     assert len(several.markdown) <= MARKDOWN_LIMIT
-
-
-@pytest.mark.parametrize("content_type", ContentType)
-def test_a_repository_where_nothing_happened_is_not_named(content_type: ContentType) -> None:
-    draft = of_several(content_type, {"acme/quiet": (), "acme/kettle": MONTH, "acme/silent": (push("Release v1.2"),)})
-    assert "quiet" not in draft.title + draft.markdown
-    assert "silent" not in draft.title + draft.markdown

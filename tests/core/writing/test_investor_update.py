@@ -1,17 +1,8 @@
-from writing_samples import GRACE, MONTH, brand, commit, of_several, push, release, written
+from writing_samples import GRACE, MONTH, commit, of_several, push, release, written
 
 from contentsvc_core.content.posts import ContentType
 
 _UPDATE = ContentType.INVESTOR_UPDATE
-
-
-def test_the_company_is_named_in_the_title() -> None:
-    assert written(_UPDATE, *MONTH, brand=brand(company="Acme")).title == "Acme: investor update, 1\u201330 June 2030"
-    released = {"window": None, "release": release("v1.2.0")}
-    assert written(_UPDATE, push("feat: ring"), **released).title == "kettle v1.2.0: investor update"
-    named = written(_UPDATE, push("feat: ring"), brand=brand(company="Acme"), **released)
-    assert named.title == "Acme: investor update, kettle v1.2.0"
-    assert written(_UPDATE, push("feat: ring"), window=None).title == "kettle: investor update"
 
 
 def test_every_commit_and_person_counts_once_in_one_sentence() -> None:

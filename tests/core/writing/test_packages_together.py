@@ -6,14 +6,12 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
-from writing_samples import MONTH, brand, commit, push, release
+from writing_samples import MONTH, commit, push, release
 
-from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.packages import package_tag
-from contentsvc_core.content.phrases import PHRASEBOOKS
-from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.writing import Brief, Chapter, Draft, PackageRelease
 from contentsvc_core.events.normalized import Commit, Push, Release
 from contentsvc_core.strategies import foreign_text
@@ -82,15 +80,6 @@ def test_a_scope_that_names_the_package_is_not_said_below_its_heading() -> None:
     assert "**lid:** A hinge" in draft.markdown
 
 
-def test_where_no_package_has_anything_of_its_own_the_releases_are_listed() -> None:
-    cli = package(release("@acme/cli@1.1.0"), "@acme/cli@1.0.0")
-    draft = together(cli, API, pushes=(push("feat: a lid"),))
-
-    assert headings(draft)[:2] == ["## Added", "## Releases"]
-    assert "/compare/%40acme%2Fcli%401.0.0" in draft.markdown
-    assert "- [api 1.1.0](" in draft.markdown
-
-
 def test_notes_of_a_package_stand_for_its_commits_with_headings_below_its_own() -> None:
     cli = package(release("@acme/cli@2.0.0", body="# New\n\n- Add a bell to the lid\n\n```sh\n# a comment\n```"))
     api = package(release("@acme/api@1.0.1", body=FOLLOWS))
@@ -101,32 +90,6 @@ def test_notes_of_a_package_stand_for_its_commits_with_headings_below_its_own() 
     assert "\n# a comment\n" in draft.markdown
     assert "Ring" not in draft.markdown
     assert "Updated dependencies" not in draft.markdown
-
-
-def test_other_posts_send_readers_to_the_leading_package() -> None:
-    draft = together(
-        CLI, API, WEB, pushes=(push(touching("feat: a bell", "cli")),), content_type=ContentType.TWITTER_POST
-    )
-
-    assert "cli 1.1.0" in draft.markdown
-    assert "/releases/tag/@acme/cli@1.1.0" in draft.markdown.replace("%40", "@")
-
-
-@pytest.mark.parametrize("content_type", ContentType)
-def test_every_language_and_tone_names_the_packages(content_type: ContentType) -> None:
-    languages = ["English"] if content_type in PLAIN_TYPES else list(PHRASEBOOKS)
-    packages = [package(release(f"@acme/part{number}@1.1.0")) for number in range(20)]
-    for number, language in enumerate(languages):
-        tone = list(ToneProfile)[number % len(ToneProfile)]
-        voice = brand(tone=tone, language=language)
-        draft = together(*packages, pushes=PUSHES, content_type=content_type, brand=voice)
-        assert 1 <= len(draft.title) <= 120
-        assert "{" not in draft.title + draft.markdown
-        # The title of an investor update is its period.
-        if content_type is not ContentType.INVESTOR_UPDATE:
-            assert "part0 1.1.0" in draft.title
-        not_yet = PHRASEBOOKS[language].unreleased
-        assert not_yet not in draft.markdown
 
 
 @pytest.mark.slow("writes or reads very large texts")

@@ -76,16 +76,6 @@ class TestExcerpts:
         assert explanation("Adds two three four five six", said).startswith(told)
         assert (explanation("Adds two three four five six", said) == "") is (told == "")
 
-    def test_what_stands_beyond_4000_characters_is_not_read(self) -> None:
-        before = "The lid stays open.\n\n" * 190
-        assert explanation(f"{before[: 4_000 - len(_SPRING)]}{_SPRING}") == ""
-        aligned = f"{'x' * (3_998 - len(_SPRING))}\n\n"
-        assert explanation(f"{aligned}{_SPRING} And more of it.") == _SPRING
-        assert explanation(f"{'x' * 3_998}\n\n{_SPRING}") == ""
-        subject = "feat: " + "y" * 5_000
-        assert excerpt(_change(f"{subject}\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
-        assert excerpt(_change(f"{subject}{'y' * 12_000}\n\n{_SPRING}"), ENGLISH) == ""
-
     def test_the_first_of_five_commits_that_explains_the_change_is_told(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
         assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
@@ -142,12 +132,6 @@ class TestLinkedInPosts:
 
 
 class TestInvestorUpdates:
-    def test_five_notes_of_a_breaking_change_are_told(self) -> None:
-        notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(7))
-        markdown = written(_UPDATE, f"feat!: drop the `plug`\n\n{notes}\nBREAKING CHANGE: Drop the `plug`").markdown
-        told = "".join(f"\n  - Note {number}." for number in range(5))
-        assert f"\n\n- Dropped the plug.{told}\n\nThis update" in markdown
-
     def test_twenty_risks_are_told_and_the_others_counted(self) -> None:
         breaking = [f"feat!: drop plug {n} of the base" for n in range(21)]
         gone = [f"feat: deprecate song {n} of the book" for n in range(22)]
@@ -157,10 +141,6 @@ class TestInvestorUpdates:
         assert "- Deprecated song 19 of the book.\n\n2 more changes are not shown here.\n\nThis update" in markdown
         exactly = written(_UPDATE, *breaking[:20], *gone[:20]).markdown
         assert "not shown" not in exactly
-
-    def test_six_of_each_theme_are_told(self) -> None:
-        markdown = written(_UPDATE, *(f"feat: sing song {n} of ten" for n in range(6))).markdown
-        assert "- Sing song 5 of ten.\n\n## Risks" in markdown
 
     def test_twenty_releases_are_listed_and_the_earlier_ones_counted(self) -> None:
         markdown = written(_UPDATE, *(release(f"v{n}", prerelease=n < 1) for n in range(22))).markdown
