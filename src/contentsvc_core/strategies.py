@@ -348,7 +348,7 @@ def _fields(provider: Provider) -> st.SearchStrategy[tuple[bytes, tuple[tuple[by
 def deliveries(
     *,
     at: Address | None = None,
-    secret: str = "secret",  # noqa: S107
+    secret: str = "secret",  # noqa: S107  # of generated deliveries
     ids: st.SearchStrategy[str] | None = None,
 ) -> st.SearchStrategy[Delivery]:
     """Return deliveries to ``at``, signed with ``secret``: to a hook with another secret, they are forged.

@@ -104,7 +104,7 @@ class RestClient:
     def within(self, limit_s: float, limit_bytes: float) -> Self:
         limited = copy.copy(self)
         limited._until = asyncio.get_running_loop().time() + limit_s  # noqa: SLF001  # a copy of this one
-        limited._allowance = _Allowance(limit_bytes, limit_bytes)  # noqa: SLF001
+        limited._allowance = _Allowance(limit_bytes, limit_bytes)  # noqa: SLF001  # as above
         return limited
 
     def granted(self, grant: str) -> Self:

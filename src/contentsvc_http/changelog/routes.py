@@ -341,7 +341,7 @@ def changelog_routes(reading: PublicReading) -> Router:
     async def view(request: Request[Any, Any, Any], slug: FromPath[str]) -> ChangelogRequest:
         return await shown(reading, request, slug)
 
-    async def given() -> PublicReading:
+    async def of_all_requests() -> PublicReading:
         return reading
 
     # Copies: the framework caches the hooks of the first application in a handler.
@@ -349,7 +349,7 @@ def changelog_routes(reading: PublicReading) -> Router:
     return OwnRouter(
         "/",
         route_handlers=[asset_route(), *pages, unknown],
-        dependencies={"view": Provide(view), "reading": Provide(given)},
+        dependencies={"view": Provide(view), "reading": Provide(of_all_requests)},
         include_in_schema=False,
         exception_handlers={Exception: refuse_page if reading.base_url else _refuse_to_its_reader},
         after_request=None if reading.base_url else _for_its_reader,

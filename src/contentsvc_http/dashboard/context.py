@@ -15,7 +15,7 @@ class Dashboard:
     app: Application
     limits: RateLimits
     receiver: Receiving
-    #: When a form was sent whose answer shows a new secret, and its result, by the digest of the form.
+    #: The forms of the last seconds with the field ``once``: the time and the result of each, by its digest.
     sent: dict[str, tuple[datetime, asyncio.Task[Any]]] = field(
         factory=dict[str, tuple[datetime, asyncio.Task[Any]]], repr=False
     )
