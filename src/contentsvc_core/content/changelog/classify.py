@@ -262,7 +262,7 @@ def _without_spaces(seen: Evidence) -> Kind | None:
     deeds: list[tuple[re.Match[str], Section]] = []
     for section, row in words.WORDS_WITHOUT_SPACES.items():
         found = [*re.finditer(row, seen.text)]
-        if found and section in UPKEEP:
+        if found and (section in UPKEEP or section is Section.PERFORMANCE):
             return _WORDED[section]
         deeds += [(each, section) for each in found]
     if not deeds:

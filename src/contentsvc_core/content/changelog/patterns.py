@@ -106,6 +106,7 @@ FAULT: Final = words_of(r"""
 #: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
+    npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
     (?:login|redirect|reload|render(?:ing)?|restart|update) loops?
@@ -199,6 +200,11 @@ UPKEEP_TOO: Final = late(
     r"|dependencies|deps|lock ?files?|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
     re.IGNORECASE,
 )
+#: Between upkeep and the change for users that came with it: "Refactor the lid and fix a crash".
+NEWS_TOO: Final = late(
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?=(?:allow|correct|enable|fix|handle|prevent|support)(?:e?s|e?d)? )",
+    re.IGNORECASE,
+)
 #: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.
 HASHES: Final = late(
     r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
@@ -281,7 +287,8 @@ ROBOT: Final = lines_of(r"""
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
-    compile assets | (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
+    compile assets | (?:apply )?automat(?:ed|ic) changes? | no functional changes?(?: intended)?
+    (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
     add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)

@@ -50,11 +50,13 @@ _LEADING_NUMBER: Final = late(
     r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``, ``Bug 1234567 - Part 2: x``,
-#: ``Issue 12: x``. Bugs and tasks may have numbers of their own.
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``LAMP-12/x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``,
+#: ``Bug 1234567 - Part 2: x``, ``Issue 12: x``, ``12: x`` unless the number is a status of HTTP. Bugs and tasks may
+#: have numbers of their own.
 _TICKET: Final = late(
-    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)"
+    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |/|(?=\[))(?=\S)"
     r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
+    r"|(?![1-5][0-9]{2}:)[0-9]{1,7}: +(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
     r"|(?i:(?:issue|pr|gh)[ -]?(?P<number>[0-9]{1,7})|(?:bug|story|task|ticket)[ -]?[0-9]{1,10})(?:: +| +- +)(?=\S)"
 )
@@ -83,6 +85,8 @@ _BRANCH: Final = late(
     r"|Svg|Tcp|Tls|Ts|Ttl|Tx|Udp|Vm|Vpn|Wx|Xml)/)[A-Z](?<![AEIOUY])[b-df-hj-np-tv-xz]{1,2}/(?=[a-z]{2}))",
     re.IGNORECASE,
 )
+#: The words of a branch's name.
+_SLUG: Final = late(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 #: A type of two words, and one with its part in other signs: ``Bug fix: x``, ``feat[horn]: x``, ``fix/horn: x``.
 _UNUSUAL_TYPE: Final = late(
     r"(?P<type>(?:bug|hot)[ -]fix(?:es)?|new[ -]features?|neue funktion|nouvelle fonctionnalité|nueva funcionalidad"
@@ -326,6 +330,8 @@ def _read_mark(head: _Head) -> bool:
             head.breaking = head.breaking or pattern is _BREAKING_MARK
             head.numbers += filter(None, [said.get("number")])
             head.rest = head.rest[match.end() :]
+            if match[0].endswith("/") and _SLUG.fullmatch(head.rest):
+                head.rest = head.rest.replace("-", " ")
             return True
     return False
 
@@ -367,15 +373,17 @@ def _read_header(head: _Head) -> bool:
 
 
 def _read_part(head: _Head) -> bool:
-    if head.scope:
+    if head.scope and not (head.path and head.kind is None):
         return False
-    if (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
+    if not head.scope and (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
         head.breaking = head.breaking or match["mark"] is not None
     else:
         match = _DASHED.fullmatch(head.rest)
         if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
             return False
-    head.scope, head.path, head.rest = match["scope"], True, match["rest"]
+    # `Input: xpad - add x`, as kernels write it.
+    head.scope = f"{head.scope}: {match['scope']}" if head.scope else match["scope"]
+    head.path, head.rest = True, match["rest"]
     return True
 
 

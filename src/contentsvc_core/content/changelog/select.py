@@ -132,6 +132,8 @@ def reported_changes(
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for entry in combine(pushes, requests):
         kind = classify(entry.message, entry.touched, breaks=breaks)
+        if kind.section in UPKEEP and not (kind.sure or kind.empty):
+            entry, kind = _news_of(entry, kind, breaks)
         if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
@@ -177,6 +179,17 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
             numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)
             kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
     return list(kept.values())
+
+
+def _news_of(entry: Entry, kind: Kind, breaks: Breaks) -> tuple[Entry, Kind]:
+    """Return the change for users that a subject names behind upkeep, or the upkeep."""
+    text = entry.message.description
+    between = patterns.NEWS_TOO.search(text)
+    if between is None or patterns.SUBORDINATE.search(text, 0, between.start()):
+        return entry, kind
+    message = replace(entry.message, description=text[between.end() :])
+    news = classify(message, entry.touched, breaks=breaks)
+    return (entry, kind) if news.section in UPKEEP else (replace(entry, message=message), news)
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -258,6 +271,8 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
+    if text[:11] in {"Security up", "security up"} and kind.section is Section.SECURITY:
+        text = text.removeprefix(text[:9])
     name = undone.scope if undone and undone.quoted else message.scope
     scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None

@@ -89,7 +89,7 @@ SCOPES: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
-SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
+SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
 VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
@@ -103,17 +103,19 @@ VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         изменить изменен изменена изменено обновлен обновлена обновлено обновить улучшен улучшено""",
     Section.REMOVED: """entferne entfernt lösche löscht supprime supprimer suppression retire enlève rimuove rimosso
         remover removido elimina eliminar eliminado quita quitar удален удалена удалено удалить убрать""",
+    Section.PERFORMANCE: "beschleunige beschleunigt accélère accélérer acelera acelerar",
     Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
         correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido
         correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
-#: Words of languages without spaces between words, and of Korean. Of upkeep the first row that is found counts; of
-#: deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
+#: Words of languages without spaces between words, and of Korean. Of upkeep and speed the first row that is found
+#: counts; of deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
 WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
     Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
-    Section.INTERNAL: "重构|重構|リファクタ|리팩토링|测试|測試|テスト|테스트",
+    Section.INTERNAL: "重构|重構|リファクタ|리팩토링|不要な?コード|无用代码|불필요한 코드|测试|測試|テスト|테스트",
+    Section.PERFORMANCE: "パフォーマンス|高速化|性能|성능",
     Section.FIXED: "修复|修復|修正|解决|解決|不具合|バグ|수정|버그",
     Section.ADDED: "新增|添加|增加|支持|支援|追加|対応|추가|지원",
     Section.REMOVED: """删除|刪除|移除|不再支持|停止支持|削除|廃止|サポートを?終了|삭제|제거|지원을? ?(?:종료|중단)""",
@@ -129,6 +131,7 @@ LAST_WORDS: Final[Mapping[str, Section]] = _table({
     Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa""",
     Section.FIXED: """fixed resolved behoben korrigiert repariert gefixt verhindert corrigé corrigée corregido corregida
         corretto corretta""",
+    Section.INTERNAL: "aufgeräumt refaktoriert refactored refactorisé",
     Section.PERFORMANCE: "optimiert beschleunigt optimisé optimisée",
 })  # fmt: skip
 #: The first word of a subject, in the forms that are written.
@@ -236,7 +239,7 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
 #: A name of several words, and words that only German texts have: their nouns have capitals.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
-_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
+_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf|im|wenn)\b")
 #: Nouns with which new things end, maybe with a clause behind.
 _NEW_THING: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
@@ -250,7 +253,7 @@ _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 _FAULTY: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|leak|loop|mismatch|overflow"
     r"|panic|n\+1 quer(?:y|ies)|race condition|regression|timeout"
-    r"|detection|handling|parsing|rendering|resolution|validation|\w*error|\w+Exception)"
+    r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
     r"|(?:[^ ,;]+ ){1,2}(?:alignment|colou?rs?|example|icons?|indentation|layout|margins?|padding|scripts?|spacing"
@@ -278,7 +281,13 @@ _LETTERS: Final = bytes(
     ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
-_IMPROVEMENTS: Final = late(r"improvements? (?:for|in|of|on|to) ", re.IGNORECASE)
+#: Nouns of deeds that begin subjects, by the imperative: "Removal of the lid".
+_NAMED_DEEDS: Final = late(
+    r"(?:(?P<improve>improvements? (?:for|in|of|on|to))|(?P<add>addition of)|(?P<deprecate>deprecation of)"
+    r"|(?P<introduce>introduction of)|(?P<remove>removal of)) ",
+    re.IGNORECASE,
+)
+_OF_NAMED_DEEDS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
 #: The word after a noun.
 _NO_VERB: Final = late(
     r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
@@ -306,7 +315,8 @@ def words_in(text: str) -> list[str]:
 
 def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    text = _IMPROVEMENTS.sub("Improve ", text, count=1) if text[:9].casefold() == "improveme" else text
+    if text[:4].lower() in _OF_NAMED_DEEDS and (named := _NAMED_DEEDS.match(text)):
+        text = f"{(named.lastgroup or '').capitalize()} {text[named.end() :]}"
     verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
     first = _FIRST_WORD.match(text) if verb else None
     if (
@@ -335,7 +345,7 @@ def deed(text: str, section: Section) -> str:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
-    return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
+    return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str, *, german: bool = False) -> str:
