@@ -23,7 +23,7 @@ _FIRST_OF_TWO: Final = frozenset(
     "addition back backed be deprecation introduction make removal work worked works".split()
 )
 #: Adverbs and clauses before a verb.
-_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+_BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
 #: Not names in capitals: macros, and variables of the environment.
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 

@@ -268,7 +268,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
             text = text[: more.start()]
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
-        text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
+        text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     if text[:11] in {"Security up", "security up"} and kind.section is Section.SECURITY:

@@ -94,7 +94,7 @@ SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
 VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
-        ajout ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
+        ajout ajouté nouveau nouvelle permet autorise dodano dodaj aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
         adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite
         permitir добавить добавлен добавлена добавлено добавлены добавил""",
     Section.CHANGED: """ändere ändert geändert verbessere verbessert aktualisiere aktualisiert verwende verwendet
@@ -102,10 +102,10 @@ VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         alterar melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
         изменить изменен изменена изменено обновлен обновлена обновлено обновить улучшен улучшено""",
     Section.REMOVED: """entferne entfernt lösche löscht supprime supprimer suppression retire enlève rimuove rimosso
-        remover removido elimina eliminar eliminado quita quitar удален удалена удалено удалить убрать""",
+        remover removido elimina eliminar eliminado usunięto quita quitar удален удалена удалено удалить убрать""",
     Section.PERFORMANCE: "beschleunige beschleunigt accélère accélérer acelera acelerar",
     Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
-        correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido
+        correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido naprawiono poprawiono
         correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
@@ -125,12 +125,13 @@ VERBS_LAST: Final = late("[\u3040-\u30ff\uac00-\ud7af]")
 #: Last words of subjects whose verb comes last: "Ton hinzugefügt", "Dark mode added".
 LAST_WORDS: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """added hinzugefügt ergänzt eingebaut eingeführt implementiert ajouté ajoutée añadido añadida
-        aggiunto aggiunta""",
-    Section.CHANGED: """changed improved updated verbessert geändert aktualisiert angepasst überarbeitet erweitert
+        aggiunto aggiunta toegevoegd""",
+    Section.CHANGED: """aangepast verbeterd changed improved updated verbessert geändert aktualisiert angepasst überarbeitet erweitert
         umbenannt amélioré améliorée modifié modifiée mejorado mejorada migliorato migliorata""",
-    Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa""",
+    Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa
+        verwijderd""",
     Section.FIXED: """fixed resolved behoben korrigiert repariert gefixt verhindert corrigé corrigée corregido corregida
-        corretto corretta""",
+        corretto corretta opgelost verholpen""",
     Section.INTERNAL: "aufgeräumt refaktoriert refactored refactorisé",
     Section.PERFORMANCE: "optimiert beschleunigt optimisé optimisée",
 })  # fmt: skip
@@ -175,11 +176,11 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 #: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
 #: ``Supported``, and nouns in the plural, such as ``Changes``.
 IMPERATIVES: Final[Mapping[str, str]] = _table({
-    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allowing allows",
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
     "clean up": "cleanup", "convert": "converted", "correct": "corrected", "create": "creates",
     "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
-    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixup hotfix",
+    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixing fixup hotfix",
     "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",
     "make": "made makes", "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes",
     "prevent": "prevented prevents", "port": "ported", "refactor": "refactored", "remove": "removed removes removing",
@@ -251,8 +252,8 @@ _NEW_THING: Final = late(
 _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|leak|loop|mismatch|overflow"
-    r"|panic|n\+1 quer(?:y|ies)|race condition|regression|timeout"
+    r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop|mismatch|overflow"
+    r"|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
     r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
@@ -267,6 +268,8 @@ _VULNERABILITY: Final = late(
     re.IGNORECASE,
 )
 _WORD: Final = late(r"[^\W_]+")
+#: Types that are the verb of their subject: "remove: the old lid".
+_VERBS_AS_TYPES: Final = frozenset({"add", "change", "deprecate", "improve", "remove"})
 _DEEDS: Final = {
     Section.FIXED: ("Fix", _FAULTY),
     Section.ADDED: ("Add", _NEW_THING),
@@ -334,13 +337,18 @@ def imperative(text: str) -> str:
     return f"{_like(first[0], verb)}{rest}"
 
 
-def deed(text: str, section: Section) -> str:
-    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``."""
-    if section not in _DEEDS:
+def deed(text: str, section: Section, kind: str = "") -> str:
+    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``.
+
+    ``kind`` is the type of the subject; it may be the verb.
+    """
+    if section not in _DEEDS and kind not in _VERBS_AS_TYPES:
         return text
-    verb, named = _DEEDS[section]
     first = text.partition(" ")[0].casefold()
     begins = first in _BEGIN_DEEDS
+    if kind in _VERBS_AS_TYPES:
+        return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
+    verb, named = _DEEDS[section]
     if begins and first in {"initial", "support"}:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
