@@ -373,7 +373,7 @@ def _read_header(head: _Head) -> bool:
 
 
 def _read_part(head: _Head) -> bool:
-    if head.scope and not (head.path and head.kind is None):
+    if head.scope and not (head.path and head.kind is None and " - " in head.rest):
         return False
     if not head.scope and (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
         head.breaking = head.breaking or match["mark"] is not None

@@ -181,10 +181,15 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
     return list(kept.values())
 
 
+def _names_several(text: str) -> bool:
+    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    return " and " in text or "," in text or ";" in text or " & " in text or " + " in text
+
+
 def _news_of(entry: Entry, kind: Kind, breaks: Breaks) -> tuple[Entry, Kind]:
     """Return the change for users that a subject names behind upkeep, or the upkeep."""
     text = entry.message.description
-    between = patterns.NEWS_TOO.search(text)
+    between = patterns.NEWS_TOO.search(text) if _names_several(text) else None
     if between is None or patterns.SUBORDINATE.search(text, 0, between.start()):
         return entry, kind
     message = replace(entry.message, description=text[between.end() :])
@@ -261,9 +266,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:4] in {"Bump", "bump"}:
         text = patterns.HASHES.sub(r"Update \g<what>", text)
     if kind.section not in UPKEEP:
-        # Most subjects have one deed: looking for a second one costs more than for the sign before it.
-        several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-        more = patterns.UPKEEP_TOO.search(text) if several else None
+        more = patterns.UPKEEP_TOO.search(text) if _names_several(text) else None
         if more and not patterns.SUBORDINATE.search(text, 0, more.start()):
             text = text[: more.start()]
     # Upkeep that is only counted keeps its words: no post prints them.

@@ -353,7 +353,8 @@ def deed(text: str, section: Section, kind: str = "") -> str:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
-    return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
+    stated = _FINITE.search(text) and _FINITE.search(_CLAUSE.sub("", text))
+    return text if stated or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str, *, german: bool = False) -> str:
