@@ -17,7 +17,7 @@ PERFORMANCE: Final = words_of(r"""
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor | translat(?:e|ion) (?:of )?docs
+    as a contributor
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
@@ -28,7 +28,7 @@ DOCUMENTATION: Final = words_of(r"""
     documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
-    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme
+    appveyor | nightly build | vendored | fixme
     (?<!ignore )whitespace changes | pep ?8 | ^comment(?:s|ed)? out .* | ^makes? (?:the )?\S+ happy
     ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
     stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
@@ -50,12 +50,12 @@ INTERNAL: Final = Table(r"""
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow | staging
     boilerplate | code ?(?:style|base|gen) | version constant | compile assets | apply fixes from
-    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | regression test | mocks? | todos?
+    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
     magic (?:numbers?|strings?) | trailing (?:white ?)?spaces? | (?:some|extra) whitespace
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
     trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
     biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
-    (?:cargo|go|run|deno) fmt | tool ?chain | test(?:s|es|ing)? coverage | package-lock(?:\.json)?
+    (?:cargo|go|run|deno) fmt | tool ?chain | package-lock(?:\.json)?
     (?:cleaner|duplicated?|simpler) code | (?:terraform|tofu|mix|dart|nix|elm|zig) (?:fmt|format) | tflint | tfsec
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
@@ -223,7 +223,7 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
-    mark release v?\d\S* | new release template | update release (?:date|version)(?: .*\d.*)?
+    update release (?:date|version)(?: .*\d.*)?
     release candidate(?: v?\d.*)? | dev version(?: v?\d.*)? | merge (?:release|version) v?\d.*
     add unreleased section.* | add release date(?: .*\d.*)?
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
