@@ -15,13 +15,13 @@ from contentsvc_core.on_demand import late
 _WORD: Final = late(r"[\w'\u2019+-]+")
 #: Verbs of two words, by the verb of the table that has their meaning.
 _TWO_WORDS: Final = late(
-    r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around)|(?P<backout>backe?d? out)|(?P<add>addition of)"
-    r"|(?P<deprecate>deprecation of)|(?P<introduce>introduction of)|(?P<remove>removal of))\b",
+    r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around)|(?P<backout>back(?:ed)? out)"
+    r"|(?P<add>addition of)|(?P<deprecate>deprecation of)|(?P<introduce>introduction of)|(?P<remove>removal of))\b",
     re.IGNORECASE,
 )
-_FIRST_OF_TWO: Final = frozenset(
-    "addition back backed be deprecation introduction make removal work worked works".split()
-)
+_FIRST_OF_TWO: Final = frozenset({
+    "addition", "back", "backed", "be", "deprecation", "introduction", "make", "removal", "work", "worked", "works",
+})  # fmt: skip
 #: Adverbs and clauses before a verb.
 _BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
 #: Not names in capitals: macros, and variables of the environment.
@@ -96,7 +96,12 @@ def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= ANY | (_OF_FIRST_WORDS.get(first) or VERB * (_of_last(text) is not None)) | DOT * ("." in text) | PRIVATE * ("_" in text)
+    bits |= (
+        ANY
+        | (_OF_FIRST_WORDS.get(first) or VERB * (_of_last(text) is not None))
+        | DOT * ("." in text)
+        | PRIVATE * ("_" in text)
+    )
     bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
     bits |= FOREIGN * (not text.isascii())
     scope = message.scope.casefold() if message.scope else ""
@@ -108,7 +113,7 @@ def _last(text: str) -> str:
 
 
 def _of_last(text: str) -> Section | None:
-    """Return the section of the last word, or of the last one before a clause: "Login repariert, wenn Cookies fehlen"."""
+    """Return the section of the last word, or of the last one before a comma: "Ton repariert, wenn er fehlt"."""
     section = words.LAST_WORDS.get(_last(text))
     return section or (words.LAST_WORDS.get(_last(text.partition(",")[0])) if "," in text else None)
 

@@ -9,7 +9,8 @@ from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
     exponential time | load time | preallocat\w+ | zero[- ]copy
-    performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic
+    performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up
+    speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
         |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
@@ -73,7 +74,8 @@ MISTYPED: Final = words_of(r"""
     (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
     (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
     ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
-    ^(?:fix(?:es|ed)? )?(?:the )?(?:lint(?:ing|er)?|clippy|eslint|mypy|ruff) (?:change|complaint|error|fixe|issue|warning)s?
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:lint(?:ing|er)?|clippy|eslint|mypy|ruff) (?:change|complaint|error|fixe
+        |issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
     ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline
         |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
@@ -272,10 +274,14 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
-        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes|rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
-        |(?:merge|resolved?|fix(?:es|ed)?) (?:the |some )?(?:merge ?)?conflicts?|fix(?:es|ed)? (?:the )?(?:merge|build|pipeline)
-        |(?:cr|pr|review) fix(?:es)?|fix(?:es|ed)? (?:after|from) (?:code )?review|forg[eo]t(?:ten)? (?:a )?files?|hotfix
-        |bug ?fixes (?:and|&) (?:performance )?improvements|(?:final|finishing) touches(?: .*)?|add migrations?
+        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
+        |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
+        |(?:merge|resolved?|fix(?:es|ed)?) (?:the |some )?(?:merge ?)?conflicts?
+        |fix(?:es|ed)? (?:the )?(?:merge|build|pipeline)
+        |(?:cr|pr|review) fix(?:es)?|fix(?:es|ed)? (?:after|from) (?:code )?review|forg[eo]t(?:ten)? (?:a )?files?
+        |hotfix
+        |bug ?fixes (?:and|&) (?:performance )?improvements|(?:final|finishing) touches(?: .*)?
+        |add migrations?
         |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff

@@ -26,7 +26,8 @@ _READ: Final = 16_384
 # Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
 # must be a known type. Chinese and Japanese have a wide colon.
 _HEADER: Final = late(
-    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*(?:\([^()]*\)[^()]*)*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
+    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*(?:\([^()]*\)[^()]*)*)\))?(?P<mark>!)?"
+    r"(?P<colon>: +|[:\uff1a](?![ :/\\]))"
     r"(?P<description>\S.*)"
 )
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
@@ -92,7 +93,8 @@ _SLUG: Final = late(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _UNUSUAL_TYPE: Final = late(
     r"(?P<type>(?:bug|hot)[ -]fix(?:es)?|new[ -]features?|neue funktion|nouvelle fonctionnalité|nueva funcionalidad"
     r"|nouveauté|corrección): +(?=\S)"
-    r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)(?:[\[/](?P<part>[\w.-]{1,40})\]?: +|\((?P<place>[\w./-]{1,40})\)!? :? *)(?=\S)",
+    r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)"
+    r"(?:[\[/](?P<part>[\w.-]{1,40})\]?: +|\((?P<place>[\w./-]{1,40})\)!? :? *)(?=\S)",
     re.IGNORECASE,
 )
 #: The title that a code host gives to the merge request of an issue: ``Resolve "The horn is silent"``.

@@ -130,7 +130,8 @@ def reported_changes(
     reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
-    for entry in combine(pushes, requests):
+    for combined in combine(pushes, requests):
+        entry = combined
         kind = classify(entry.message, entry.touched, breaks=breaks)
         if kind.section in UPKEEP and not (kind.sure or kind.empty):
             entry, kind = _news_of(entry, kind, breaks)
@@ -271,7 +272,9 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
             text = text[: more.start()]
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
-        text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind)
+        text = words.deed(
+            words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind
+        )
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     if text[:11] in {"Security up", "security up"} and kind.section is Section.SECURITY:

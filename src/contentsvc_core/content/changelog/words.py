@@ -94,9 +94,9 @@ SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
 VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
-        ajout ajouté nouveau nouvelle permet autorise dodano dodaj aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
-        adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite
-        permitir добавить добавлен добавлена добавлено добавлены добавил""",
+        ajout ajouté nouveau nouvelle permet autorise dodano dodaj aggiunge aggiungi aggiunto aggiunta nuovo nuova
+        adiciona adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva
+        permite permitir добавить добавлен добавлена добавлено добавлены добавил""",
     Section.CHANGED: """ändere ändert geändert verbessere verbessert aktualisiere aktualisiert verwende verwendet
         modifie modifier améliore améliorer amélioration utilise remplace renomme migliora modifica aggiorna altera
         alterar melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
@@ -105,8 +105,9 @@ VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         remover removido elimina eliminar eliminado usunięto quita quitar удален удалена удалено удалить убрать""",
     Section.PERFORMANCE: "beschleunige beschleunigt accélère accélérer acelera acelerar",
     Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
-        correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido naprawiono poprawiono
-        correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
+        correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido
+        naprawiono poprawiono correção conserta corregir corregido corrección arregla arreglar arreglado
+        soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
 #: Words of languages without spaces between words, and of Korean. Of upkeep and speed the first row that is found
@@ -126,7 +127,8 @@ VERBS_LAST: Final = late("[\u3040-\u30ff\uac00-\ud7af]")
 LAST_WORDS: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """added hinzugefügt ergänzt eingebaut eingeführt implementiert ajouté ajoutée añadido añadida
         aggiunto aggiunta toegevoegd""",
-    Section.CHANGED: """aangepast verbeterd changed improved updated verbessert geändert aktualisiert angepasst überarbeitet erweitert
+    Section.CHANGED: """aangepast verbeterd changed improved updated verbessert geändert aktualisiert angepasst
+        überarbeitet erweitert
         umbenannt amélioré améliorée modifié modifiée mejorado mejorada migliorato migliorata""",
     Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa
         verwijderd""",
@@ -240,7 +242,9 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
 #: A name of several words, and words that only German texts have: their nouns have capitals.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
-_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf|im|wenn)\b")
+_GERMAN: Final = late(
+    r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf|im|wenn)\b"
+)
 #: Nouns with which new things end, maybe with a clause behind.
 _NEW_THING: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
@@ -252,8 +256,8 @@ _NEW_THING: Final = late(
 _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop|mismatch|overflow"
-    r"|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
+    r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop"
+    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
     r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
