@@ -60,9 +60,10 @@ async def test_after_a_rotation_the_previous_secret_explains_a_refusal(world: Wo
 async def test_a_body_that_is_refused_before_its_end_has_no_size(world: World) -> None:
     receiver = receiver_of(world)
 
-    await receiver.refuse(push(world), Fault.BODY_LATE, "The body did not arrive in time")
+    refused = await receiver.refuse(push(world), Fault.BODY_LATE, "The body did not arrive in time")
     await receiver.preflight(evolve(push(world), headers=Headers.of([(b"content-length", b"99999999999")]), body=b""))
 
+    assert (refused.status, refused.error) == (408, "The body did not arrive in time")
     late, large = await entries(world)
     for entry in (late, large):
         assert entry.received is not None
