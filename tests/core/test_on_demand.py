@@ -5,10 +5,10 @@ import importlib
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, cast, get_args, get_type_hints
 
 import pytest
 
@@ -92,13 +92,10 @@ def _signatures(value: object) -> Iterator[Any]:
                 yield method
 
 
-def _types(hint: object) -> Iterator[type]:
-    if isinstance(hint, list):
-        parts = hint
-    else:
-        parts = get_args(hint)
-        if isinstance(hint, type):
-            yield hint
+def _types(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type):
+        yield hint
+    parts = cast("Sequence[Any]", hint if isinstance(hint, list) else get_args(hint))
     for part in parts:
         yield from _types(part)
 
