@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Final, Self, final
+from typing import TYPE_CHECKING, Annotated, Final, Self, final
 
 from attrs import evolve, field, frozen
 from msgspec import Meta, Struct
 
-from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
@@ -109,7 +109,12 @@ class CreateEndpoint(Command, frozen=True, kw_only=True):
 
 
 #: Changes fields of an endpoint. ``None`` as the format: the host of the target decides.
-ChangeEndpoint = changes_of(CreateEndpoint, "ChangeEndpoint", clears=("format",))
+@final
+@changing(CreateEndpoint, clears=("format",))
+class ChangeEndpoint(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 @final

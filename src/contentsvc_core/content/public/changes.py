@@ -1,13 +1,13 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 from urllib.parse import urlsplit
 
 from attrs import evolve
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from contentsvc_core.commands import Command, changes_of, values_of
+from contentsvc_core.commands import Command, changing, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
@@ -66,7 +66,12 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
     is_public: bool | UnsetType = UNSET
 
 
-ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("product_url", "accent"))
+@final
+@changing(CreateChangelog, clears=("product_url", "accent"))
+class ChangeChangelog(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:
