@@ -99,7 +99,14 @@ def is_subscribed(format_: EndpointFormat | None, chosen: Collection[EventType] 
 class CreateEndpoint(Command, frozen=True, kw_only=True):
     """A new webhook endpoint. If you choose no event types, the endpoint receives all of them."""
 
-    url: Annotated[str, Meta(max_length=TEXT_LIMIT, description="URL, or mailto: and e-mail addresses.")]
+    url: Annotated[
+        str,
+        Meta(
+            max_length=TEXT_LIMIT,
+            description="URL, or mailto: and e-mail addresses.",
+            extra_json_schema={"minLength": 1},
+        ),
+    ]
     description: Annotated[str, Meta(max_length=DESCRIPTION_LIMIT, description="Description.")] = ""
     event_types: Annotated[Sequence[EventType], Meta(description="Event types to send.")] = ()
     format: Annotated[

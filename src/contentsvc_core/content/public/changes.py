@@ -34,17 +34,42 @@ _NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,}
 class CreateChangelog(Command, frozen=True, kw_only=True):
     """Create a public changelog."""
 
-    slug: Annotated[str, Meta(description="Slug in the URL, unique over all organizations.")]
-    title: Annotated[str, Meta(description=f"One line of 1 to {TITLE_LIMIT} characters.")]
+    slug: Annotated[
+        str,
+        Meta(
+            description="Slug in the URL, unique over all organizations.",
+            extra_json_schema={"minLength": 1, "maxLength": SLUG_LIMIT},
+        ),
+    ]
+    title: Annotated[
+        str,
+        Meta(
+            description=f"One line of 1 to {TITLE_LIMIT} characters.",
+            extra_json_schema={"minLength": 1, "maxLength": TITLE_LIMIT},
+        ),
+    ]
     description: (
-        Annotated[str, Meta(description=f"One line of at most {DESCRIPTION_LIMIT} characters; '' for none.")]
+        Annotated[
+            str,
+            Meta(
+                description=f"One line of at most {DESCRIPTION_LIMIT} characters; '' for none.",
+                extra_json_schema={"maxLength": DESCRIPTION_LIMIT},
+            ),
+        ]
         | UnsetType
     ) = UNSET
     product_url: Annotated[str, Meta(description="URL of the product's website; '' for none.")] | UnsetType | None = (
         UNSET
     )
     content_types: (
-        Annotated[tuple[ContentType, ...], Meta(description="Show only posts of these content types.")] | UnsetType
+        Annotated[
+            tuple[ContentType, ...],
+            Meta(
+                description="Show only posts of these content types, one at least.",
+                extra_json_schema={"minItems": 1},
+            ),
+        ]
+        | UnsetType
     ) = UNSET
     repositories: (
         Annotated[tuple[str, ...], Meta(description="Show only posts about these repositories; empty: all.")]
@@ -59,7 +84,12 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
     accent: (
         Annotated[str, Meta(description="Colour of links, such as #0b6b63; '' for the default.")] | UnsetType | None
     ) = UNSET
-    header_links: Annotated[tuple[LinkBody, ...], Meta(description="Links in the header.")] | UnsetType = UNSET
+    header_links: (
+        Annotated[
+            tuple[LinkBody, ...], Meta(description="Links in the header.", extra_json_schema={"maxItems": MAX_LINKS})
+        ]
+        | UnsetType
+    ) = UNSET
     show_details: Annotated[bool, Meta(description="Show hashes, contributors and internal changes.")] | UnsetType = (
         UNSET
     )
