@@ -132,6 +132,10 @@ class Api:
 
     def _answer(self, method: str, path: str, arguments: Mapping[str, Any]) -> httpx.Response:
         with self._client.stream(method, path, **arguments) as answer:
+            if "," in answer.headers.get("Content-Encoding", ""):
+                # Each decompression may make a thousand times of a piece, before its size is known.
+                message = "it is compressed several times"
+                raise httpx.DecodingError(message)
             body = bytearray()
             for piece in answer.iter_bytes(_PIECE):
                 body += piece

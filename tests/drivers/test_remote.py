@@ -477,6 +477,7 @@ def test_an_answer_of_any_size_is_not_read(
         ),
         (NO_HEADERS, "[" * 100_000, "answers with 200"),
         ({"Content-Encoding": "gzip"}, '{"ok": true}', "sends an answer that cannot be decompressed"),
+        ({"Content-Encoding": "gzip, gzip"}, "", "cannot be decompressed: it is compressed several times"),
     ],
 )
 def test_an_answer_of_another_service_is_named(

@@ -193,7 +193,10 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            pushes = [push for push in _cut_pushes(chapter) if push.before and push.head_commit]
+            # The push that creates the default branch has all commits of its head; that of another branch does not.
+            pushes = [
+                push for push in _cut_pushes(chapter) if push.head_commit and (push.before or not push.off_default)
+            ]
             if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached
