@@ -104,14 +104,14 @@ class Worker:
             self._on_fault(exc)
         await self._execution.close()
 
-    def _room(self) -> tuple[int, Collection[str]]:
+    def _capacity(self) -> tuple[int, Collection[str]]:
         if self.inability is not None:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
     async def _start_due(self) -> bool:
-        free, full = self._room()
+        free, full = self._capacity()
         due = await self._ledger.pending(
             self._clock.now(), limit=free, per_organization=self._pace.per_organization, without=full
         )
@@ -163,7 +163,7 @@ class Worker:
             if took > _LONG_S:
                 # With many organizations and nodes, polling alone must not keep the database busy.
                 await _within(self._stopping.wait(), min(took, self._pace.poll_s))
-            free, full = self._room()
+            free, full = self._capacity()
             if more and free:
                 continue
             self._held_up = self._held_up or not free or bool(full)

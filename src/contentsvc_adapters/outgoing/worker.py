@@ -72,12 +72,12 @@ class DispatchWorker:
                     self._on_fault(exc)
 
     async def turn(self) -> int:
-        room = CONCURRENCY - len(self._sending)
-        if room <= 0:
+        free = CONCURRENCY - len(self._sending)
+        if free <= 0:
             return 0
         failing = sum(taken.is_failing for taken in self._sending.values())
         taken = await self._dispatcher.take(
-            limit=room,
+            limit=free,
             failing=max(0, FAILING - failing),
             per_endpoint=PER_ENDPOINT,
             per_organization=PER_ORGANIZATION,

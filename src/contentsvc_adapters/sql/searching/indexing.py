@@ -304,17 +304,17 @@ def _task(row: rows.AnyRow, read: Callable[[], ContextRecord | Post] | None) -> 
     match read and read():
         case ContextRecord() as record:
             scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
-            place = {"created_at": to_ms(record.created_at), "place_id": record.id}
+            sort_key = {"created_at": to_ms(record.created_at), "place_id": record.id}
             fields = {"repository": folded(record.repository), "type": record.event.type}
             return _IndexingTask(
-                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *record_words(record))
+                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *record_words(record))
             )
         case Post() as post:
             scope = scope_word(post.organization_id, DocumentKind.POST)
-            place = {"created_at": to_ms(post.created_at), "place_id": post.id}
+            sort_key = {"created_at": to_ms(post.created_at), "place_id": post.id}
             fields = {"repository": None, "type": post.content_type.value}
             return _IndexingTask(
-                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *post_words(post))
+                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *post_words(post))
             )
         case None:
             return _IndexingTask(key=key, version=row.version, row=None)
