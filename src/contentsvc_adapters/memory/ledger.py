@@ -135,7 +135,7 @@ class MemoryRunLedger(MemoryStore):
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
-    async def give_back(self, run: WorkflowRun | Taken) -> None:
+    async def requeue(self, run: WorkflowRun | Taken) -> None:
         running = self._state.owned_by_taker(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, attempts=running.attempts - 1))
