@@ -51,8 +51,8 @@ def read_command(command: type[_Command], values: Mapping[str, object], **ready:
     try:
         return structs.replace(msgspec.convert(by_wire_name, command, strict=False), **ready)
     except msgspec.ValidationError as exc:
-        place, fault = validation_fault(str(exc))
-        return invalid(names.get(place.partition("[")[0]), fault)
+        path, fault = validation_fault(str(exc))
+        return invalid(names.get(path.partition("[")[0]), fault)
 
 
 def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:

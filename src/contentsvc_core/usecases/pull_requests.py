@@ -127,7 +127,7 @@ class PullRequestReader:
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
         room = MAX_PULL_REQUESTS
-        for place, question in enumerate(questions):
+        for index, question in enumerate(questions):
             if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
                 continue
@@ -135,7 +135,7 @@ class PullRequestReader:
                 question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
             )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
-            mentioned = question.named.first(-(-room // (len(questions) - place)))
+            mentioned = question.named.first(-(-room // (len(questions) - index)))
             read = await host.pull_requests(
                 question.full_name, question.source.repository_id, mentioned, token=question.reach.token
             )
