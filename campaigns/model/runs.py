@@ -103,7 +103,7 @@ def retry(model: Model, run: WorkflowRun, due_at: datetime, error: str) -> None:
         _put(model, evolve(model.runs[run.id], status=RunStatus.PENDING, due_at=due_at, error=error))
 
 
-def give_back(model: Model, run: WorkflowRun) -> None:
+def requeue(model: Model, run: WorkflowRun) -> None:
     """Set a run pending without counting the take."""
     if owns(model, run):
         stored = model.runs[run.id]

@@ -173,7 +173,7 @@ class Script(RuleBasedStateMachine):
                 case Remembering():
                     return work.remember(side.stores, run, doing.step, doing.result)
                 case GivingBack():
-                    return work.give_back(side.stores, run)
+                    return work.requeue(side.stores, run)
 
         self.each_taken(which, do)
 

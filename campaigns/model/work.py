@@ -62,12 +62,12 @@ def retry(stores: Stores, run: WorkflowRun, due_at: datetime) -> Step:
     )
 
 
-def give_back(stores: Stores, run: WorkflowRun) -> Step:
+def requeue(stores: Stores, run: WorkflowRun) -> Step:
     """Set a run pending without counting the take."""
     return Step(
         what=f"give back {run.id}, taken as number {run.takes}",
-        perform=lambda: stores.ledger.give_back(run),
-        predict=lambda model: runs.give_back(model, run),
+        perform=lambda: stores.ledger.requeue(run),
+        predict=lambda model: runs.requeue(model, run),
     )
 
 

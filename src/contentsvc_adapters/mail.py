@@ -2,6 +2,7 @@
 
 import asyncio
 import smtplib
+import socket
 import ssl
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime, parseaddr
 from time import monotonic
-from typing import Final, final
+from typing import Any, Final, final
 
 from attrs import evolve
 
@@ -30,6 +31,9 @@ _STOPPING: Final = "the service is stopping"
 _NAME: Final = 60
 _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
+#: The largest reply that is read, in bytes: usual replies have less than a kilobyte.
+_REPLY: Final = 64 * 1024
+_PIECE: Final = 4096
 
 
 class _OneLine(UnstructuredHeader, BaseHeader):
@@ -54,6 +58,68 @@ _HEADERS.map_to_type("list-unsubscribe", _OneLine)
 _HEADERS.map_to_type("message-id", _OneLine)
 _HEADERS.map_to_type("subject", _Subject)
 _POLICY: Final = SMTP.clone(header_factory=_HEADERS)
+
+
+class _Endless(OSError):
+    """A reply of the server is larger than any reply needs to be."""
+
+
+@final
+class _Replies:
+    """Reads replies, in place of the file of a connection.
+
+    The library waits anew for each byte, and keeps any number of lines: a reply would have no end in time or size.
+    """
+
+    def __init__(self, sock: socket.socket, timeout_s: float) -> None:
+        self._sock = sock
+        self._timeout_s = timeout_s
+        self._unread = b""
+        self._until = 0.0
+        self._left = 0
+
+    def begin(self) -> None:
+        self._until = monotonic() + self._timeout_s
+        self._left = _REPLY
+
+    def readline(self, limit: int) -> bytes:
+        while b"\n" not in self._unread and len(self._unread) < limit:
+            left_s = self._until - monotonic()
+            if left_s <= 0:
+                raise TimeoutError
+            self._sock.settimeout(left_s)
+            piece = self._sock.recv(_PIECE)
+            if not piece:
+                break
+            self._unread += piece
+        self._sock.settimeout(self._timeout_s)
+        size = min(self._unread.find(b"\n") + 1 or len(self._unread), limit)
+        line, self._unread = self._unread[:size], self._unread[size:]
+        self._left -= size
+        if self._left < 0:
+            raise _Endless
+        return line
+
+    def close(self) -> None:
+        self._unread = b""
+
+
+class _Connection(smtplib.SMTP):
+    """A connection whose replies are limited in time and size."""
+
+    file: Any
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock is not None:
+            self.file = _Replies(self.sock, self.timeout)
+        if self.file is not None:
+            self.file.begin()
+        return super().getreply()
+
+
+@final
+class _TlsConnection(_Connection, smtplib.SMTP_SSL):
+    pass
 
 
 @final
@@ -149,13 +215,13 @@ class SmtpSender:
             return SentLetter(posting=MailResult.REFUSED, error=f"the mail cannot be written: {type(exc).__name__}")
         return SentLetter(posting=MailResult.SENT)
 
-    def _connected(self) -> smtplib.SMTP:
+    def _connected(self) -> _Connection:
         server = self._server
         context = self._tls or ssl.create_default_context()
         if server.is_tls:
-            client: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=self._timeout_s, context=context)
+            client: _Connection = _TlsConnection(server.host, server.port, timeout=self._timeout_s, context=context)
         else:
-            client = smtplib.SMTP(server.host, server.port, timeout=self._timeout_s)
+            client = _Connection(server.host, server.port, timeout=self._timeout_s)
         try:
             client.ehlo_or_helo_if_needed()
             if not server.is_tls and not server.in_clear:
@@ -205,6 +271,8 @@ def _reason(exc: Exception) -> str:
             return f"the server's certificate is not valid for it: {_text(exc.verify_message)}"
         case TimeoutError() | smtplib.SMTPServerDisconnected(__context__=TimeoutError()):
             return "the server did not answer in time"
+        case smtplib.SMTPServerDisconnected(__context__=_Endless()):
+            return "the server sent a reply without end"
         case smtplib.SMTPServerDisconnected():
             return "the server ended the connection"
         case _:

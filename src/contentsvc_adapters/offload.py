@@ -9,20 +9,20 @@ from contentsvc_core.ports import Shares
 
 _Result = TypeVar("_Result")
 
-#: Places of one organization, for each kind of work: the second request need not wait for a slow first one.
+#: Calls of one organization at once, for each kind of work: the second request need not wait for a slow first one.
 PER_ORGANIZATION: Final = 2
-HEAVY_PLACES: Final = 3
-LIST_PLACES: Final = 4
+HEAVY_CONCURRENCY: Final = 3
+LISTS_CONCURRENCY: Final = 4
 #: Calls of one organization that wait: at a second each, and two at a time, the last one waits for 8 s.
 HEAVY_WAITING: Final = 16
 #: Lists are a hundred times shorter, and a page with several parts requests several of them at once.
 LISTS_WAITING: Final = 64
 #: Fewer than the pages of public changelogs that are read at once: the other pages do not wait for searches.
-PUBLIC_PLACES: Final = 2
+PUBLIC_CONCURRENCY: Final = 2
 #: A page may hold twenty posts in memory. Pages are rendered one at a time, while others are read.
-PAGE_PLACES: Final = 4
+PAGES_CONCURRENCY: Final = 4
 OTHER_THREADS: Final = 4
-_THREADS: Final = HEAVY_PLACES + LIST_PLACES + PUBLIC_PLACES + OTHER_THREADS
+_THREADS: Final = HEAVY_CONCURRENCY + LISTS_CONCURRENCY + PUBLIC_CONCURRENCY + OTHER_THREADS
 
 
 @final
@@ -50,8 +50,8 @@ class _Queue:
 class FairShare:
     """Runs a bounded amount of work at once, in turns between organizations (port ``Share``)."""
 
-    def __init__(self, *, places: int, per_organization: int, waiting: int) -> None:
-        self.places: Final = places
+    def __init__(self, *, concurrency: int, per_organization: int, waiting: int) -> None:
+        self.concurrency: Final = concurrency
         self._per_organization = per_organization
         self._waiting = waiting
         self._running = 0
@@ -76,7 +76,7 @@ class FairShare:
 
     async def _enter(self, organization_id: str) -> None:
         queue = self._queues.setdefault(organization_id, _Queue())
-        if self._running < self.places and queue.running < self._per_organization and not queue.waiting:
+        if self._running < self.concurrency and queue.running < self._per_organization and not queue.waiting:
             self._admit(organization_id)
             return
         if len(queue.waiting) >= self._waiting:
@@ -115,7 +115,7 @@ class FairShare:
             del self._queues[organization_id]
 
     def _admit_next(self) -> None:
-        while self._running < self.places:
+        while self._running < self.concurrency:
             able = (
                 organization_id
                 for organization_id, queue in self._queues.items()
@@ -137,14 +137,14 @@ async def _run(work: Callable[[], Awaitable[_Result]]) -> _Result:
 
 def shares(*, connections: int = 10) -> Shares:
     """Create the shares of a process. From three connections on, at least one stays free for authentication."""
-    heavy = max(1, min(HEAVY_PLACES, connections // 3))
-    lists = max(1, min(LIST_PLACES, connections - heavy - 1))
-    public = max(1, min(PUBLIC_PLACES, connections - heavy - lists - 1))
+    heavy = max(1, min(HEAVY_CONCURRENCY, connections // 3))
+    lists = max(1, min(LISTS_CONCURRENCY, connections - heavy - 1))
+    public = max(1, min(PUBLIC_CONCURRENCY, connections - heavy - lists - 1))
     return Shares(
-        heavy=FairShare(places=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
-        lists=FairShare(places=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
-        public=FairShare(places=public, per_organization=1, waiting=HEAVY_WAITING),
-        pages=FairShare(places=PAGE_PLACES, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
+        heavy=FairShare(concurrency=heavy, per_organization=PER_ORGANIZATION, waiting=HEAVY_WAITING),
+        lists=FairShare(concurrency=lists, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
+        public=FairShare(concurrency=public, per_organization=1, waiting=HEAVY_WAITING),
+        pages=FairShare(concurrency=PAGES_CONCURRENCY, per_organization=PER_ORGANIZATION, waiting=LISTS_WAITING),
     )
 
 

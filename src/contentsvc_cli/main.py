@@ -2,7 +2,7 @@ import errno
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -142,11 +142,16 @@ class _OnDemand(click.Group):
             raise
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  # as the base class
+        # Here, because `--help` and `--version` write before `invoke`.
+        try:
+            return super().main(*args, **extra)
         except OSError as exc:
             if exc.errno not in _FULL:
                 raise
-            message = f"the output cannot be written: {exc.strerror}"
-            raise click.ClickException(message) from exc
+            click.ClickException(f"the output cannot be written: {exc.strerror}").show()
+            sys.exit(1)
 
 
 def _longer(exc: click.NoSuchOption) -> click.UsageError:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self, cast, final
 from uuid import uuid4
 
@@ -31,9 +32,13 @@ _PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice: ``POST`` and ``DELETE`` with an idempotency key.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
-#: The beginning of the refusal of a key; other refusals with 403 are about the resource.
-_NO_SCOPE: Final = "Insufficient scope"
+#: In the challenge of a key without the scope (RFC 6750, section 3.1); other refusals with 403 are about the resource.
+_NO_SCOPE: Final = 'error="insufficient_scope"'
 _BUSY: Final = frozenset({429, 502, 503, 504})
+
+
+class Unavailable(click.ClickException):
+    """The server cannot be reached, or does not answer requests at the moment."""
 
 
 @final
@@ -67,18 +72,18 @@ class Api:
     def list(self, path: str, name: str, limit: int | None, **parameters: object) -> list[dict[str, Any]]:
         """Return the items of a paginated list, at most ``limit``, from as many pages as needed."""
         items: list[dict[str, Any]] = []
-        place: dict[str, Any] = {}
+        cursor: dict[str, Any] = {}
         size = min(limit or _PAGE, _PAGE)
         while limit is None or len(items) < limit:
-            answer = self.get(path, limit=size, **place, **parameters)
+            answer = self.get(path, limit=size, **cursor, **parameters)
             items += answer[name]
             if "next" in answer:
-                place = {"before": answer["next"]}
+                cursor = {"before": answer["next"]}
             elif answer["pagination"]["currentPage"] < answer["pagination"]["totalPages"]:
-                place = {"page": answer["pagination"]["currentPage"] + 1}
+                cursor = {"page": answer["pagination"]["currentPage"] + 1}
             else:
                 break
-            if place.get("before", "") is None:
+            if cursor.get("before", "") is None:
                 break
         return items if limit is None else items[:limit]
 
@@ -127,6 +132,10 @@ class Api:
 
     def _answer(self, method: str, path: str, arguments: Mapping[str, Any]) -> httpx.Response:
         with self._client.stream(method, path, **arguments) as answer:
+            if "," in answer.headers.get("Content-Encoding", ""):
+                # Each decompression may make a thousand times of a piece, before its size is known.
+                message = "it is compressed several times"
+                raise httpx.DecodingError(message)
             body = bytearray()
             for piece in answer.iter_bytes(_PIECE):
                 body += piece
@@ -146,10 +155,10 @@ class Api:
             message = f"{self.url} redirects to '{to}': use the URL of the server itself"
             raise click.ClickException(message)
         try:
-            read: Any = answer.json()
+            read: Any = answer.json(object_hook=partial(_Body, self.url))
         except (ValueError, RecursionError):
             read = None
-        body = _Body(self.url, cast("dict[str, Any]", read)) if isinstance(read, dict) else None
+        body = read if isinstance(read, _Body) else None
         if answer.is_success and body is not None:
             return body
         error = None if body is None else body.get("error")
@@ -161,11 +170,12 @@ class Api:
         match answer.status_code:
             case 401:
                 fault = f"refuses the API key: check {KEY_VARIABLE}, or run 'contentsvc login {self.url}'"
-            case 403 if error.startswith(_NO_SCOPE):
+            case 403 if _NO_SCOPE in answer.headers.get("WWW-Authenticate", ""):
                 fault = f"refuses: {error}; issue a key that may read and write ('contentsvc key issue' on the server)"
             case 429:
                 wait = answer.headers.get("Retry-After", "")
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
+                return Unavailable(f"{self.url} {fault}")
             case 409 if _is_running(answer):
                 fault = "still executes the command: look at its result before you repeat it"
             case 400 if error:
@@ -181,16 +191,18 @@ class Api:
                 )
             case status:
                 fault = f"answers with {status}{f': {error}' if error else ''}"
+                if status in _BUSY:
+                    return Unavailable(f"{self.url} {fault}")
         return click.ClickException(f"{self.url} {fault}")
 
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
         if isinstance(exc, httpx.TimeoutException):
-            return click.ClickException(f"{self.url} does not answer in time")
-        return click.ClickException(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+            return Unavailable(f"{self.url} does not answer in time")
+        return Unavailable(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
 
 
 class _Body(dict[str, Any]):
-    """An answer of a server; without a field that this version needs, it is that of another service or version."""
+    """A JSON object of a server's answer; a missing field means another service, or another version of this one."""
 
     def __init__(self, url: str, fields: Mapping[str, Any]) -> None:
         super().__init__(fields)

@@ -10,20 +10,34 @@ from typing import TYPE_CHECKING
 from contentsvc_core.on_demand import names_on_demand
 
 if TYPE_CHECKING:
+    from contentsvc_core.access.keyed_requests import KeyedRequest as KeyedRequest
+    from contentsvc_core.access.keyed_requests import StoredAnswer as StoredAnswer
     from contentsvc_core.access.keys import ApiKey as ApiKey
     from contentsvc_core.access.keys import Scope as Scope
     from contentsvc_core.access.rates import Bucket as Bucket
     from contentsvc_core.access.rates import Rate as Rate
     from contentsvc_core.access.rates import rate_of as rate_of
+    from contentsvc_core.access.sessions import Session as Session
     from contentsvc_core.access.window import Verdict as Verdict
     from contentsvc_core.access.window import Window as Window
     from contentsvc_core.access.window import rate_headers as rate_headers
     from contentsvc_core.access.window import refusal_body as refusal_body
     from contentsvc_core.access.window import refusal_headers as refusal_headers
     from contentsvc_core.application import Application as Application
+    from contentsvc_core.code_hosts import CommitRange as CommitRange
+    from contentsvc_core.code_hosts import Hook as Hook
+    from contentsvc_core.code_hosts import HookAccess as HookAccess
+    from contentsvc_core.code_hosts import HostCommits as HostCommits
+    from contentsvc_core.code_hosts import HostDeliveries as HostDeliveries
+    from contentsvc_core.code_hosts import HostDelivery as HostDelivery
+    from contentsvc_core.code_hosts import HostFault as HostFault
+    from contentsvc_core.code_hosts import HostPullRequests as HostPullRequests
+    from contentsvc_core.code_hosts import HostRefusal as HostRefusal
+    from contentsvc_core.code_hosts import RemoteRepository as RemoteRepository
     from contentsvc_core.content.brand import BrandBody as BrandBody
     from contentsvc_core.content.brand import BrandIdentity as BrandIdentity
     from contentsvc_core.content.brand import ToneProfile as ToneProfile
+    from contentsvc_core.content.brand_changes import BrandChange as BrandChange
     from contentsvc_core.content.brand_changes import ChangeBrand as ChangeBrand
     from contentsvc_core.content.brand_changes import CreateBrand as CreateBrand
     from contentsvc_core.content.changelog.markdown import inline as inline
@@ -34,16 +48,29 @@ if TYPE_CHECKING:
     from contentsvc_core.content.options import ChangelogOptions as ChangelogOptions
     from contentsvc_core.content.packages import PackageTag as PackageTag
     from contentsvc_core.content.posts import ContentType as ContentType
+    from contentsvc_core.content.posts import Label as Label
     from contentsvc_core.content.posts import Post as Post
     from contentsvc_core.content.posts import PostStatus as PostStatus
+    from contentsvc_core.content.posts import PostText as PostText
     from contentsvc_core.content.posts import post_body as post_body
+    from contentsvc_core.content.public.changelogs import Exposure as Exposure
+    from contentsvc_core.content.public.changelogs import LinkBody as LinkBody
     from contentsvc_core.content.public.changelogs import PublicChangelog as PublicChangelog
     from contentsvc_core.content.public.changes import ChangeChangelog as ChangeChangelog
     from contentsvc_core.content.public.changes import CreateChangelog as CreateChangelog
+    from contentsvc_core.content.public.images import Image as Image
     from contentsvc_core.content.public.images import ImageKind as ImageKind
+    from contentsvc_core.content.public.images import ImageMark as ImageMark
+    from contentsvc_core.content.public.months import Month as Month
+    from contentsvc_core.content.public.releases import PostLine as PostLine
+    from contentsvc_core.content.pull_requests import NamedPullRequests as NamedPullRequests
     from contentsvc_core.content.pull_requests import PullRequest as PullRequest
+    from contentsvc_core.content.queries import PostOrder as PostOrder
     from contentsvc_core.content.queries import PostQuery as PostQuery
     from contentsvc_core.content.sections import Section as Section
+    from contentsvc_core.content.site_addresses import SiteHost as SiteHost
+    from contentsvc_core.content.style_bodies import OutputConfigBody as OutputConfigBody
+    from contentsvc_core.content.versions import PostVersion as PostVersion
     from contentsvc_core.content.windows import Lookback as Lookback
     from contentsvc_core.content.windows import LookbackWindow as LookbackWindow
     from contentsvc_core.content.windows import window_at as window_at
@@ -66,15 +93,25 @@ if TYPE_CHECKING:
     from contentsvc_core.events.normalized import HeadCommit as HeadCommit
     from contentsvc_core.events.normalized import Push as Push
     from contentsvc_core.events.normalized import Release as Release
+    from contentsvc_core.events.summaries import EventSummary as EventSummary
     from contentsvc_core.events.wire import event_from_json as event_from_json
     from contentsvc_core.events.wire import event_to_json as event_to_json
     from contentsvc_core.journal import Direction as Direction
+    from contentsvc_core.journal import ListedEntry as ListedEntry
+    from contentsvc_core.journal import LogBody as LogBody
     from contentsvc_core.journal import LogEntry as LogEntry
+    from contentsvc_core.journal import LogLine as LogLine
+    from contentsvc_core.journal import LogOutcome as LogOutcome
+    from contentsvc_core.journal import LogQuery as LogQuery
     from contentsvc_core.journal import LogStatus as LogStatus
+    from contentsvc_core.journal import ResultingPost as ResultingPost
     from contentsvc_core.journal import log_body as log_body
+    from contentsvc_core.lists.cursors import Cursor as Cursor
     from contentsvc_core.lists.pagination import PageRequest as PageRequest
     from contentsvc_core.lists.pagination import Pagination as Pagination
+    from contentsvc_core.lists.pagination import PaginationBody as PaginationBody
     from contentsvc_core.lists.pagination import paginate as paginate
+    from contentsvc_core.lists.terms import Term as Term
     from contentsvc_core.organizations import ChangeOrganization as ChangeOrganization
     from contentsvc_core.organizations import Integration as Integration
     from contentsvc_core.organizations import Organization as Organization
@@ -84,9 +121,40 @@ if TYPE_CHECKING:
     from contentsvc_core.outgoing.endpoints import EndpointBody as EndpointBody
     from contentsvc_core.outgoing.endpoints import WebhookEndpoint as WebhookEndpoint
     from contentsvc_core.outgoing.events import EventType as EventType
+    from contentsvc_core.outgoing.events import Occurrence as Occurrence
+    from contentsvc_core.outgoing.failing import IntegrationAlert as IntegrationAlert
+    from contentsvc_core.outgoing.formats import EndpointFormat as EndpointFormat
+    from contentsvc_core.outgoing.letters import Letter as Letter
+    from contentsvc_core.outgoing.letters import MailResult as MailResult
+    from contentsvc_core.outgoing.letters import SentLetter as SentLetter
+    from contentsvc_core.outgoing.messages import Attempted as Attempted
+    from contentsvc_core.outgoing.messages import DueMessage as DueMessage
+    from contentsvc_core.outgoing.messages import LeasedMessage as LeasedMessage
     from contentsvc_core.outgoing.messages import Message as Message
+    from contentsvc_core.outgoing.messages import MessageStatus as MessageStatus
+    from contentsvc_core.outgoing.recipients import Addressee as Addressee
+    from contentsvc_core.outgoing.recipients import Recipient as Recipient
+    from contentsvc_core.outgoing.recipients import RecipientBody as RecipientBody
+    from contentsvc_core.outgoing.recipients import RecipientStatus as RecipientStatus
+    from contentsvc_core.outgoing.retries import Answer as Answer
+    from contentsvc_core.outgoing.retries import AttemptResult as AttemptResult
+    from contentsvc_core.outgoing.retries import NotSent as NotSent
+    from contentsvc_core.outgoing.subscribers import AnnouncedPost as AnnouncedPost
+    from contentsvc_core.outgoing.subscribers import LeasedMail as LeasedMail
+    from contentsvc_core.outgoing.subscribers import MailKind as MailKind
+    from contentsvc_core.outgoing.subscribers import MailOutcome as MailOutcome
+    from contentsvc_core.outgoing.subscribers import Subscriber as Subscriber
+    from contentsvc_core.outgoing.subscribers import SubscriberStatus as SubscriberStatus
+    from contentsvc_core.outgoing.subscribers import WaitingPosts as WaitingPosts
+    from contentsvc_core.read_model import LogCount as LogCount
+    from contentsvc_core.read_model import LogSearch as LogSearch
+    from contentsvc_core.received import Match as Match
+    from contentsvc_core.received import Received as Received
+    from contentsvc_core.received import SignatureHeader as SignatureHeader
     from contentsvc_core.refusals import Refusal as Refusal
     from contentsvc_core.refusals import RefusalKind as RefusalKind
+    from contentsvc_core.search.questions import ContextSearch as ContextSearch
+    from contentsvc_core.search.questions import PostSearch as PostSearch
     from contentsvc_core.text import one_line as one_line
     from contentsvc_core.text import storable as storable
     from contentsvc_core.timestamps import from_ms as from_ms
@@ -94,16 +162,25 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.authenticate import Authenticator as Authenticator
     from contentsvc_core.usecases.brands import BrandEditor as BrandEditor
     from contentsvc_core.usecases.briefs import Briefs as Briefs
+    from contentsvc_core.usecases.briefs import BriefSources as BriefSources
+    from contentsvc_core.usecases.code_host_service import ByHand as ByHand
     from contentsvc_core.usecases.code_host_service import CodeHostService as CodeHostService
+    from contentsvc_core.usecases.code_host_service import HostAccess as HostAccess
     from contentsvc_core.usecases.connect import Connected as Connected
     from contentsvc_core.usecases.connect import Connector as Connector
     from contentsvc_core.usecases.connect import Disconnected as Disconnected
+    from contentsvc_core.usecases.connect import HookRemoval as HookRemoval
+    from contentsvc_core.usecases.consents import ConfirmationRequests as ConfirmationRequests
     from contentsvc_core.usecases.consents import Consents as Consents
     from contentsvc_core.usecases.diagnoses import Diagnoses as Diagnoses
+    from contentsvc_core.usecases.diagnoses import Explained as Explained
+    from contentsvc_core.usecases.diagnoses import Similar as Similar
     from contentsvc_core.usecases.dispatch import Dispatcher as Dispatcher
     from contentsvc_core.usecases.edit import BulkAction as BulkAction
+    from contentsvc_core.usecases.edit import BulkResult as BulkResult
     from contentsvc_core.usecases.edit import PostEditor as PostEditor
     from contentsvc_core.usecases.expire import Sweeper as Sweeper
+    from contentsvc_core.usecases.expire import SweepResult as SweepResult
     from contentsvc_core.usecases.generate import GeneratePost as GeneratePost
     from contentsvc_core.usecases.generate import Generator as Generator
     from contentsvc_core.usecases.generate import JobStarter as JobStarter
@@ -113,23 +190,39 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.operate import IssuedKey as IssuedKey
     from contentsvc_core.usecases.operate import Operator as Operator
     from contentsvc_core.usecases.perform import Performer as Performer
+    from contentsvc_core.usecases.perform import ReadsPullRequests as ReadsPullRequests
+    from contentsvc_core.usecases.perform import ReadsSites as ReadsSites
     from contentsvc_core.usecases.plan import Planner as Planner
+    from contentsvc_core.usecases.preview_style import StylePreview as StylePreview
     from contentsvc_core.usecases.preview_style import StylePreviews as StylePreviews
     from contentsvc_core.usecases.publicize import ChangelogEditor as ChangelogEditor
     from contentsvc_core.usecases.read_site import BrandGenerator as BrandGenerator
     from contentsvc_core.usecases.read_site import BrandReader as BrandReader
+    from contentsvc_core.usecases.receive import Lookup as Lookup
     from contentsvc_core.usecases.receive import Receiver as Receiver
+    from contentsvc_core.usecases.receive import Work as Work
+    from contentsvc_core.usecases.reconcile import Missed as Missed
+    from contentsvc_core.usecases.reconcile import MissedEnd as MissedEnd
+    from contentsvc_core.usecases.reconcile import Reconciled as Reconciled
     from contentsvc_core.usecases.reconcile import Reconciler as Reconciler
+    from contentsvc_core.usecases.replay import Replayed as Replayed
     from contentsvc_core.usecases.replay import Replayer as Replayer
     from contentsvc_core.usecases.replay_many import BulkReplayer as BulkReplayer
+    from contentsvc_core.usecases.replay_many import NotReplayed as NotReplayed
+    from contentsvc_core.usecases.replay_many import ReplayCount as ReplayCount
     from contentsvc_core.usecases.replay_many import ReplayDeliveries as ReplayDeliveries
+    from contentsvc_core.usecases.replay_many import ReplayedBatch as ReplayedBatch
+    from contentsvc_core.usecases.rotate import Rotated as Rotated
     from contentsvc_core.usecases.rotate import Rotator as Rotator
     from contentsvc_core.usecases.schedule import Scheduler as Scheduler
+    from contentsvc_core.usecases.sign_in import SignedIn as SignedIn
     from contentsvc_core.usecases.sign_in import SignIn as SignIn
     from contentsvc_core.usecases.subscribe import Subscriptions as Subscriptions
     from contentsvc_core.usecases.trail import DeliveryTrails as DeliveryTrails
+    from contentsvc_core.usecases.trail import RecordTrail as RecordTrail
     from contentsvc_core.usecases.triggers import TriggerEditor as TriggerEditor
     from contentsvc_core.usecases.webhook_endpoints import EndpointEditor as EndpointEditor
+    from contentsvc_core.usecases.webhook_endpoints import NewSecret as NewSecret
     from contentsvc_core.webhooks.decision import BODY_TOO_LARGE as BODY_TOO_LARGE
     from contentsvc_core.webhooks.decision import MAX_BODY as MAX_BODY
     from contentsvc_core.webhooks.decision import admit as admit
@@ -142,6 +235,11 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.delivery import Headers as Headers
     from contentsvc_core.webhooks.delivery import HookConfiguration as HookConfiguration
     from contentsvc_core.webhooks.delivery import VerifiedDelivery as VerifiedDelivery
+    from contentsvc_core.webhooks.diagnosis import Diagnosis as Diagnosis
+    from contentsvc_core.webhooks.diagnosis import DiagnosisCause as DiagnosisCause
+    from contentsvc_core.webhooks.diagnosis import Health as Health
+    from contentsvc_core.webhooks.diagnosis import IntegrationFacts as IntegrationFacts
+    from contentsvc_core.webhooks.diagnosis import Remedy as Remedy
     from contentsvc_core.webhooks.outcomes import Duplicate as Duplicate
     from contentsvc_core.webhooks.outcomes import Fault as Fault
     from contentsvc_core.webhooks.outcomes import Filtered as Filtered
@@ -170,21 +268,45 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.signature import Verifier as Verifier
     from contentsvc_core.webhooks.signature import sign as sign
     from contentsvc_core.webhooks.signature import verify as verify
+    from contentsvc_core.workflows.automations import DueAutomation as DueAutomation
+    from contentsvc_core.workflows.automations import Firing as Firing
+    from contentsvc_core.workflows.bodies import CronBody as CronBody
     from contentsvc_core.workflows.bodies import ScheduleBody as ScheduleBody
+    from contentsvc_core.workflows.bodies import SourceConfigBody as SourceConfigBody
+    from contentsvc_core.workflows.bodies import TargetsBody as TargetsBody
     from contentsvc_core.workflows.bodies import TriggerBody as TriggerBody
+    from contentsvc_core.workflows.bodies import TriggerSourceBody as TriggerSourceBody
+    from contentsvc_core.workflows.bodies import TriggerTargetsBody as TriggerTargetsBody
     from contentsvc_core.workflows.causes import Cause as Cause
     from contentsvc_core.workflows.causes import Delivered as Delivered
     from contentsvc_core.workflows.causes import Generation as Generation
+    from contentsvc_core.workflows.causes import ListedDelivery as ListedDelivery
     from contentsvc_core.workflows.causes import SiteReading as SiteReading
     from contentsvc_core.workflows.causes import Source as Source
     from contentsvc_core.workflows.context import ContextRecord as ContextRecord
+    from contentsvc_core.workflows.context import MetadataBody as MetadataBody
     from contentsvc_core.workflows.context import RecordBody as RecordBody
     from contentsvc_core.workflows.filters import Batch as Batch
+    from contentsvc_core.workflows.filters import EventFilter as EventFilter
+    from contentsvc_core.workflows.filters import Exclusion as Exclusion
     from contentsvc_core.workflows.filters import TriggerOptions as TriggerOptions
+    from contentsvc_core.workflows.globs import Glob as Glob
+    from contentsvc_core.workflows.globs import Globs as Globs
+    from contentsvc_core.workflows.globs import MatchingBudget as MatchingBudget
     from contentsvc_core.workflows.jobs import Job as Job
     from contentsvc_core.workflows.jobs import JobEvent as JobEvent
+    from contentsvc_core.workflows.jobs import JobEventType as JobEventType
+    from contentsvc_core.workflows.packages import ReleaseRun as ReleaseRun
+    from contentsvc_core.workflows.removals import Disabled as Disabled
+    from contentsvc_core.workflows.removals import Removed as Removed
+    from contentsvc_core.workflows.runs import Completion as Completion
+    from contentsvc_core.workflows.runs import Due as Due
+    from contentsvc_core.workflows.runs import ListedRun as ListedRun
+    from contentsvc_core.workflows.runs import Recovered as Recovered
     from contentsvc_core.workflows.runs import RunBody as RunBody
+    from contentsvc_core.workflows.runs import RunState as RunState
     from contentsvc_core.workflows.runs import RunStatus as RunStatus
+    from contentsvc_core.workflows.runs import Taken as Taken
     from contentsvc_core.workflows.runs import WorkflowRun as WorkflowRun
     from contentsvc_core.workflows.schedules import ChangeSchedule as ChangeSchedule
     from contentsvc_core.workflows.schedules import CreateSchedule as CreateSchedule

@@ -126,6 +126,7 @@ class CommitRange:
     """The commits of a push of which the code host listed the newest only."""
 
     head: str
+    #: The commit that ends the range; ``""``: all commits of the head.
     before: str
     limit: int
 

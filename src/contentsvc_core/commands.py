@@ -1,6 +1,6 @@
 """Commands: requests to change something, each described once for the bodies of ``/v1``, the command line and forms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Any, TypeVar, Union, cast, get_args
 
@@ -25,12 +25,18 @@ def changes_of(command: type[msgspec.Struct], name: str, *, clears: tuple[str, .
         name,
         [(each.name, (each.type if each.name in clears else _set(each.type)) | UnsetType, UNSET) for each in fields],
         namespace={"__doc__": "The fields to change. Send at least one."},
+        bases=(Command,),
         module=command.__module__,
         rename={each.name: each.encode_name for each in fields},
-        frozen=True,
         kw_only=True,
-        forbid_unknown_fields=True,
     )
+
+
+def changing(
+    command: type[msgspec.Struct], *, clears: tuple[str, ...] = ()
+) -> Callable[[type[_Command]], type[_Command]]:
+    """Return a decorator that replaces a class, which type checkers see, by :func:`changes_of` the command."""
+    return lambda shape: cast("type[_Command]", changes_of(command, shape.__name__, clears=clears))
 
 
 def values_of(command: msgspec.Struct) -> dict[str, Any]:
@@ -45,8 +51,8 @@ def read_command(command: type[_Command], values: Mapping[str, object], **ready:
     try:
         return structs.replace(msgspec.convert(by_wire_name, command, strict=False), **ready)
     except msgspec.ValidationError as exc:
-        place, fault = validation_fault(str(exc))
-        return invalid(names.get(place.partition("[")[0]), fault)
+        path, fault = validation_fault(str(exc))
+        return invalid(names.get(path.partition("[")[0]), fault)
 
 
 def describe(command: type[msgspec.Struct]) -> dict[str, msgspec.Meta]:

@@ -107,33 +107,33 @@ def too_many(what: str, at_most: int) -> Refusal:
 
 
 def validation_fault(message: str) -> tuple[str, str]:
-    """Return the place and the fault of a value, such as ``commits[0].id`` and ``must be a string``.
+    """Return the path and the fault of a value, such as ``commits[0].id`` and ``must be a string``.
 
-    ``message`` is that of a validation error of msgspec. The place is empty for the whole value.
+    ``message`` is that of a validation error of msgspec. The path is empty for the whole value.
     """
-    text, at, place = message.rpartition(_AT)
+    text, at, path = message.rpartition(_AT)
     if at:
-        is_key, inner = place.startswith("key` in `"), place.partition("$")[2].removeprefix(".").removesuffix("`")
-        place = f"a key of {inner}" if is_key else inner
+        is_key, inner = path.startswith("key` in `"), path.partition("$")[2].removeprefix(".").removesuffix("`")
+        path = f"a key of {inner}" if is_key else inner
     else:
-        text, place = message, ""
+        text, path = message, ""
     if field := _FIELD.fullmatch(text):
-        inner = f"{place}.{field['name']}" if place else field["name"]
+        inner = f"{path}.{field['name']}" if path else field["name"]
         return inner, "is missing" if field["fault"] == "missing required" else "is an unknown field"
     if choice := _NO_CHOICE.fullmatch(text):
-        return place, f"cannot be {choice['value']}"
+        return path, f"cannot be {choice['value']}"
     if "datetime" in text:
-        return place, _TIME
+        return path, _TIME
     expected = _EXPECTED.fullmatch(text)
     if expected is None:
-        return place, "is out of range" if "out of range" in text else f"is invalid: {text}"
+        return path, "is out of range" if "out of range" in text else f"is invalid: {text}"
     types, how, bound, pattern = expected.groups()
     if pattern is not None:
-        return place, _FORMS.get(pattern, f"must match '{pattern}'")
+        return path, _FORMS.get(pattern, f"must match '{pattern}'")
     if how is None:
-        return place, f"must be {' or '.join(_TYPES.get(name, name) for name in types.split(' | '))}"
+        return path, f"must be {' or '.join(_TYPES.get(name, name) for name in types.split(' | '))}"
     unit = f" {_UNITS.get(types, 'item')}{'' if bound == '1' else 's'}" if how.startswith("of length") else ""
-    return place, f"{_BOUNDS[how]} {bound}{unit}"
+    return path, f"{_BOUNDS[how]} {bound}{unit}"
 
 
 def wire_name(attribute: str) -> str:

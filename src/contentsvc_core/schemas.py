@@ -147,14 +147,14 @@ def schema_of(shape: Any) -> dict[str, Any]:  # noqa: ANN401  # any value of msg
 
 
 def _message(text: str, schema: dict[str, Any]) -> str:
-    place, fault = validation_fault(text)
+    path, fault = validation_fault(text)
     choice = fault.startswith("cannot be ")
-    allowed = ", ".join(_allowed(schema, place.replace("[", ".[").split("."))) if choice else ""
+    allowed = ", ".join(_allowed(schema, path.replace("[", ".[").split("."))) if choice else ""
     if not allowed:
-        return f"{place or 'the value'} {fault}"
+        return f"{path or 'the value'} {fault}"
     value = fault.removeprefix("cannot be ")
     # A long value would leave no room for the choices.
-    return f"{place}: {value[0]}{one_line(value[1:-1], 64)}{value[-1]} is not one of {allowed}"
+    return f"{path}: {value[0]}{one_line(value[1:-1], 64)}{value[-1]} is not one of {allowed}"
 
 
 def _allowed(schema: dict[str, Any], steps: list[str]) -> tuple[str, ...]:

@@ -306,15 +306,15 @@ def _damaged(
     """Return bodies of the provider of which one value is missing or another one, or the texts cannot be stored."""
     event, body = draw(written)
     raw = json.loads(json.dumps(body))
-    places = list(_places(raw))
+    slots = list(_slots(raw))
     if draw(st.sampled_from([True, True, False])):
         end = draw(st.sampled_from(["\0", "\0", "\ud800"]))
-        for node, key in places:
+        for node, key in slots:
             # Words of the format, such as types, branches and the repository, stay.
             if isinstance(node[key], str) and not _WORD.fullmatch(node[key]):
                 node[key] += end
     else:
-        node, key = draw(st.sampled_from(places))
+        node, key = draw(st.sampled_from(slots))
         value = draw(st.sampled_from([_MISSING, *_OTHER_VALUES]))
         if value is _MISSING:
             del node[key]
@@ -323,13 +323,13 @@ def _damaged(
     return event, json.dumps(raw).encode()
 
 
-def _places(node: object) -> Iterator[tuple[Any, Any]]:
+def _slots(node: object) -> Iterator[tuple[Any, Any]]:
     """Return each container in a value of JSON, with each of its keys or indexes."""
     if isinstance(node, dict | list):
         container = cast("Any", node)
         for key in list(container) if isinstance(node, dict) else range(len(container)):
             yield container, key
-            yield from _places(container[key])
+            yield from _slots(container[key])
 
 
 def _fields(provider: Provider) -> st.SearchStrategy[tuple[bytes, tuple[tuple[bytes, bytes], ...]]]:

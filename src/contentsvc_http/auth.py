@@ -23,7 +23,9 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
     if key is None:
         raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
     if scope is not None and scope not in key.scopes:
-        raise Refused(403, {"error": f"Insufficient scope: use a key with the scope '{scope.value}'"})
+        # RFC 6750, section 3.1.
+        challenge = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope.value}"'}
+        raise Refused(403, {"error": f"Insufficient scope: use a key with the scope '{scope.value}'"}, challenge)
     # In a task: a read does not wait for a writer, and a locked database prevents no reading.
     if key.prefix not in _NOTING:
         _NOTING[key.prefix] = asyncio.create_task(_note_use(authenticator, key))

@@ -49,13 +49,15 @@ class Proxies:
 
 
 def is_local(connected: str | None, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether a request comes from this machine. A proxy on it that adds no header is not detected."""
+    """Check whether a request comes from this machine, and its ``Host`` is a loopback address.
+
+    Another host is DNS rebinding, or comes from a proxy. A proxy on this machine that adds no header and changes the
+    host is not detected.
+    """
+    headers = tuple(headers)
     address = None if connected is None else _address(connected)
-    return address is not None and address.is_loopback and not any(name in _BY_PROXIES for name, _ in headers)
-
-
-def is_for_this_machine(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Check whether the ``Host`` is a loopback address. Another one is DNS rebinding, or comes from a proxy."""
+    if address is None or not address.is_loopback or any(name in _BY_PROXIES for name, _ in headers):
+        return False
     hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
     if len(hosts) != 1:
         return False

@@ -74,6 +74,8 @@ class ExchangingHttp(HttpToolsProtocol):
     #: The delivery that is being received, and not answered yet.
     _taken: Exchange | None = None
     _unwritten: tuple[Exchange, bytes] | None = None
+    #: The request that the application is answering, or has answered last.
+    _served: RequestResponseCycle | None = None
 
     def on_message_begin(self) -> None:
         """Begin a head; the application's scope is created only if the head is for the application."""
@@ -129,6 +131,7 @@ class ExchangingHttp(HttpToolsProtocol):
             self._taken = cycle
             self.webhooks.take(cycle)
         else:
+            self._served = cast("Any", cycle)
             super()._start_asgi_task(cast("Any", cycle), cast("Any", app))
 
     def finish(self, exchange: Exchange, answer: bytes) -> None:
@@ -146,6 +149,10 @@ class ExchangingHttp(HttpToolsProtocol):
             self.on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        served, self._served = self._served, None
+        if served is not None:
+            # uvicorn marks the newest request only; an answer to an earlier one would be written, and fail.
+            served.disconnected = True
         super().connection_lost(exc)
         self.resume_writing()
 

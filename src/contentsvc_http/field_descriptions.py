@@ -300,15 +300,17 @@ FIELDS: Final[Mapping[str, str]] = {
 _AS_SENT: Final = {"HouseStyleBody": "HouseStyle"}
 
 
-def described(schemas: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def described(schemas: Mapping[str, dict[str, Any]], texts: Mapping[str, str] = FIELDS) -> dict[str, dict[str, Any]]:
     """Return the schemas of bodies with a description of each field; a reference has those of its own schema."""
-    return {title: _described(title, schema, schemas) for title, schema in schemas.items()}
+    return {title: _described(title, schema, schemas, texts) for title, schema in schemas.items()}
 
 
-def _described(title: str, schema: dict[str, Any], schemas: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _described(
+    title: str, schema: dict[str, Any], schemas: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
+) -> dict[str, Any]:
     sent: dict[str, dict[str, Any]] = schemas[_AS_SENT[title]]["properties"] if title in _AS_SENT else {}
     fields: dict[str, Any] = {}
     for name, field in schema.get("properties", {}).items():
-        text = FIELDS.get(f"{title}.{name}", FIELDS.get(name)) or sent.get(name, {}).get("description")
+        text = texts.get(f"{title}.{name}", texts.get(name)) or sent.get(name, {}).get("description")
         fields[name] = field if text is None or "$ref" in field else {"description": text, **field}
     return {**schema, "properties": fields} if fields else schema

@@ -7,11 +7,13 @@ from contentsvc_http.client_address import is_local
 from contentsvc_http.errors import Refused
 from contentsvc_http.scrape import Scrape
 
-_NOT_LOCAL: Final = "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
+_NOT_LOCAL: Final = (
+    "Metrics are only available on this machine, at localhost. To allow other clients, set CONTENTSVC_METRICS=on"
+)
 
 
 def metrics_route(scrape: Scrape, *, local: bool) -> HTTPRouteHandler:
-    """Return the route of the metrics page; ``local`` serves only clients on this machine without a proxy."""
+    """Return the route of the metrics page; ``local`` serves only clients on this machine."""
 
     @get("/metrics", include_in_schema=False)
     async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:

@@ -129,7 +129,7 @@ async def unpublish_post(app: Application, key: ApiKey, arguments: UnpublishPost
     return await _changed(app, key, arguments.post_id, ChangePost(status=PostStatus.DRAFT), None)
 
 
-async def _changed(app: Application, key: ApiKey, post_id: str, change: Struct, version: str | None) -> ToolAnswer:
+async def _changed(app: Application, key: ApiKey, post_id: str, change: ChangePost, version: str | None) -> ToolAnswer:
     changed = await app.post_editor.change(
         key.organization_id,
         post_id,

@@ -1,5 +1,6 @@
 """The code host's API over a real connection: the requests in both dialects, and every kind of fault."""
 
+import asyncio
 import json
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
@@ -180,6 +181,7 @@ async def test_a_rate_limit_names_its_end(
         (Fault(status=302, headers={"Location": "//xn--/"}), HostFault.UNREACHABLE, "what is no address"),
         (Fault(status=302, headers={"Location": f"http://a:{TOKEN}/"}), HostFault.UNREACHABLE, "***"),
         (Fault(status=200, body=b'"' + b"x" * (4 * 1024**2) + b'"'), HostFault.STRANGE, "more than 4 MiB"),
+        (Fault(status=200, headers={"Content-Encoding": "gzip"}), HostFault.STRANGE, "sent a compressed answer"),
         (Fault(status=301, headers={"Location": "/repos/acme/lighthouse"}), HostFault.STRANGE, "again and again"),
         (Fault(status=500, body=json.dumps({"message": f"\x1b[31m{TOKEN}\n"}).encode()), HostFault.UNREACHABLE, "***"),
     ],
@@ -194,6 +196,32 @@ async def test_any_other_answer_is_a_refusal(
 
     assert found.fault is expected
     assert message in found.reason
+
+
+async def test_other_tasks_run_between_the_pieces_of_an_answer() -> None:
+    pieces = 3_000
+    turns = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n[\r\n" * pieces + b"0\r\n\r\n")
+        writer.close()
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        host = RestCodeHost(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        counting = asyncio.create_task(count())
+        found = refused(await host.repository(REPOSITORY, token=None))
+        counting.cancel()
+        await host.close()
+
+    assert "not its API's" in found.reason
+    assert turns >= pieces
 
 
 async def test_a_hooks_secret_is_not_repeated(github: CodeHostServer, host: RestCodeHost) -> None:

@@ -30,6 +30,7 @@ UUID = "{6f1c2f3e-5d4b-4a39-9c58-7d6e5f4a3b2c}"
 NUMBER = 5835474751540815
 REPOSITORY = "/repositories/acme/lighthouse"
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
+ALL_COMMITS = CommitRange(head="b" * 40, before="", limit=500)
 
 
 @pytest.fixture
@@ -170,6 +171,9 @@ class TestGitlab:
         api.reply(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
         cut = await gitlab.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
         assert ([each.message for each in cut.found][::49], cut.is_cut) == (["feat: 71", "feat: 120"], True)
+        api.reply(f"GET {PROJECT}/repository/commits", [])
+        await gitlab.commits(self.NAME, ALL_COMMITS, token=TOKEN)
+        assert api.requests[-1].query["ref_name"] == ALL_COMMITS.head
 
     async def test_merge_requests_are_read_by_number_and_by_commit(self, api: ScriptedApi, gitlab: HostClient) -> None:
         def merge(number: int, **more: object) -> dict[str, object]:
@@ -282,6 +286,9 @@ class TestBitbucket:
         assert [each.message for each in read.found] == ["feat: 1", "feat: 2", "feat: 3"]
         assert [(each.query["page"], each.query.get("ctx")) for each in api.requests] == [("1", None), ("aBc", "d0e")]
         assert {each.query["exclude"] for each in api.requests} == {"a" * 40}
+        api.reply(listing, {"values": []})
+        await bitbucket.commits(self.NAME, ALL_COMMITS, token=TOKEN)
+        assert "exclude" not in api.requests[-1].query
         assert read.found[0].author.name == "Grace Example"
 
     async def test_pull_requests_are_read_by_number_and_by_commit(
@@ -354,6 +361,9 @@ class TestForgejoAndGitea:
         api.reply(f"GET {self.COMMITS}", newest_first)
         cut = await forge.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=5), token=TOKEN)
         assert ([each.message for each in cut.found][::4], cut.is_cut) == (["feat: 5", "feat: 9"], True)
+        api.reply(f"GET {self.COMMITS}", [])
+        await forge.commits(self.NAME, ALL_COMMITS, token=TOKEN)
+        assert (api.requests[-1].query["sha"], "not" in api.requests[-1].query) == (ALL_COMMITS.head, False)
 
     async def test_long_messages_are_read_to_a_total_size(self, api: ScriptedApi, forge: HostClient) -> None:
         written = {"name": "Grace", "email": "", "date": ""}

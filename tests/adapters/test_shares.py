@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from contentsvc_adapters.offload import (
-    HEAVY_PLACES,
-    LIST_PLACES,
+    HEAVY_CONCURRENCY,
+    LISTS_CONCURRENCY,
     PER_ORGANIZATION,
     FairShare,
     shares,
@@ -47,7 +47,7 @@ async def settled() -> None:
 
 
 async def test_an_organization_runs_no_more_than_its_share_and_the_next_one_begins_at_once() -> None:
-    share, work = FairShare(places=3, per_organization=2, waiting=8), Work()
+    share, work = FairShare(concurrency=3, per_organization=2, waiting=8), Work()
     calls = [asyncio.create_task(share("org_a", work(f"a{number}"))) for number in range(4)]
     await settled()
     assert work.begun == ["a0", "a1"]
@@ -63,7 +63,7 @@ async def test_an_organization_runs_no_more_than_its_share_and_the_next_one_begi
 
 
 async def test_organizations_that_wait_are_served_in_turns_and_each_in_the_order_of_its_calls() -> None:
-    share, work = FairShare(places=1, per_organization=1, waiting=8), Work()
+    share, work = FairShare(concurrency=1, per_organization=1, waiting=8), Work()
     names = ["a0", "a1", "a2", "b0", "b1", "c0"]
     calls = [asyncio.create_task(share(f"org_{name[0]}", work(name))) for name in names]
     await settled()
@@ -77,7 +77,7 @@ async def test_organizations_that_wait_are_served_in_turns_and_each_in_the_order
 
 
 async def test_a_full_queue_refuses_its_organization_and_no_other() -> None:
-    share, work = FairShare(places=3, per_organization=1, waiting=1), Work()
+    share, work = FairShare(concurrency=3, per_organization=1, waiting=1), Work()
     calls = [asyncio.create_task(share("org_a", work(name))) for name in ("a0", "a1")]
     await settled()
 
@@ -97,7 +97,7 @@ async def test_a_full_queue_refuses_its_organization_and_no_other() -> None:
 
 
 async def test_a_call_that_is_cancelled_while_it_waits_frees_its_place_in_the_queue() -> None:
-    share, work = FairShare(places=1, per_organization=1, waiting=1), Work()
+    share, work = FairShare(concurrency=1, per_organization=1, waiting=1), Work()
     first = asyncio.create_task(share("org_a", work("a0")))
     waiting = asyncio.create_task(share("org_a", work("a1")))
     await settled()
@@ -114,7 +114,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_frees_its_place_in_the_qu
 
 
 async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_place_on() -> None:
-    share, work = FairShare(places=1, per_organization=1, waiting=2), Work()
+    share, work = FairShare(concurrency=1, per_organization=1, waiting=2), Work()
     calls = [asyncio.create_task(share("org_a", work(f"a{number}"))) for number in range(3)]
     await settled()
 
@@ -131,7 +131,7 @@ async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_pla
 
 
 async def test_work_of_a_cancelled_call_holds_its_place_until_it_ends() -> None:
-    share, work = FairShare(places=1, per_organization=1, waiting=1), Work()
+    share, work = FairShare(concurrency=1, per_organization=1, waiting=1), Work()
     cancelled = asyncio.create_task(share("org_a", work("a0")))
     await settled()
     cancelled.cancel()
@@ -145,7 +145,7 @@ async def test_work_of_a_cancelled_call_holds_its_place_until_it_ends() -> None:
 
 
 async def test_work_that_fails_raises_its_fault_and_frees_its_place() -> None:
-    share = FairShare(places=1, per_organization=1, waiting=1)
+    share = FairShare(concurrency=1, per_organization=1, waiting=1)
 
     async def fails() -> None:
         message = "no"
@@ -166,9 +166,9 @@ def test_the_shares_never_hold_the_last_connection(connections: int) -> None:
 
     assert isinstance(created.heavy, FairShare)
     assert isinstance(created.lists, FairShare)
-    assert created.heavy.places >= 1
-    assert created.lists.places >= 1
-    assert created.heavy.places + created.lists.places < connections
+    assert created.heavy.concurrency >= 1
+    assert created.lists.concurrency >= 1
+    assert created.heavy.concurrency + created.lists.concurrency < connections
 
 
 @pytest.mark.parametrize("url", ["sqlite+aiosqlite:///contentsvc.db", "postgresql+asyncpg://us@host/contentsvc"])
@@ -177,8 +177,8 @@ def test_with_the_usual_connections_and_threads_one_organization_never_holds_all
     assert isinstance(created.heavy, FairShare)
     assert isinstance(created.lists, FairShare)
 
-    assert (created.heavy.places, created.lists.places) == (HEAVY_PLACES, LIST_PLACES)
-    assert min(HEAVY_PLACES, LIST_PLACES) > PER_ORGANIZATION
+    assert (created.heavy.concurrency, created.lists.concurrency) == (HEAVY_CONCURRENCY, LISTS_CONCURRENCY)
+    assert min(HEAVY_CONCURRENCY, LISTS_CONCURRENCY) > PER_ORGANIZATION
 
 
 async def test_work_in_all_places_leaves_threads_for_everything_else() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.policy import compat32
@@ -229,6 +230,30 @@ async def test_a_server_that_does_not_answer_is_not_called_unreachable() -> None
         # Since Python 3.12, a server waits for its connections.
         for writer in held:
             writer.close()
+
+
+@pytest.mark.parametrize(
+    ("piece", "pause_s", "reason"),
+    [
+        (b"220-hello\r\n" * 1000, 0, "the server sent a reply without end"),
+        (b"220-hello\r\n", 0.01, "the server did not answer in time"),
+        (b"2", 0.01, "the server did not answer in time"),
+    ],
+)
+async def test_a_reply_without_end_ends_the_connection(piece: bytes, pause_s: float, reason: str) -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while True:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(pause_s)
+        writer.close()
+
+    async with await asyncio.start_server(answer, LOOPBACK, 0) as endless:
+        port = endless.sockets[0].getsockname()[1]
+        server = SmtpServer.read(f"smtp://{LOOPBACK}:{port}?starttls=off")
+        timeout_s = 0.1 if pause_s else PATIENCE_S
+        assert await SmtpSender(server, _FROM, timeout_s=timeout_s).check() == reason
 
 
 async def test_a_server_that_is_away_is_tried_again() -> None:

@@ -230,11 +230,11 @@ async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(a
     assert await changelogs.posts(own, limit=9) == newest_first
     assert await changelogs.posts(own, limit=3) == newest_first[:3]
     for number, post in enumerate(newest_first):
-        found = await changelogs.posts(own, limit=2, before=post.place)
+        found = await changelogs.posts(own, limit=2, before=post.cursor)
         assert found == newest_first[number + 1 : number + 3]
     released = [post for post in newest_first if post.release_tag is not None]
     assert await changelogs.posts(own, limit=9, released=True) == released
-    assert await changelogs.posts(own, limit=1, released=True, before=released[0].place) == [released[1]]
+    assert await changelogs.posts(own, limit=1, released=True, before=released[0].cursor) == [released[1]]
 
 
 async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
@@ -255,7 +255,7 @@ async def test_months_begin_at_midnight_of_their_zone(acme: Tenant) -> None:
         Month(2024, 12): [long_ago],
     }.items():
         assert await changelogs.posts(own, limit=9, month=month) == posts
-    assert await changelogs.posts(own, limit=9, month=Month(2026, 1), before=january.place) == []
+    assert await changelogs.posts(own, limit=9, month=Month(2026, 1), before=january.cursor) == []
     assert await changelogs.months(of(acme, content_types=(ContentType.TWITTER_POST,))) == [Month(2025, 6)]
     tokyo = ZoneInfo("Asia/Tokyo")
     assert await changelogs.months(own, tokyo) == [Month(2026, 2), Month(2024, 12)]
@@ -443,8 +443,8 @@ async def test_posts_are_listed_by_their_labels(acme: Tenant) -> None:
     assert await changelogs.posts(all_, limit=1, label=Label.FIXED) == [both]
     assert await changelogs.posts(all_, limit=9, label=Label.NEW) == [both]
     assert await changelogs.posts(all_, limit=9, label=Label.SECURITY) == []
-    place = both.place
-    assert await changelogs.posts(all_, limit=9, label=Label.FIXED, before=place) == [fixed]
+    cursor = both.cursor
+    assert await changelogs.posts(all_, limit=9, label=Label.FIXED, before=cursor) == [fixed]
 
 
 async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(acme: Tenant) -> None:

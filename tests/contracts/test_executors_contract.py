@@ -131,11 +131,11 @@ async def test_a_listed_run_can_be_given_back(single: Tenant) -> None:
     run = await single.taken()
     (held,) = await single.stores.executors.running(str(run.executor))
 
-    await single.stores.ledger.give_back(held)
+    await single.stores.ledger.requeue(held)
 
     stored = await _stored(single, run)
     assert (stored.status, stored.attempts, stored.kills) == (RunStatus.PENDING, 0, 0)
-    await single.stores.ledger.give_back(held)
+    await single.stores.ledger.requeue(held)
     assert await _stored(single, run) == stored
 
 
@@ -174,7 +174,7 @@ async def test_an_executor_given_up_changes_no_run(single: Tenant) -> None:
     assert not await stores.ledger.owns(run)
     await stores.ledger.end(run, RunStatus.FAILED, "late")
     await stores.ledger.retry(run, due_at=later(days=1), error="late")
-    await stores.ledger.give_back(run)
+    await stores.ledger.requeue(run)
     assert await stores.ledger.complete(run, a_post(single.id), once="v1") is Completion.GONE
     await stores.run_state.save(run, "write", "late")
 

@@ -199,7 +199,7 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
 async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -> None:
     stores = sql_stores(database, RotatingSealer())
     tenants = [await tenant(stores, slug) for slug in ("acme", "buoy", "zenith")]
-    endpoints = HookConfigurations(database, RotatingSealer(), remembered=2)
+    endpoints = HookConfigurations(database, RotatingSealer(), cache_size=2)
     first, second, third = [each.address for each in tenants]
     for address in (first, second):
         await endpoints.read(address, START)

@@ -269,7 +269,7 @@ async def test_a_mail_is_taken_by_one_and_again_when_its_lease_has_ended(acme: T
     assert (again.id, again.attempts, again.takes) == (taken[0].id, 1, 2)
     # The first lease has ended: its owner no longer owns the mail.
     await mailbox.record(taken[0], MailOutcome(status=MessageStatus.DELIVERED, due_at=at))
-    await mailbox.give_back(again, due_at=at + _LEASE)
+    await mailbox.requeue(again, due_at=at + _LEASE)
     [third] = await take(acme, at=at + _LEASE)
     # Only an attempt with an outcome counts.
     assert third.attempts == 1

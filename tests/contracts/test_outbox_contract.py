@@ -202,7 +202,7 @@ async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) 
         },
     }
     # The time stays when the message is sent again.
-    await acme.stores.outbox.give_back(taken, due_at=START)
+    await acme.stores.outbox.requeue(taken, due_at=START)
     (again,) = await taken_at(acme.stores, later(hours=2))
     assert payload(again.message) == payload(taken.message)
 
@@ -257,7 +257,7 @@ async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
     assert (taken.message.attempts, taken.message.takes) == (1, 2)
     # A process whose lease has ended changes nothing.
     await stores.outbox.record(ended(lost))
-    await stores.outbox.give_back(lost, due_at=START)
+    await stores.outbox.requeue(lost, due_at=START)
     assert await stores.journal.entries(acme.id) == []
     assert await stores.outbox.message(acme.id, message.id) == evolve(taken.message, attempts=0)
     await stores.outbox.record(ended(taken))
@@ -271,7 +271,7 @@ async def test_a_returned_message_counts_no_attempt(acme: Tenant) -> None:
     message = await waiting(endpoint, acme.stores)
     (taken,) = await taken_at(acme.stores, START)
 
-    await acme.stores.outbox.give_back(taken, due_at=later(seconds=3))
+    await acme.stores.outbox.requeue(taken, due_at=later(seconds=3))
 
     found = await acme.stores.outbox.message(acme.id, message.id)
     assert found == evolve(message, takes=1, due_at=later(seconds=3))

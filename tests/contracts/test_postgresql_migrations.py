@@ -16,7 +16,7 @@ from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow("migrates databases of PostgreSQL while others wait")
 
-_PLACE = dialect._PLACE  # pyright: ignore[reportPrivateUsage]  # all versions share it
+_LOCK_ID = dialect._LOCK_ID  # pyright: ignore[reportPrivateUsage]  # all versions share it
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
 _COLUMNS = """
     SELECT table_name, column_name, data_type, is_nullable, collation_name, column_default
@@ -174,4 +174,4 @@ def _locks(url: str) -> int:
         WHERE datname = current_database() AND locktype = 'advisory' AND granted
         AND (classid::bigint << 32) + objid::bigint = %s
     """
-    return postgres.rows(url, held, _PLACE)[0][0]
+    return postgres.rows(url, held, _LOCK_ID)[0][0]

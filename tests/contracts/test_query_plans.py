@@ -263,10 +263,10 @@ async def _showing(shelf: Shelf) -> None:
     assert await changelogs.of(shelf.acme.id) == await changelogs.named(shown.slug) == shown
     newest = await changelogs.posts(shown, limit=20)
     assert len(newest) == 20
-    place = newest[-1].place
+    cursor = newest[-1].cursor
     (month, *_) = await changelogs.months(shown)
-    assert await changelogs.posts(shown, limit=20, month=month, before=place)
-    await changelogs.posts(shown, limit=20, released=True, before=place)
+    assert await changelogs.posts(shown, limit=20, month=month, before=cursor)
+    await changelogs.posts(shown, limit=20, released=True, before=cursor)
     assert await changelogs.post(shown, newest[0].id) == newest[0]
     assert await changelogs.contained(shown, newest[0].id, limit=9) == []
     assert await changelogs.last_change(shown) == newest[0].updated_at
@@ -285,8 +285,8 @@ async def _finding(shelf: Shelf) -> None:
     (newest, *_) = await changelogs.posts(shown, limit=2)
     assert newest.path is not None
     assert await changelogs.at_path(shown, newest.path) == newest
-    place = newest.place
-    await changelogs.posts(shown, limit=20, label=Label.FIXED, before=place)
+    cursor = newest.cursor
+    await changelogs.posts(shown, limit=20, label=Label.FIXED, before=cursor)
     await changelogs.posts(some, limit=20, label=Label.FIXED, month=Month.of(newest.occurred_at))
     await changelogs.posts(some, limit=20, released=True)
     await changelogs.beside(some, newest)

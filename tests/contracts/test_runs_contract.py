@@ -254,11 +254,11 @@ async def test_a_returned_run_counts_no_attempt(single: Tenant) -> None:
     (run,) = await take(single.stores, [id_])
 
     for _ in range(2):
-        await ledger.give_back(run)
+        await ledger.requeue(run)
         assert list(await ledger.runs(single.id)) == [evolve(before, takes=1, executor=EXECUTOR)]
     (again,) = await take(single.stores, [id_])
     await ledger.end(again, RunStatus.SKIPPED, "done")
-    await ledger.give_back(again)
+    await ledger.requeue(again)
     assert (await _run(single, again)).status is RunStatus.SKIPPED
 
 

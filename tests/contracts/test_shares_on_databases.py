@@ -14,7 +14,7 @@ from sqlalchemy import Connection, text
 from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld
 
-from contentsvc_adapters.offload import HEAVY_PLACES, HEAVY_WAITING, LIST_PLACES, PER_ORGANIZATION
+from contentsvc_adapters.offload import HEAVY_CONCURRENCY, HEAVY_WAITING, LISTS_CONCURRENCY, PER_ORGANIZATION
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.ports import Share
 
@@ -134,8 +134,8 @@ async def test_while_all_places_are_held_keys_open_and_deliveries_are_received(h
     acme = await world.caller("Acme")
     shares = world.shares
     calls: list[asyncio.Task[None]] = []
-    for share, places in ((shares.heavy, HEAVY_PLACES), (shares.lists, LIST_PLACES)):
-        for number in range(places):
+    for share, concurrency in ((shares.heavy, HEAVY_CONCURRENCY), (shares.lists, LISTS_CONCURRENCY)):
+        for number in range(concurrency):
             calls += await held.hold(share, f"org_{number}", times=1)
     waiting = asyncio.create_task(acme("GET", "/v1/webhook-logs"))
 

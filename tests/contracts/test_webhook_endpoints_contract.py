@@ -111,7 +111,7 @@ async def test_both_secrets_sign_during_the_overlap_and_the_newest_comes_first(a
         assert rotated == evolve(endpoint, previous_secret_until=later(hours=1))
     taken = await sent(acme, endpoint)
     assert taken.secrets == (second, SECRET)
-    await stores.outbox.give_back(taken, due_at=START)
+    await stores.outbox.requeue(taken, due_at=START)
 
     async def secrets(**by: int) -> tuple[str, ...]:
         (again,) = await stores.outbox.take([taken.message.id], now=later(**by), until=later(**by))

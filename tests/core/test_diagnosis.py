@@ -31,7 +31,7 @@ from contentsvc_core.webhooks.diagnosis import (
     CONSIDERED,
     FAILING_AFTER,
     NO_RUNS,
-    Cause,
+    DiagnosisCause,
     IntegrationFacts,
     command_of,
     diagnose,
@@ -73,7 +73,7 @@ def entry(delivery: Delivery, known: HookConfiguration, fault: Fault | None = No
     return log
 
 
-def cause(line: LogEntry, known: IntegrationFacts | None = None) -> Cause | None:
+def cause(line: LogEntry, known: IntegrationFacts | None = None) -> DiagnosisCause | None:
     found = diagnose(line, known)
     return None if found is None else found.cause
 
@@ -100,7 +100,7 @@ def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
     known = hook(at)
     former = entry(sent(BODY, (b"x-gitlab-token", b"old"), at=at), known)
     other = entry(sent(BODY, (b"x-gitlab-token", b"other"), at=at), known)
-    assert (cause(former), cause(other)) == (Cause.PREVIOUS_SECRET, Cause.WRONG_SECRET)
+    assert (cause(former), cause(other)) == (DiagnosisCause.PREVIOUS_SECRET, DiagnosisCause.WRONG_SECRET)
     assert other.received is not None
     assert "other" not in received_to_json(other.received)
 
@@ -138,19 +138,19 @@ def test_a_form_that_verifies_is_a_form() -> None:
     form = (b"content-type", b"application/x-www-form-urlencoded")
     body = push_body("a")
     line = entry(signed(body, at=AT, secret="secret", headers=(form,)), hook())
-    assert (line.status_code, cause(line)) == (400, Cause.FORM)
-    assert cause(evolve(line, received=None)) is not Cause.FORM
+    assert (line.status_code, cause(line)) == (400, DiagnosisCause.FORM)
+    assert cause(evolve(line, received=None)) is not DiagnosisCause.FORM
 
 
 def test_accepted_deliveries_need_no_remedy_but_a_trigger() -> None:
     processed = entry(signed(push_body("a"), at=AT, secret="secret"), hook())
     assert (processed.outcome, processed.received) == (LogOutcome.PROCESSED, None)
-    assert cause(processed) is Cause.NO_TRIGGER
+    assert cause(processed) is DiagnosisCause.NO_TRIGGER
     assert cause(evolve(processed, reason="1 workflow run started")) is None
     collected = f"{NO_RUNS}; collected by 1 trigger for a later post"
     assert cause(evolve(processed, reason=collected)) is None
     assert cause(evolve(processed, reason=f"{NO_RUNS}; filtered: no trigger matched: branch")) is None
-    assert cause(evolve(processed, reason=f"{NO_RUNS}; replayed from log_1")) is Cause.NO_TRIGGER
+    assert cause(evolve(processed, reason=f"{NO_RUNS}; replayed from log_1")) is DiagnosisCause.NO_TRIGGER
     assert cause(evolve(processed, direction=Direction.OUTGOING)) is None
     assert evolve(processed, direction=Direction.OUTGOING).outcome is None
 
@@ -221,10 +221,10 @@ def test_the_dominant_cause_is_the_most_frequent_one() -> None:
     unsigned = entry(sent(), hook())
     found = health_of([unsigned, refused, refused]).diagnosis
     assert found is not None
-    assert found.cause is Cause.WRONG_SECRET
+    assert found.cause is DiagnosisCause.WRONG_SECRET
     newest = health_of([unsigned, refused]).diagnosis
     assert newest is not None
-    assert newest.cause is Cause.NO_SIGNATURE
+    assert newest.cause is DiagnosisCause.NO_SIGNATURE
 
 
 def test_calls_of_the_service_are_no_deliveries() -> None:

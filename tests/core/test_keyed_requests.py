@@ -19,7 +19,7 @@ from contentsvc_core.testing import START, CountingIds, ManualClock
 from contentsvc_core.usecases.keyed_requests import Idempotency
 
 MS = timedelta(milliseconds=1)
-REMEMBERED = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 BUSY = timedelta(minutes=1)
 ANSWER = StoredAnswer(status=201, headers=(("content-type", "application/json"),), body="{}")
 
@@ -51,13 +51,13 @@ def test_an_answered_request_is_repeated_with_its_answer_for_24_hours() -> None:
     assert answered.answer == ANSWER
 
     assert begun(answered, _sent(MS)) == answered
-    assert begun(answered, _sent(REMEMBERED - MS)) == answered
-    assert begun(answered, _sent(REMEMBERED)) == _sent(REMEMBERED)
+    assert begun(answered, _sent(RETENTION - MS)) == answered
+    assert begun(answered, _sent(RETENTION)) == _sent(RETENTION)
 
 
 def test_a_key_of_another_request_is_refused() -> None:
     assert begun(FIRST, _sent(MS, digest="other")) == OTHER_REQUEST
-    assert begun(FIRST, _sent(REMEMBERED, digest="other")) == _sent(REMEMBERED, digest="other")
+    assert begun(FIRST, _sent(RETENTION, digest="other")) == _sent(RETENTION, digest="other")
 
 
 def test_a_running_request_is_not_repeated_until_its_process_may_be_gone() -> None:

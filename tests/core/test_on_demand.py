@@ -2,11 +2,13 @@
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Any, Final, cast, get_args, get_type_hints
 
 import pytest
 
@@ -49,14 +51,54 @@ def test_every_command_of_a_use_case_is_public() -> None:
     for module in pkgutil.walk_packages(core.__path__, "contentsvc_core."):
         importlib.import_module(module.name)
 
-    def below(command: type[Command]) -> Iterator[str]:
+    def below(command: type[Command]) -> Iterator[type[Command]]:
         for each in command.__subclasses__():
-            yield each.__name__
+            yield each
             yield from below(each)
 
-    commands = {name for name in below(Command) if name.startswith(("Create", "Change", "Generate", "Replay"))}
+    names = {each.__name__ for each in below(Command) if each.__module__.startswith("contentsvc_core.")}
+    commands = {name for name in names if name.startswith(("Create", "Change", "Generate", "Replay"))}
     assert {"CreatePost", "ReplayDeliveries"} <= commands
     assert commands <= set(core.__all__)
+
+
+def test_every_type_in_a_signature_of_a_public_name_is_public() -> None:
+    modules = [importlib.import_module(f"contentsvc_core{name}") for name in ("", ".ports", ".testing", ".strategies")]
+    public = {name: value for module in modules for name, value in _public(module).items()}
+    # The composition imports all ports at its first use.
+    signatures = [each for name, value in public.items() if name != "Application" for each in _signatures(value)]
+
+    types = {type_ for signature in signatures for hint in get_type_hints(signature).values() for type_ in _types(hint)}
+
+    assert len(types) > 200
+    named = {each for each in types if each.__module__.startswith("contentsvc_core") and each.__name__[0] != "_"}
+    # Type checkers see a dictionary: the fields follow from the settings of a house style.
+    assert {each.__name__ for each in named if public.get(each.__name__) is not each} == {"HouseStyleBody"}
+
+
+def _public(module: ModuleType) -> dict[str, object]:
+    names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
+    return {name: getattr(module, name) for name in names}
+
+
+def _signatures(value: object) -> Iterator[Any]:
+    """Return a function; or a class, for its attributes, and its public methods and properties."""
+    if inspect.isfunction(value):
+        yield value
+    elif isinstance(value, type):
+        yield value
+        for name, member in inspect.getmembers_static(value):
+            method = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
+                yield method
+
+
+def _types(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type):
+        yield hint
+    parts = cast("Sequence[Any]", hint if isinstance(hint, list) else get_args(hint))
+    for part in parts:
+        yield from _types(part)
 
 
 def test_any_other_name_is_missing_as_usual() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.prompting import SMALLEST_LIMIT, Prompt, prompt_for
 from contentsvc_core.content.prompting.material import gather
 from contentsvc_core.content.prompting.tasks import TASKS, TONES
@@ -354,3 +354,21 @@ def test_the_system_prompt_has_task_tone_and_voice(tone: ToneProfile) -> None:
     nobody = prompt_for(evolve(given, brand=None))
     assert "\n{}\nEND VOICE " in nobody.system
     assert mark not in nobody.system
+
+
+@pytest.mark.parametrize("tone", ToneProfile)
+def test_an_investor_update_is_sober_in_each_tone(tone: ToneProfile) -> None:
+    asked = Brief(
+        content_type=ContentType.INVESTOR_UPDATE, chapters=[chapter("feat: ring")], brand=brand(tone_profile=tone)
+    )
+    told = ToneProfile.FORMAL if tone is ToneProfile.FORMAL else ToneProfile.PROFESSIONAL
+    assert TONES[told] in prompt_for(asked).system
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_accounts_of_the_code_host_are_no_facts_for_social_posts(content_type: ContentType) -> None:
+    identity = brand(custom_instructions="Mention @acme.")
+    prompt = prompt_for(Brief(content_type=content_type, chapters=[chapter("feat: ring")], brand=identity))
+    assert "@ada" in prompt.user
+    assert ("@ada" in prompt.facts) is (content_type not in PLAIN_TYPES)
+    assert "@acme" in prompt.facts

@@ -312,13 +312,13 @@ def test_posts_about_one_release_are_grouped() -> None:
 
 
 def test_a_place_is_read_as_it_was_written() -> None:
-    place = POST.place
+    cursor = POST.cursor
 
-    assert read_cursor(written_cursor(place)) == place
+    assert read_cursor(written_cursor(cursor)) == cursor
     for text in ("", "_", "1", "x_post_1", "1_", "1_a/b", "999999999999999_post_1", "1_pöst"):
         assert read_cursor(text) is None
     early = evolve(POST, occurred_at=at("2025-12-01"))
-    assert early.place == Cursor(at=at("2025-12-01"), id="post_1")
+    assert early.cursor == Cursor(at=at("2025-12-01"), id="post_1")
 
 
 def test_addresses() -> None:

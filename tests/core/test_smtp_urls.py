@@ -8,7 +8,7 @@ from contentsvc_core.outgoing.smtp import SmtpServer
 
 _EXAMPLE: Final = "smtps://USER:PASSWORD@mail.example.org or smtp://USER:PASSWORD@mail.example.org:587"
 _FORM: Final = f"must be {_EXAMPLE}"
-_PLACE: Final = f"has a host or port that cannot be read: use {_EXAMPLE}"
+_HOST_FAULT: Final = f"has a host or port that cannot be read: use {_EXAMPLE}"
 _OPTION: Final = "takes no option but ?starttls=off, and that with smtp:// alone"
 _BOTH: Final = "needs a user and a password, or neither"
 _ASCII: Final = "needs a user and a password of ASCII characters"
@@ -21,10 +21,10 @@ _CLEAR: Final = "would send the password in clear: leave out ?starttls=off"
         ("mail.example.org", _FORM),
         ("http://mail.example.org", _FORM),
         ("smtp://", _FORM),
-        ("smtp://mail.example.org:port", _PLACE),
+        ("smtp://mail.example.org:port", _HOST_FAULT),
         ("smtp://mail.example.org/path", _FORM),
         ("smtp://mail.example.org#part", _FORM),
-        ("smtp://user:pass@mail.example.org:99999", _PLACE),
+        ("smtp://user:pass@mail.example.org:99999", _HOST_FAULT),
         ("smtps://mail.example.org?starttls=off", _OPTION),
         ("smtp://mail.example.org?tls=no", _OPTION),
         ("smtp://user@mail.example.org", _BOTH),

@@ -465,7 +465,7 @@ def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> No
 
 
 @pytest.mark.usefixtures("acme")
-@pytest.mark.parametrize("how", [(), ("--json",)])
+@pytest.mark.parametrize("how", [(), ("--json",), ("--help",)])
 def test_an_output_that_cannot_be_written_is_one_line(how: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -157,6 +157,8 @@ def test_a_recorded_file_is_forwarded(relay: str, tmp_path: Path) -> None:
     arguments = ["listen", "--file", str(recording), "--to", f"{relay}/hook"]
 
     assert CliRunner().invoke(main, arguments).exit_code == 2
+    with_port = CliRunner().invoke(main, [*arguments, "--port", "8001"], env={"CONTENTSVC_WEBHOOK_SECRET": SECRET})
+    assert (with_port.exit_code, "leave out --port" in with_port.stderr) == (2, True)
     done = CliRunner().invoke(main, arguments, env={"CONTENTSVC_WEBHOOK_SECRET": SECRET})
 
     assert (done.exit_code, done.stdout) == (0, "200  processed  push  d-1  ok\n")

@@ -339,15 +339,20 @@ async def test_local_is_this_machine_and_no_proxy_on_it() -> None:
         ("127.0.0.1", {"X-Forwarded-For": "192.0.2.7"}, 403),
         ("127.0.0.1", {"Forwarded": "for=192.0.2.7"}, 403),
         ("127.0.0.1", {"Via": "1.1 proxy"}, 403),
-        ("127.0.0.1", {}, 200),
-        ("::1", {}, 200),
-        ("::ffff:127.0.0.1", {}, 200),
+        # A page of a browser on this machine, by DNS rebinding.
+        ("127.0.0.1", {"Host": "rebound.example:8000"}, 403),
+        ("127.0.0.1", {"Host": "127.0.0.1:8000"}, 200),
+        ("::1", {"Host": "[::1]:8000"}, 200),
+        ("::ffff:127.0.0.1", {"Host": "localhost"}, 200),
     ):
         answered = await world.request("GET", "/metrics", headers=headers, client=(client, 1))
         assert answered.status_code == status, (client, headers)
         if status == 403:
             assert answered.json() == {
-                "error": "Metrics are only available on this machine. To allow other clients, set CONTENTSVC_METRICS=on"
+                "error": (
+                    "Metrics are only available on this machine, at localhost. "
+                    "To allow other clients, set CONTENTSVC_METRICS=on"
+                )
             }
             assert world.asked == 0
 

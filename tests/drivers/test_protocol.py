@@ -168,6 +168,28 @@ async def test_nothing_is_written_to_a_sender_that_went_away() -> None:
     assert (connection.written, taken.exchanges) == ([], [])
 
 
+async def test_no_request_of_a_lost_connection_is_answered_further() -> None:
+    begun = asyncio.Event()
+    lost = asyncio.Event()
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        begun.set()
+        await lost.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"long"})
+
+    protocol, connection = connected(app)
+    # The application answers the first request, and the second one waits.
+    protocol.data_received(REQUEST % 1 + REQUEST % 2)
+    await begun.wait()
+    protocol.connection_lost(None)
+    lost.set()
+    while protocol.tasks:
+        await asyncio.sleep(0)
+
+    assert connection.written == []
+
+
 async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     taken = Taken()
     protocol, connection = connected(echo, webhooks=taken)

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -317,6 +317,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[
         thread.join()
 
 
+NO_SCOPE = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="write"'}
 POSTS = json.dumps({"posts": [], "pagination": {"currentPage": 1, "totalPages": 0}})
 
 
@@ -356,7 +357,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ("answer", "code", "message"),
     [
         ((401, NO_HEADERS, '{"error": "Invalid API key"}'), 1, "refuses the API key: check CONTENTSVC_API_KEY"),
-        ((403, NO_HEADERS, '{"error": "Insufficient scope: use another"}'), 1, "issue a key that may read and write"),
+        ((403, NO_SCOPE, '{"error": "use another"}'), 1, "refuses: use another; issue a key that may read and write"),
         ((403, NO_HEADERS, '{"error": "Integration is disabled"}'), 1, "Error: Integration is disabled"),
         ((404, NO_HEADERS, '{"error": "Post not found"}'), 1, "Error: Post not found"),
         ((404, NO_HEADERS, "nothing here"), 1, "does not know this operation"),
@@ -469,8 +470,14 @@ def test_an_answer_of_any_size_is_not_read(
     ("headers", "body", "said"),
     [
         (NO_HEADERS, '{"ok": true}', "answers without 'posts': is this the URL of contentsvc, and of this version?"),
+        (
+            NO_HEADERS,
+            '{"posts": [{"id": "post_x"}], "pagination": {}}',
+            "answers without 'currentPage': is this the URL",
+        ),
         (NO_HEADERS, "[" * 100_000, "answers with 200"),
         ({"Content-Encoding": "gzip"}, '{"ok": true}', "sends an answer that cannot be decompressed"),
+        ({"Content-Encoding": "gzip, gzip"}, "", "cannot be decompressed: it is compressed several times"),
     ],
 )
 def test_an_answer_of_another_service_is_named(
@@ -483,6 +490,32 @@ def test_an_answer_of_another_service_is_named(
 
     assert done.exit_code == 1
     assert said in done.stderr
+
+
+def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[int, dict[str, str], str]:
+    logs = [{"id": f"log_{number}", "status": "success", "createdAt": "2026-11-29T08:00:00.000Z"} for number in numbers]
+    return 200, {}, json.dumps({"logs": logs, "pagination": {"currentPage": page, "totalPages": pages}})
+
+
+def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: tuple[type[Scripted], Any]) -> None:
+    server, run = scripted
+    server.script = [
+        log_page([0]),
+        *[(503, NO_HEADERS, "{}")] * 8,
+        # No entry of the newest page is known: two pages are read, and entry 51 is on both.
+        log_page(range(150, 50, -1), pages=2),
+        log_page(range(150, 50, -1), pages=2),
+        log_page(range(51, -1, -1), page=2, pages=2),
+        (401, NO_HEADERS, "{}"),
+    ]
+
+    done = run("tail", "--json")
+
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [f"log_{number}" for number in range(151)]
+    outage, again, refused = done.stderr.splitlines()
+    assert "answers with 503; trying again" in outage
+    assert again == "the server is available again"
+    assert "refuses the API key" in refused
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])

@@ -11,7 +11,7 @@ from contentsvc_core.journal import ListedEntry
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.diagnoses import MOST_SIMILAR, SIMILAR_WITHIN, Diagnoses, Explained, Similar
-from contentsvc_core.webhooks.diagnosis import Cause, IntegrationFacts
+from contentsvc_core.webhooks.diagnosis import DiagnosisCause, IntegrationFacts
 
 
 def diagnoses(world: World) -> Diagnoses:
@@ -41,7 +41,7 @@ async def test_a_refusal_is_explained_with_similar_ones(world: World) -> None:
     found = await diagnoses(world).explain(newest)
 
     assert found.diagnosis is not None
-    assert found.diagnosis.cause is Cause.WRONG_SECRET
+    assert found.diagnosis.cause is DiagnosisCause.WRONG_SECRET
     assert found.similar == Similar(number=2, since=newest.created_at - timedelta(minutes=2))
     assert old.created_at < newest.created_at - SIMILAR_WITHIN
 

@@ -204,7 +204,7 @@ async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: O
     (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
     # A leased message is not leased again.
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1) == ()
-    await office.dispatcher.give_back(taken)
+    await office.dispatcher.requeue(taken)
     # An excluded endpoint gets no message.
     without = [office.endpoint.id]
     assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1, without=without) == ()

@@ -133,7 +133,7 @@ async def test_another_bucket_is_not_touched(world: World) -> None:
 
 
 async def test_the_cache_of_closed_buckets_is_bounded(world: World) -> None:
-    limiter = world.process(remembered=2)
+    limiter = world.process(cache_size=2)
     buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(3)]
     for bucket in buckets:
         await world.ask(11, limiter, bucket)
@@ -181,7 +181,7 @@ async def test_the_default_cache_has_10000_closed_buckets() -> None:
 
 async def test_a_bucket_that_is_closed_by_two_at_once_is_the_last_that_was_closed() -> None:
     store = ClosedStore(ManualClock())
-    limiter = RateLimiter(store, store.clock, remembered=2)
+    limiter = RateLimiter(store, store.clock, cache_size=2)
     first, second, third = (Bucket.of_address(RATE, str(number)) for number in range(3))
     # The first bucket is full again after the second one.
     await asyncio.gather(limiter.hit(first), limiter.hit(second), limiter.hit(first))

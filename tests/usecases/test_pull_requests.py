@@ -411,21 +411,21 @@ async def _completed(
 
 async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_first(desk: Desk) -> None:
     older, newer, whole = _cut("feat: c", before="a" * 40), _cut("feat: f"), evolve_push(_cut("feat: g"), is_cut=False)
-    deleted, created = evolve_push(older, head_commit=None), _cut("feat: h", before="")
+    deleted, branched = evolve_push(older, head_commit=None), evolve_push(_cut("feat: h", before=""), off_default=True)
     host = Lister(
         HostCommits(found=[commit("feat: d"), commit("feat: e"), listed("feat: f")], is_cut=True),
         HostCommits(found=[commit("feat: b"), listed("feat: c")]),
     )
 
     release = a_release()
-    found = await _completed(desk, host, older, release, whole, deleted, created, newer)
+    found = await _completed(desk, host, older, release, whole, deleted, branched, newer)
 
     assert found == (
         evolve_push(older, commits=(commit("feat: b"), commit("feat: c")), is_cut=False),
         release,
         whole,
         deleted,
-        created,
+        branched,
         evolve_push(newer, commits=(commit("feat: d"), commit("feat: e"), commit("feat: f"))),
     )
     assert newer.head_commit is not None
@@ -434,6 +434,16 @@ async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_firs
         (NAME, CommitRange(head=newer.head_commit.id, before="0" * 40, limit=MAX_COMMITS_READ), TOKEN),
         (NAME, CommitRange(head=older.head_commit.id, before="a" * 40, limit=MAX_COMMITS_READ - 3), TOKEN),
     ]
+
+
+async def test_the_push_that_creates_the_default_branch_has_all_commits_of_its_head(desk: Desk) -> None:
+    created = _cut("feat: b", before="")
+    host = Lister(HostCommits(found=[commit("feat: a"), listed("feat: b")]))
+
+    assert await _completed(desk, host, created) == (
+        evolve_push(created, commits=(commit("feat: a"), commit("feat: b")), is_cut=False),
+    )
+    assert host.ranges == [(NAME, CommitRange(head="feat: b", before="", limit=MAX_COMMITS_READ), TOKEN)]
 
 
 async def test_a_list_of_a_rewritten_branch_changes_nothing_and_no_more_than_the_limit_are_read(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from contentsvc_core.journal import DESCRIBED, FACTS_COST, FailureBudget
 from contentsvc_core.received import Match, SignatureHeader, received_to_json
 from contentsvc_core.testing import START, push_body, signed
 from contentsvc_core.usecases.receive import LARGE_BODY
-from contentsvc_core.webhooks.diagnosis import Cause, diagnose
+from contentsvc_core.webhooks.diagnosis import DiagnosisCause, diagnose
 from contentsvc_core.webhooks.examination import STORED_BYTES
 
 
@@ -54,15 +54,16 @@ async def test_after_a_rotation_the_previous_secret_explains_a_refusal(world: Wo
     (entry,) = await entries(world)
     assert entry.received is not None
     assert entry.received.match is Match.PREVIOUS_SECRET
-    assert getattr(diagnose(entry), "cause", None) is Cause.PREVIOUS_SECRET
+    assert getattr(diagnose(entry), "cause", None) is DiagnosisCause.PREVIOUS_SECRET
 
 
 async def test_a_body_that_is_refused_before_its_end_has_no_size(world: World) -> None:
     receiver = receiver_of(world)
 
-    await receiver.refuse(push(world), Fault.BODY_LATE, "The body did not arrive in time")
+    refused = await receiver.refuse(push(world), Fault.BODY_LATE, "The body did not arrive in time")
     await receiver.preflight(evolve(push(world), headers=Headers.of([(b"content-length", b"99999999999")]), body=b""))
 
+    assert (refused.status, refused.error) == (408, "The body did not arrive in time")
     late, large = await entries(world)
     for entry in (late, large):
         assert entry.received is not None

@@ -143,7 +143,9 @@ class BitbucketClient(FullUpdateHost):
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
-        query = {"exclude": commit_range.before, "pagelen": str(_PAGE), "page": "1"}
+        query = {"pagelen": str(_PAGE), "page": "1"}
+        if commit_range.before:
+            query["exclude"] = commit_range.before
         while len(commits) <= commit_range.limit:
             answered = await client.request(
                 "GET", self._at(full_name, "commits", commit_range.head), token=token, query=query

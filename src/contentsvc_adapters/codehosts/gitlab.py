@@ -147,12 +147,9 @@ class GitlabClient(FullUpdateHost):
         client = self._client.granted(_API.reading_grant)
         commits: list[Commit] = []
         page = 1
+        ref_name = f"{commit_range.before}..{commit_range.head}" if commit_range.before else commit_range.head
         while len(commits) <= commit_range.limit:
-            query = {
-                "ref_name": f"{commit_range.before}..{commit_range.head}",
-                "page": str(page),
-                "per_page": str(_PAGE),
-            }
+            query = {"ref_name": ref_name, "page": str(page), "per_page": str(_PAGE)}
             path = self._at(full_name, "repository", "commits")
             answered = await client.request("GET", path, token=token, query=query)
             listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])

@@ -220,15 +220,15 @@ class _Graph:
         authors = list({each.author or "": None for each in newcomers})
         if not authors:
             return ()
-        parameters = ", ".join(f"$a{place}: String!" for place in range(len(authors)))
+        parameters = ", ".join(f"$a{index}: String!" for index in range(len(authors)))
         searches = " ".join(
-            f"a{place}: search(query: $a{place}, type: ISSUE, first: {_OLDEST}) "
+            f"a{index}: search(query: $a{index}, type: ISSUE, first: {_OLDEST}) "
             "{ nodes { ... on PullRequest { number merged } } }"
-            for place in range(len(authors))
+            for index in range(len(authors))
         )
         variables = {
-            f"a{place}": f"repo:{full_name} is:pr author:{author} sort:created-asc"
-            for place, author in enumerate(authors)
+            f"a{index}": f"repo:{full_name} is:pr author:{author} sort:created-asc"
+            for index, author in enumerate(authors)
         }
         answered = await self._query(f"query({parameters}) {{ {searches} }}", variables)
         if isinstance(answered, HostRefusal):

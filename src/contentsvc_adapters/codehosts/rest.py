@@ -178,7 +178,9 @@ class RestCodeHost(RestHost):
         if not self._dialect.cuts_pushes:
             return HostCommits(refusal=_NO_COMMITS)
         client = self._client.granted(self._dialect.reading_grant)
-        wanted = {"sha": commit_range.head, "not": commit_range.before, "limit": str(_PAGE), **_BRIEF}
+        wanted = {"sha": commit_range.head, "limit": str(_PAGE), **_BRIEF}
+        if commit_range.before:
+            wanted["not"] = commit_range.before
         commits: list[Commit] = []
         for number in count(1):
             path = self._at(full_name, "commits")

@@ -15,6 +15,7 @@ import msgspec
 from attrs import define, field, frozen
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
+from contentsvc_adapters.sites.checking import is_compressed
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
 from contentsvc_core.identifiers import is_token
 from contentsvc_core.text import one_line
@@ -167,13 +168,17 @@ class RestClient:
         return _strange("sent the request on again and again", HTTPStatus.LOOP_DETECTED)
 
     async def _read(self, response: httpx.Response, token: str | None, hidden: Sequence[str]) -> Response | HostRefusal:
+        if is_compressed(response):
+            return _strange("sent a compressed answer, though that was not asked for", response.status_code)
         body = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():
             body += chunk
             self._allowance.left -= len(chunk)
             if len(body) > _LONGEST or self._allowance.left < 0:
                 most = _LONGEST if self._allowance.left >= 0 else self._allowance.most
                 return _strange(f"answered with more than {most / 1024**2:.0f} MiB", response.status_code)
+            # One packet may have ten thousand pieces: other tasks run between two of them.
+            await asyncio.sleep(0)
         if response.is_success:
             following = response.links.get("next", {}).get("url", "")
             cursor = response.url.join(following).params.get("cursor") if following else None

@@ -34,15 +34,15 @@ class _Steps:
         self._ledger = ledger
         self._memory = memory
         #: Read at the first step: most runs have none.
-        self._kept: Mapping[str, str] | None = None
+        self._results: Mapping[str, str] | None = None
 
     async def run(self, name: str, step: Callable[[], Awaitable[str]]) -> str:
-        if self._kept is None:
-            self._kept = await self._memory.results(self._run)
+        if self._results is None:
+            self._results = await self._memory.results(self._run)
         if not await self._ledger.owns(self._run):
             raise RunLost
-        if name in self._kept:
-            return self._kept[name]
+        if name in self._results:
+            return self._results[name]
         result = await step()
         await self._memory.save(self._run, name, result)
         return result

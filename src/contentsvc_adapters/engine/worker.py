@@ -104,14 +104,14 @@ class Worker:
             self._on_fault(exc)
         await self._execution.close()
 
-    def _room(self) -> tuple[int, Collection[str]]:
+    def _capacity(self) -> tuple[int, Collection[str]]:
         if self.inability is not None:
             return 0, ()
         full = [id_ for id_, number in self._busy.items() if number >= self._pace.per_organization]
         return self._pace.concurrency - len(self._tasks), full
 
     async def _start_due(self) -> bool:
-        free, full = self._room()
+        free, full = self._capacity()
         due = await self._ledger.pending(
             self._clock.now(), limit=free, per_organization=self._pace.per_organization, without=full
         )
@@ -129,7 +129,7 @@ class Worker:
         except asyncio.CancelledError:
             # The take completes in spite of the cancellation: give its runs back.
             for run in await taking:
-                await self._ledger.give_back(run)
+                await self._ledger.requeue(run)
             raise
         for run in taken:
             self._busy[run.organization_id] += 1
@@ -144,7 +144,7 @@ class Worker:
         chosen: list[str] = []
         for run in due:
             busy[run.organization_id] += 1
-            # A run with a task here was just given back: it is taken once the task has ended.
+            # A run with a task here was just requeued: it is taken once the task has ended.
             if busy[run.organization_id] <= self._pace.per_organization and run.id not in self._tasks:
                 chosen.append(run.id)
         return chosen
@@ -163,7 +163,7 @@ class Worker:
             if took > _LONG_S:
                 # With many organizations and nodes, polling alone must not keep the database busy.
                 await _within(self._stopping.wait(), min(took, self._pace.poll_s))
-            free, full = self._room()
+            free, full = self._capacity()
             if more and free:
                 continue
             self._held_up = self._held_up or not free or bool(full)
@@ -224,7 +224,7 @@ class Worker:
             for task in self._tasks.values():
                 task.cancel()
             return
-        # An orphaned run is given back when two searches have found it; the second follows with the next heartbeat.
+        # An orphaned run is requeued when two searches have found it; the second follows with the next heartbeat.
         if self._orphans or self._beats % _ORPHANS_EVERY == 0:
             await self._reconcile()
         self._beats += 1
@@ -234,7 +234,7 @@ class Worker:
         orphans = {(run.id, run.takes): run for run in running if run.id not in self._tasks}
         # Only runs seen twice in a row: a run that is being taken at this moment is not lost.
         for key in self._orphans & orphans.keys():
-            await self._ledger.give_back(orphans[key])
+            await self._ledger.requeue(orphans[key])
         self._orphans = set(orphans)
 
     def _finished(self, run: WorkflowRun, task: asyncio.Task[None]) -> None:
@@ -264,7 +264,7 @@ async def _end(tasks: "set[asyncio.Task[None]]", deadline: float) -> None:
     for task in late:
         task.cancel()
     if late:
-        # Giving a run back may wait for a lock; runs that are not given back in time are recovered later.
+        # Requeuing a run may wait for a lock; runs that are not requeued in time are recovered later.
         await asyncio.wait(late, timeout=_LAST_S)
 
 
@@ -286,7 +286,7 @@ class Attempts:
             await self._attempt(run)
         except asyncio.CancelledError:
             # A stop: the run did nothing wrong, and the attempt does not count.
-            await self._ledger.give_back(run)
+            await self._ledger.requeue(run)
             raise
 
     async def _attempt(self, run: WorkflowRun) -> None:
@@ -303,7 +303,7 @@ class Attempts:
             # Not the run's fault, and not counted as an attempt; the pause gives the store time to recover.
             self._on_fault(exc)
             await asyncio.sleep(self._pace.pause_s)
-            await self._insist(lambda: self._ledger.give_back(run))
+            await self._insist(lambda: self._ledger.requeue(run))
         except TimeoutError as exc:
             # A writer may have a time limit of its own.
             late = TimeoutError(f"the run took longer than {self._pace.deadline_s:g} s")

@@ -101,9 +101,9 @@ class MemoryChangelogs(MemoryStore):
             if (month is None or month.since <= post.occurred_at < month.until)
             and (label is None or label in labels_of(post))
             and (not released or post.release_tag is not None)
-            and (before is None or post.place < before)
+            and (before is None or post.cursor < before)
         ]
-        return sorted(listed, key=attrgetter("place"), reverse=True)[:limit]
+        return sorted(listed, key=attrgetter("cursor"), reverse=True)[:limit]
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
         post = self._state.posts.get(post_id)
@@ -113,9 +113,9 @@ class MemoryChangelogs(MemoryStore):
         return await self.post(changelog, self._state.paths.get((changelog.organization_id, path), ""))
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        listed = sorted(self._listed(changelog), key=attrgetter("place"))
-        older = [PostLine.of(each) for each in listed if each.place < post.place]
-        newer = [PostLine.of(each) for each in listed if each.place > post.place]
+        listed = sorted(self._listed(changelog), key=attrgetter("cursor"))
+        older = [PostLine.of(each) for each in listed if each.cursor < post.cursor]
+        newer = [PostLine.of(each) for each in listed if each.cursor > post.cursor]
         return (older[-1] if older else None), (newer[0] if newer else None)
 
     async def address(self, *, limit: int) -> int:
@@ -124,7 +124,7 @@ class MemoryChangelogs(MemoryStore):
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         posts = [post for post in self._shown(changelog) if post.contained_in == post_id]
-        posts.sort(key=attrgetter("place"), reverse=True)
+        posts.sort(key=attrgetter("cursor"), reverse=True)
         return [PostLine.of(post) for post in posts[:limit]]
 
     async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:

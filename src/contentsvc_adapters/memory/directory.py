@@ -124,8 +124,8 @@ class MemoryDirectory(SealedMemoryStore):
         state = self._state
         processed = {entry.id: entry for entry in state.log.values() if isinstance(entry.detail, Push | Release)}
         set_up = (state.integrations, state.triggers, state.schedules, state.brands, state.endpoints)
-        places = (*set_up, state.runs, state.posts, processed)
-        owners = (place[id].organization_id for place in places if id in place)
+        collections = (*set_up, state.runs, state.posts, processed)
+        owners = (objects[id].organization_id for objects in collections if id in objects)
         return next(owners, None)
 
     def _raise_version(self, organization_id: str) -> None:
@@ -154,7 +154,7 @@ class MemoryHooks(SealedMemoryStore):
         ]
         self._state.secrets[integration_id] = [
             Secret(sealed=self._sealer.seal(secret)),
-            *(each for place, each in enumerate(ending) if place == 0 or each.verifies(at)),
+            *(each for index, each in enumerate(ending) if index == 0 or each.verifies(at)),
         ]
         self._state.versions[organization_id] += 1
         return True

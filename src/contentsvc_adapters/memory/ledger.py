@@ -115,7 +115,7 @@ class MemoryRunLedger(MemoryStore):
             and isinstance(other.cause, Delivered)
             and isinstance(other.cause.event, Release)
             and not other.cause.replayed
-            and _place(other.cause) == _place(run.cause)
+            and _event_source(other.cause) == _event_source(run.cause)
         ]
         return [listed_run(other) for other in sorted(runs, key=Cursor.of)[:limit]]
 
@@ -135,7 +135,7 @@ class MemoryRunLedger(MemoryStore):
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, due_at=due_at, error=error))
 
-    async def give_back(self, run: WorkflowRun | Taken) -> None:
+    async def requeue(self, run: WorkflowRun | Taken) -> None:
         running = self._state.owned_by_taker(run)
         if running is not None:
             self._state.put_run(evolve(running, status=RunStatus.PENDING, attempts=running.attempts - 1))
@@ -160,7 +160,7 @@ class MemoryRunLedger(MemoryStore):
         return of_organization(self._state.runs.values(), organization_id, limit=limit)
 
 
-def _place(cause: Cause) -> tuple[str, str, int] | None:
+def _event_source(cause: Cause) -> tuple[str, str, int] | None:
     return (cause.trigger_id, cause.provider, cause.repository_id) if isinstance(cause, Delivered) else None
 
 

@@ -167,7 +167,7 @@ class MemoryPostLibrary(MemoryStore):
 
 _ORDERS: Final[dict[PostOrder, Callable[[Post], Cursor]]] = {
     PostOrder.CREATED_AT: Cursor.of,
-    PostOrder.OCCURRED_AT: attrgetter("place"),
+    PostOrder.OCCURRED_AT: attrgetter("cursor"),
 }
 
 

@@ -193,7 +193,7 @@ class MemoryMailbox(SealedMemoryStore):
         ]
         return {subscriber_id: error for *_, subscriber_id, error in sorted(failed) if error is not None}
 
-    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMail, *, due_at: datetime) -> None:
         mail = self._held(taken)
         if mail is not None:
             self._state.mails[mail.id] = evolve(mail, due_at=due_at)

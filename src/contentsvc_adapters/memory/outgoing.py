@@ -270,7 +270,7 @@ class MemoryOutbox(SealedMemoryStore):
             if message.status is MessageStatus.PENDING and message.due_at <= now:
                 self._state.messages[message.id] = evolve(message, due_at=until)
 
-    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         message = self._held(taken)
         if message is not None:
             self._state.messages[message.id] = evolve(message, due_at=due_at)

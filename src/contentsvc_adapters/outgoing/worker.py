@@ -48,7 +48,7 @@ class DispatchWorker:
         self._pacer.expect()
 
     async def close(self, *, within_s: float) -> None:
-        """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and give back the rest."""
+        """Accept no more messages, wait up to ``within_s`` seconds for running attempts, and requeue the rest."""
         self._closing = True
         self._pacer.wake()
         deadline = asyncio.get_running_loop().time() + within_s
@@ -67,17 +67,17 @@ class DispatchWorker:
         for task, taken in left.items():
             if task.cancelled():
                 try:
-                    await self._dispatcher.give_back(taken)
+                    await self._dispatcher.requeue(taken)
                 except Exception as exc:  # noqa: BLE001  # the lease ends by itself
                     self._on_fault(exc)
 
     async def turn(self) -> int:
-        room = CONCURRENCY - len(self._sending)
-        if room <= 0:
+        free = CONCURRENCY - len(self._sending)
+        if free <= 0:
             return 0
         failing = sum(taken.is_failing for taken in self._sending.values())
         taken = await self._dispatcher.take(
-            limit=room,
+            limit=free,
             failing=max(0, FAILING - failing),
             per_endpoint=PER_ENDPOINT,
             per_organization=PER_ORGANIZATION,

@@ -174,6 +174,11 @@ async def beginning(response: httpx.Response, limit: int) -> AsyncGenerator[byte
         await asyncio.sleep(0)
 
 
+def is_compressed(response: httpx.Response) -> bool:
+    """Check whether an answer is compressed, though no request asks for that: 3 KB could unpack to gigabytes."""
+    return response.headers.get("Content-Encoding", "identity").strip().lower() != "identity"
+
+
 def _is_certificate_fault(exc: BaseException) -> bool:
     """Check whether a connection failed at the certificate; the client wraps the errors of its parts."""
     while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):

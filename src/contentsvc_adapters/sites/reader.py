@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 import httpx
 from attrs import evolve, frozen
 
-from contentsvc_adapters.sites.checking import CheckedSites, Fault, Resolve, beginning
+from contentsvc_adapters.sites.checking import CheckedSites, Fault, Resolve, beginning, is_compressed
 from contentsvc_adapters.sites.names import SystemNames
 from contentsvc_core.content.pages import decode_page
 from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, read_site_address
@@ -126,7 +126,7 @@ def _refused(response: httpx.Response) -> NotRead | None:
         return _passing(error) if status in _PASSING or status >= _SERVER_ERROR else _lasting(error)
     if response.headers.get("Content-Type", "").partition(";")[0].strip().lower() not in _HTML:
         return _lasting("the site's answer is no HTML")
-    if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+    if is_compressed(response):
         return _lasting("the site's answer is compressed, though that was not asked for")
     return None
 

@@ -51,7 +51,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
 _PUBLISHED: Final = posts.c.status == literal_column("'published'")
-_PLACE: Final = (posts.c.occurred_at, posts.c.id)
+_SORT_KEY: Final = (posts.c.occurred_at, posts.c.id)
 #: The number of posts of a type that a filter examines: index entries, some milliseconds.
 LOOKED_AT: Final = 5_000
 #: The number of rows of metadata in memory at a time: the metadata of one post may have about 100 KB.
@@ -147,7 +147,7 @@ class SqlChangelogs(SqlStore):
         if released:
             conditions.append(posts.c.release_tag.is_not(None))
         if before is not None:
-            conditions.append(tuple_(*_PLACE) < tuple_(to_ms(before.at), before.id))
+            conditions.append(tuple_(*_SORT_KEY) < tuple_(to_ms(before.at), before.id))
         query = self._newest(changelog, conditions, limit=limit, label=label)
         return [post_of(row) for row in await self._database.rows(query)]
 
@@ -169,10 +169,10 @@ class SqlChangelogs(SqlStore):
 
         def of_type(kind: ContentType) -> FromClause:
             within = (
-                select(*_PLACE, posts.c.facets).where(_listed(changelog, kind), *conditions).order_by(*order(posts))
+                select(*_SORT_KEY, posts.c.facets).where(_listed(changelog, kind), *conditions).order_by(*order(posts))
             )
             if chosen is None:
-                return within.with_only_columns(*_PLACE).limit(first).subquery()
+                return within.with_only_columns(*_SORT_KEY).limit(first).subquery()
             looked_at = within.limit(literal_column(str(LOOKED_AT), Integer)).subquery()
             fitting = select(looked_at.c.occurred_at, looked_at.c.id).where(chosen(looked_at.c.facets))
             return fitting.order_by(*order(looked_at)).limit(first).subquery()
@@ -194,9 +194,9 @@ class SqlChangelogs(SqlStore):
         return None if post_id is None else await self.post(changelog, post_id)
 
     async def beside(self, changelog: PublicChangelog, post: Post) -> tuple[PostLine | None, PostLine | None]:
-        place = tuple_(to_ms(post.occurred_at), post.id)
-        older = self._newest(changelog, [tuple_(*_PLACE) < place], limit=1)
-        newer = self._newest(changelog, [tuple_(*_PLACE) > place], limit=1, ascending=True)
+        sort_key = tuple_(to_ms(post.occurred_at), post.id)
+        older = self._newest(changelog, [tuple_(*_SORT_KEY) < sort_key], limit=1)
+        newer = self._newest(changelog, [tuple_(*_SORT_KEY) > sort_key], limit=1, ascending=True)
         lines = [[PostLine.of(post_of(row)) for row in await self._database.rows(query)] for query in (older, newer)]
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
@@ -240,14 +240,14 @@ class SqlChangelogs(SqlStore):
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         query = (
-            select(*_PLACE, posts.c.title, posts.c.path, posts.c.facets)
+            select(*_SORT_KEY, posts.c.title, posts.c.path, posts.c.facets)
             .where(
                 posts.c.organization_id == changelog.organization_id,
                 posts.c.contained_in == post_id,
                 posts.c.content_type.in_([kind.value for kind in changelog.content_types]),
                 _PUBLISHED,
             )
-            .order_by(*(each.desc() for each in _PLACE))
+            .order_by(*(each.desc() for each in _SORT_KEY))
             .limit(limit)
         )
         chosen = _choosing(self._database.dialect, changelog)
@@ -334,11 +334,11 @@ def _listed(changelog: PublicChangelog, kind: ContentType) -> ColumnElement[bool
 
 
 def _metadata(connection: Connection, condition: ColumnElement[bool]) -> Generator[str | None]:
-    query = select(*_PLACE, posts.c.source_metadata).where(condition).order_by(*_PLACE).limit(_PART)
+    query = select(*_SORT_KEY, posts.c.source_metadata).where(condition).order_by(*_SORT_KEY).limit(_PART)
     rows = connection.execute(query).all()
     while rows:
         yield from (row.source_metadata for row in rows)
-        behind = tuple_(*_PLACE) > tuple_(rows[-1].occurred_at, rows[-1].id)
+        behind = tuple_(*_SORT_KEY) > tuple_(rows[-1].occurred_at, rows[-1].id)
         rows = connection.execute(query.where(behind)).all() if len(rows) == _PART else ()
 
 

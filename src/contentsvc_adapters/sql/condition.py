@@ -153,14 +153,15 @@ class FileState:
     #: In SQLite's term; empty: it could not be read.
     journal_mode: str
     #: The reason why the file cannot be written; ``None``: it can.
-    fault: str | None
+    fault: sqlite3.Error | None
 
 
 def file_state(path: Path) -> FileState:
     """Return the state of an existing SQLite file; nothing is written into the file."""
     # Before the file is opened: closing its last connection moves the log into the file.
     size, log_size = _size(path), _size(path.with_name(f"{path.name}-wal"))
-    mode, fault = "", None
+    mode = ""
+    fault: sqlite3.Error | None = None
     try:
         address = f"{path.absolute().as_uri()}?mode=rw"
         opened = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_LOCKED_S)
@@ -168,7 +169,7 @@ def file_state(path: Path) -> FileState:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             try_to_write(connection)
     except sqlite3.Error as exc:
-        fault = str(exc)
+        fault = exc
     return FileState(size=size, log_size=log_size, journal_mode=mode, fault=fault)
 
 

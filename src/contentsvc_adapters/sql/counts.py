@@ -133,11 +133,15 @@ class _Question(Value, frozen=True):
 
     def read(self, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int) -> _Rows:
         rows = self.listing.rows
-        place = (rows.c[self.by], rows.c.id)
-        order = place if self.ascending else [column.desc() for column in place]
+        sort_key = (rows.c[self.by], rows.c.id)
+        order = sort_key if self.ascending else [column.desc() for column in sort_key]
         # Skipped rows cost only their keys, which an index holds; nothing is joined to them.
         keys_query = (
-            select(*place).where(*self._of_organization(rows), *conditions).order_by(*order).limit(limit).offset(offset)
+            select(*sort_key)
+            .where(*self._of_organization(rows), *conditions)
+            .order_by(*order)
+            .limit(limit)
+            .offset(offset)
         )
         keys = keys_query.subquery("keys")
         reading = self.full.join(
@@ -166,9 +170,9 @@ def forget_empty(listing: Listing, dialect: Dialect, organization_id: str, befor
         )
     ).cte("old", nesting=True)
     parts = old.alias("parts")
-    place = [column.name for column in key if column.name != "shard"]
-    empty = select(*(parts.c[name] for name in place)).group_by(*(parts.c[name] for name in place))
+    group = [column.name for column in key if column.name != "shard"]
+    empty = select(*(parts.c[name] for name in group)).group_by(*(parts.c[name] for name in group))
     found = select(*(old.c[column.name] for column in key)).where(
-        tuple_(*(old.c[name] for name in place)).in_(empty.having(func.sum(parts.c.number) == 0))
+        tuple_(*(old.c[name] for name in group)).in_(empty.having(func.sum(parts.c.number) == 0))
     )
     return delete(counts).where(counts.c.organization_id == organization_id, tuple_(*key).in_(found))

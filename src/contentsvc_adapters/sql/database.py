@@ -118,7 +118,7 @@ class Database:
         """Run ``work`` on the driver's connection; it begins and ends one transaction. Only for SQLite's lane."""
         settler = self._settler
         assert isinstance(settler, WriterThread), "there is no such connection: use execute()"
-        writing = self._past(settler, work)
+        writing = self._submit(settler, work)
         writing.add_done_callback(lambda done: done.cancelled() or done.exception() or self._written())
         return writing
 
@@ -135,10 +135,10 @@ class Database:
 
         They bypass SQLAlchemy, whose work costs several times theirs. No polling loop has to learn of their writes.
         """
-        calls = [self._bare(statement, parameters) for statement in statements]
+        calls = [self._compiled_call(statement, parameters) for statement in statements]
         settler = self._settler
         if isinstance(settler, WriterThread):
-            return await asyncio.shield(self._past(settler, partial(_fetched, calls)))
+            return await asyncio.shield(self._submit(settler, partial(_fetched, calls)))
 
         async def fetched() -> Sequence[Record]:
             records: Sequence[Record] = ()
@@ -173,19 +173,21 @@ class Database:
         await self._settler.dispose()
         await self._writer.dispose()
 
-    def _past(
+    def _submit(
         self, settler: WriterThread, work: "Callable[[sqlite3.Connection], _Result]"
     ) -> "asyncio.Future[_Result]":
         if self._closed:
             refused: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
             refused.set_exception(StoreUnavailable("the database was closed"))
             return refused
-        running = settler.run_bare(work, self._translated)
+        running = settler.run_on_driver(work, self._translated)
         self._running.add(running)
         running.add_done_callback(self._ended)
         return running
 
-    def _bare(self, statement: ClauseElement, parameters: Mapping[str, object]) -> tuple[str, Sequence[object]]:
+    def _compiled_call(
+        self, statement: ClauseElement, parameters: Mapping[str, object]
+    ) -> tuple[str, Sequence[object]]:
         if (compiled := self._compiled.get(statement)) is None:
             compiled = statement.compile(dialect=self._writer.sync_engine.dialect)
             assert isinstance(compiled, SQLCompiler)

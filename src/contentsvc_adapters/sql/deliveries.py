@@ -18,7 +18,7 @@ from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.triggers import Trigger
 
 #: The maximum number of cached hook addresses; the least recently used ones are dropped.
-REMEMBERED: Final = 10_000
+CACHE_SIZE: Final = 10_000
 
 
 @final
@@ -29,11 +29,11 @@ class HookConfigurations:
     settlement drops them from the cache (docs/decisions/0016-remembered-endpoints.md).
     """
 
-    def __init__(self, database: Database, sealer: SecretSealer, *, remembered: int = REMEMBERED) -> None:
+    def __init__(self, database: Database, sealer: SecretSealer, *, cache_size: int = CACHE_SIZE) -> None:
         # The cache holds secrets in clear.
         self._database = database
         self._sealer = sealer
-        self._remembered = remembered
+        self._cache_size = cache_size
         #: Ordered by last use, the most recent last.
         self._cache: Final[OrderedDict[Address, _CachedHook]] = OrderedDict()
         self._organizations: Final[dict[str, _Organization]] = {}
@@ -80,7 +80,7 @@ class HookConfigurations:
             organization.addresses.add(address)
             self._cache[address] = _CachedHook(hook=hook, secrets=secrets, read_at=now)
             self._cache.move_to_end(address)
-            if len(self._cache) > self._remembered:
+            if len(self._cache) > self._cache_size:
                 self._drop(next(iter(self._cache)))
         return hook
 

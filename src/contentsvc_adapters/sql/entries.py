@@ -117,9 +117,9 @@ def add_entry(connection: Connection, dialect: Dialect, entry: LogEntry) -> None
 def finishing(entry: LogEntry) -> Update:
     """Create the statement that writes the end of a pending entry."""
     row = rows.log_row(entry)
-    place = ("organization_id", "created_at", "id")
+    primary_key = ("organization_id", "created_at", "id")
     ending = ("status", "status_code", "error_message", "reason")
-    own = update(log_entries).where(*(log_entries.c[name] == row[name] for name in place))
+    own = update(log_entries).where(*(log_entries.c[name] == row[name] for name in primary_key))
     return own.values({name: row[name] for name in ending})
 
 

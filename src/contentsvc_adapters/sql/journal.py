@@ -103,9 +103,9 @@ class SqlJournal:
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay, because context records and runs refer to them."""
-        place = (log_entries.c.created_at, log_entries.c.id)
+        sort_key = (log_entries.c.created_at, log_entries.c.id)
         old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
-        oldest = select(*place).where(*old).order_by(*place).limit(limit)
+        oldest = select(*sort_key).where(*old).order_by(*sort_key).limit(limit)
         deleting = sweeping(self._database.dialect, log_entries, oldest).where(*old)
         forgetting = forget_empty(LOG, self._database.dialect, organization_id, to_ms(before))
 

@@ -231,7 +231,7 @@ class SqlRunLedger:
         again = changing(run).values(status=RunStatus.PENDING.value, due_at=to_ms(due_at), error=error)
         await self._database.change(again)
 
-    async def give_back(self, run: WorkflowRun | Taken) -> None:
+    async def requeue(self, run: WorkflowRun | Taken) -> None:
         back = changing(run).values(status=RunStatus.PENDING.value, attempts=workflow_runs.c.attempts - 1)
         await self._database.change(back)
 

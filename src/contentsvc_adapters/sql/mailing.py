@@ -220,7 +220,7 @@ class SqlMailbox(SealedSqlStore):
         )
         return {row.subscriber_id: row.error for row in await self._database.rows(query)}
 
-    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMail, *, due_at: datetime) -> None:
         await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:

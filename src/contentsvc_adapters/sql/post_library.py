@@ -255,8 +255,8 @@ def _filters(query: PostQuery) -> dict[str, Sequence[str]]:
 
 
 def _order(query: PostQuery) -> list[ColumnElement[Any]]:
-    place = (posts.c[_COLUMNS[query.order_by]], posts.c.id)
-    return [column.asc() if query.ascending else column.desc() for column in place]
+    sort_key = (posts.c[_COLUMNS[query.order_by]], posts.c.id)
+    return [column.asc() if query.ascending else column.desc() for column in sort_key]
 
 
 def versions_of(connection: Connection, post_id: str) -> list[PostVersion]:

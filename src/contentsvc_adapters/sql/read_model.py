@@ -154,12 +154,12 @@ def _with_outcomes(search: LogSearch) -> _Conditions:
 
 
 def between(table: Table, before: Cursor | None, after: Cursor | None) -> _Conditions:
-    place = tuple_(table.c.created_at, table.c.id)
+    sort_key = tuple_(table.c.created_at, table.c.id)
     conditions: list[ColumnElement[bool]] = []
     if before is not None:
-        conditions.append(place < tuple_(to_ms(before.at), before.id))
+        conditions.append(sort_key < tuple_(to_ms(before.at), before.id))
     if after is not None:
-        conditions.append(place > tuple_(to_ms(after.at), after.id))
+        conditions.append(sort_key > tuple_(to_ms(after.at), after.id))
     return conditions
 
 
@@ -181,9 +181,9 @@ def newest_rows(
     Their keys are selected first, and joins apply to the selected rows only. The limit is a literal. PostgreSQL plans a
     repeated statement for unknown parameters, would assume a tenth of the table, and scan all joined rows.
     """
-    place = (table.c.created_at, table.c.id)
-    newest_first = [column.desc() for column in place]
-    own = select(table.c.organization_id, *place).where(*conditions).order_by(*newest_first)
+    sort_key = (table.c.created_at, table.c.id)
+    newest_first = [column.desc() for column in sort_key]
+    own = select(table.c.organization_id, *sort_key).where(*conditions).order_by(*newest_first)
     keys = own.limit(literal_column(str(limit))).subquery("keys")
     same = and_(
         table.c.organization_id == keys.c.organization_id,

@@ -138,18 +138,18 @@ def _escaped_line(line: str) -> str:
     # The next run of the same number of backticks: the text between two such runs is code.
     closing: dict[int, int] = {}
     ahead: dict[int, int] = {}
-    for place in range(len(pieces) - 2, 0, -2):
-        closing[place] = ahead.get(len(pieces[place]), 0)
-        ahead[len(pieces[place])] = place
+    for index in range(len(pieces) - 2, 0, -2):
+        closing[index] = ahead.get(len(pieces[index]), 0)
+        ahead[len(pieces[index])] = index
     parts: list[str] = []
-    place = 0
-    while place < len(pieces):
-        if place % 2 and (end := closing[place]):
-            parts += pieces[place : end + 1]
-            place = end + 1
+    index = 0
+    while index < len(pieces):
+        if index % 2 and (end := closing[index]):
+            parts += pieces[index : end + 1]
+            index = end + 1
             continue
-        parts.append(pieces[place] if place % 2 else _MARKUP.sub(_escape, pieces[place]))
-        place += 1
+        parts.append(pieces[index] if index % 2 else _MARKUP.sub(_escape, pieces[index]))
+        index += 1
     return "".join(parts)
 
 

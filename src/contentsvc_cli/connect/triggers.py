@@ -189,7 +189,7 @@ def _switch(trigger_id: str, *, enabled: bool) -> None:
     show({"triggerId": trigger_id, "enabled": changed["enabled"]})
 
 
-def _changed(trigger_id: str, change: Struct) -> dict[str, Any]:
+def _changed(trigger_id: str, change: ChangeTrigger) -> dict[str, Any]:
     async def work(app: Application) -> dict[str, Any]:
         editor = app.trigger_editor
         changed = await owned(app, "trigger", trigger_id, lambda owner, id_: editor.change(owner, id_, change))

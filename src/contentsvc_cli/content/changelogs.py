@@ -218,7 +218,7 @@ def delete(organization: str, which: str) -> None:
     show(with_app(work, remote=lambda api: api.send("DELETE", f"{_PATH}/{part(which)}")))
 
 
-def _change(organization: str, which: str | None, command: Struct) -> None:
+def _change(organization: str, which: str | None, command: ChangeChangelog) -> None:
     async def work(app: Application) -> dict[str, Any]:
         owner, changelog = await _named(app, organization, which)
         return _body(app, accepted(await app.changelog_editor.change(owner, command, changelog)))

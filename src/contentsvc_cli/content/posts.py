@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 import click
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 
 from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
 from contentsvc_cli.servers import part
@@ -335,7 +335,7 @@ def delete(post_id: str) -> None:
     show({"postId": post_id, "deleted": True})
 
 
-def _change(post_id: str, change: Struct) -> None:
+def _change(post_id: str, change: ChangePost) -> None:
     async def work(app: Application) -> dict[str, Any]:
         editor = app.post_editor
         changed = await owned(

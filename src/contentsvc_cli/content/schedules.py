@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias, TypeVar
 
 import click
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import connected_repository_ids
@@ -150,7 +150,7 @@ def edit(
     moves = any(time is not None for time in times)
     check_changes(changes or moves)
 
-    def change(current: Cron) -> Struct:
+    def change(current: Cron) -> ChangeSchedule:
         cron = {"cron": _cron(current, *times)} if moves else {}
         return accepted(read_command(ChangeSchedule, {**changes, **cron}))
 
@@ -185,7 +185,7 @@ def delete(schedule_id: str) -> None:
     show({"scheduleId": schedule_id, "deleted": True})
 
 
-def _changed(schedule_id: str, change: Callable[[Cron], Struct]) -> _Shown:
+def _changed(schedule_id: str, change: Callable[[Cron], ChangeSchedule]) -> _Shown:
     async def work(app: Application) -> _Shown:
         stored = await owned(app, "schedule", schedule_id, app.stores.schedules.find)
         changed = accepted(await app.planner.change(stored.organization_id, schedule_id, change(stored.cron)))

@@ -66,6 +66,8 @@ def listen(
         misused("name a relay with --from, or a recorded file with --file")
     if recording is not None and not secret:
         misused(f"a recorded file has no signatures: set {_SECRET_VARIABLE}")
+    if target is not None and port is not None:
+        misused("--to names the port already: leave out --port")
     to = target or _own_webhook(port)
     try:
         with contextlib.suppress(KeyboardInterrupt):

@@ -86,7 +86,7 @@ def list_log(  # noqa: PLR0917  # its options
         if event or text:
             misused("--event and --text work on the machine of the service")
         logs = api.list("/v1/webhook-logs", "logs", at_most, status=statuses, integrationId=integrations)
-        return [{**entry, "reason": None} if wants_json() else remote_row(entry) for entry in logs]
+        return [{**entry, "reason": entry["errorMessage"]} if wants_json() else remote_row(entry) for entry in logs]
 
     columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
     show_list(

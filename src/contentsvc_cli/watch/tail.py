@@ -24,6 +24,8 @@ from contentsvc_core.text import one_line
 _TEXT: Final = 200
 #: Entries of each request to a server, and the polling interval in seconds: half of a usual rate limit.
 _NEWEST: Final = 100
+#: The most entries that appear at once after an outage, as many as ``--lines`` may name.
+_MOST: Final = 10_000
 _ASK_EVERY_S: Final = 2.0
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
 EVERY_S: Final = 0.5
@@ -46,7 +48,7 @@ _PAGE: Final = 500
     "-n",
     "--lines",
     "earlier",
-    type=click.IntRange(0, 10_000),
+    type=click.IntRange(0, _MOST),
     default=10,
     show_default=True,
     help="Number of existing entries to print first.",
@@ -65,7 +67,8 @@ def tail(  # noqa: PLR0917  # its options
 ) -> None:
     """Print new webhook log entries, oldest first, until you press Ctrl-C (exit code 0).
 
-    A pending entry is printed again when it ends. If the database is unavailable, the command keeps trying.
+    A pending entry is printed again when it ends. If the database or the server is unavailable, the command keeps
+    trying.
     """
     search = LogSearch(
         integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
@@ -101,21 +104,49 @@ def tail(  # noqa: PLR0917  # its options
 
 
 def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
-    statuses: dict[str, str] = {}
+    from contentsvc_cli.remote import Unavailable  # noqa: PLC0415  # a local command does not import the client
+
     terminal = console()
-    first = True
-    while True:
-        newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST) if first else _NEWEST, **filters)
-        fresh = [entry for entry in newest if statuses.get(entry["id"]) != entry["status"]]
-        statuses |= {entry["id"]: entry["status"] for entry in newest}
-        for entry in reversed(newer_than(since, fresh[:earlier] if first else fresh)):
+
+    def show(entries: Sequence[dict[str, Any]]) -> None:
+        for entry in reversed(newer_than(since, entries)):
             if as_json:
                 click.echo(json_text(entry))
             else:
                 terminal.print(_line(remote_row(entry), entry["integrationType"]), soft_wrap=True)
         sys.stdout.flush()
-        first = False
+
+    newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST), **filters)
+    statuses: dict[str, str] = {entry["id"]: entry["status"] for entry in newest}
+    show(newest[:earlier])
+    away = False
+    while True:
         time.sleep(_ASK_EVERY_S)
+        try:
+            newest = _newest_until(api, statuses, filters)
+        except Unavailable as exc:
+            if not away:
+                say(f"{exc.message}; trying again", err=True)
+            away = True
+            continue
+        if away:
+            click.echo("the server is available again", err=True)
+        away = False
+        # By id: an entry that arrives between two pages shifts the others, and one of them is on both.
+        by_id = {entry["id"]: entry for entry in newest}
+        fresh = [entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]]
+        statuses |= {entry["id"]: entry["status"] for entry in newest}
+        show(fresh)
+
+
+def _newest_until(api: Api, seen: Mapping[str, str], filters: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """Return the newest entries: as many as a page has, and more until one of them was seen before."""
+    limit = _NEWEST
+    while True:
+        newest = api.list("/v1/webhook-logs", "logs", limit, **filters)
+        if len(newest) < limit or any(entry["id"] in seen for entry in newest) or limit >= _MOST:
+            return newest
+        limit = min(2 * limit, _MOST)
 
 
 class _Lines:

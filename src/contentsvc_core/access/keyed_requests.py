@@ -8,8 +8,8 @@ from attrs import evolve, field, frozen
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.values import Value
 
-#: The time for which a key is remembered, from its first request on.
-REMEMBERED: Final = timedelta(hours=24)
+#: The time for which a keyed request is stored, from its first request on.
+RETENTION: Final = timedelta(hours=24)
 #: The time after which a request without an answer is executed again: the process that executed it may be gone.
 #: Calls to the code host take up to 30 seconds.
 BUSY: Final = timedelta(minutes=1)
@@ -58,7 +58,7 @@ class KeyedRequest:
 
 def begun(stored: KeyedRequest | None, new: KeyedRequest) -> KeyedRequest | Refusal:
     """Return the request that ``new`` begins or repeats. Execute it now if it has the execution of ``new``."""
-    if stored is None or stored.at + REMEMBERED <= new.at:
+    if stored is None or stored.at + RETENTION <= new.at:
         return new
     if stored.digest != new.digest:
         return OTHER_REQUEST

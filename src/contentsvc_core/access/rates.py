@@ -107,16 +107,16 @@ FAILED_SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limi
 SIGN_INS: Final = Rate(method="POST", template="/dashboard/sign-in", limit=60)
 
 
-def _place(method: str, template: str) -> tuple[str, str]:
+def _operation(method: str, template: str) -> tuple[str, str]:
     return method, _PARAMETER.sub("{}", template)
 
 
-_BY_PLACE: Final = {_place(rate.method, rate.template): rate for rate in (*RATES, *SHARED_RATES)}
+_BY_OPERATION: Final = {_operation(rate.method, rate.template): rate for rate in (*RATES, *SHARED_RATES)}
 
 
 def rate_of(method: str, template: str) -> Rate | None:
     """Return the rate of an operation, whatever its parameters' names; ``None``: the operation is not limited."""
-    return _BY_PLACE.get(_place(method, template))
+    return _BY_OPERATION.get(_operation(method, template))
 
 
 @final

@@ -28,6 +28,11 @@ class ToneProfile(Enum):
     FORMAL = "Formal"
 
 
+def sober(tone: ToneProfile) -> ToneProfile:
+    """Return the tone of an investor update: formal, or professional."""
+    return tone if tone is ToneProfile.FORMAL else ToneProfile.PROFESSIONAL
+
+
 @final
 @frozen(kw_only=True)
 class BrandIdentity:

@@ -6,13 +6,13 @@ The transitions at the end hold for the identities of one organization. A store 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, final
 from unicodedata import normalize
 
 from attrs import evolve, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, NAME_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
 from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind, invalid
@@ -42,7 +42,16 @@ class CreateBrand(Command, frozen=True, kw_only=True):
 OPTIONAL_TEXTS: Final = (
     "company_name", "company_description", "custom_tone", "custom_instructions", "audience", "language"
 )  # fmt: skip
-ChangeBrand = changes_of(CreateBrand, "ChangeBrand", clears=OPTIONAL_TEXTS)
+
+
+@final
+@changing(CreateBrand, clears=OPTIONAL_TEXTS)
+class ChangeBrand(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
+
+
 _LONG: Final = frozenset({"company_description", "custom_tone", "custom_instructions"})
 #: The most characters of a text; :data:`TEXT_LIMIT` for the others.
 _LIMITS: Final = {"company_description": LONG_TEXT_LIMIT, "custom_instructions": LONG_TEXT_LIMIT}

@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import msgspec
 from attrs import evolve
 from msgspec import Meta
 
-from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.posts import BY_HAND, MARKDOWN_LIMIT, ContentType, Label, Post, PostBody, PostStatus
 from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.refusals import NOTHING_TO_CHANGE, Refusal, RefusalKind, invalid
@@ -55,7 +55,14 @@ class CreatePost(PostSettings, frozen=True, kw_only=True):
 
 
 POST_CLEARS: Final = ("summary", "publish_at")
-ChangePost = changes_of(PostSettings, "ChangePost", clears=POST_CLEARS)
+
+
+@final
+@changing(PostSettings, clears=POST_CLEARS)
+class ChangePost(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 UNKNOWN_POST: Final = Refusal(RefusalKind.NOT_FOUND, "Post not found")

@@ -14,9 +14,9 @@ class HouseStyle:
     fields: Mapping[str, Any] = field(hash=False)
 
 
-def style_fault(refused: Refusal, place: str = "") -> str:
+def style_fault(refused: Refusal, path: str = "") -> str:
     """Return the reason of a refused house style; ``place`` is the path of its object, such as ``houseStyle``."""
-    return refused.message(".".join(part for part in (place, refused.field) if part) or "the house style")
+    return refused.message(".".join(part for part in (path, refused.field) if part) or "the house style")
 
 
 def style_body(style: HouseStyle | None) -> dict[str, Any] | None:

@@ -101,36 +101,36 @@ def site_facts(html: str) -> SiteFacts:
 
 
 def _elements(html: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    place = 0
-    while (start := _START.search(html, place)) is not None:
+    position = 0
+    while (start := _START.search(html, position)) is not None:
         if start[1]:
             # An unclosed comment runs to the end.
             end = html.find("-->", start.end())
             if end < 0:
                 return
-            place = end + 3
+            position = end + 3
             continue
         name = start[2].lower()
         tag = _TAG_END.match(html, start.end(), min(len(html), start.end() + _TAG))
         if tag is None:
-            place = start.end() + _TAG
+            position = start.end() + _TAG
             continue
-        place = tag.end()
-        attributes = _attributes(html[start.end() : place - 1])
+        position = tag.end()
+        attributes = _attributes(html[start.end() : position - 1])
         if name in {"html", "meta"}:
             yield name, attributes, ""
             continue
         is_text = name in {"title", "h1", "h2", "h3"}
-        closing = _CLOSINGS[name].search(html, place, min(len(html), place + _ELEMENT) if is_text else len(html))
+        closing = _CLOSINGS[name].search(html, position, min(len(html), position + _ELEMENT) if is_text else len(html))
         if closing is None:
             if not is_text:
                 return
             # This part was searched already: skip it, so that the effort stays linear.
-            place += _ELEMENT
+            position += _ELEMENT
             continue
         if is_text or name == "script":
-            yield name, attributes, html[place : min(closing.start(), place + _SCRIPT)]
-        place = closing.end()
+            yield name, attributes, html[position : min(closing.start(), position + _SCRIPT)]
+        position = closing.end()
 
 
 _CLOSINGS: Final = {

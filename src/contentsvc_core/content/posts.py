@@ -135,7 +135,7 @@ class Post:
         return (self.source_metadata or {}).get("writer") == BY_HAND
 
     @property
-    def place(self) -> Cursor:
+    def cursor(self) -> Cursor:
         """Return the position in public lists, which are sorted by the time of a post's events."""
         return Cursor(at=self.occurred_at, id=self.id)
 

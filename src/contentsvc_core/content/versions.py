@@ -90,9 +90,9 @@ def current_first(kept: Sequence[PostVersion], post: Post) -> Sequence[PostVersi
 
 def _fitting(versions: Iterable[PostVersion]) -> Iterator[PostVersion]:
     room = MAX_VERSION_BYTES
-    for place, version in enumerate(versions):
+    for index, version in enumerate(versions):
         room -= version.size
-        if place and (room < 0 or place >= MAX_VERSIONS):
+        if index and (room < 0 or index >= MAX_VERSIONS):
             return
         yield version
 

@@ -1,7 +1,7 @@
 """The input and output of a writer (port :class:`~contentsvc_core.ports.ContentWriter`)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 from attrs import field, frozen
 
@@ -9,12 +9,10 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.packages import PackageTag
 from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Event, Release
 from contentsvc_core.values import Value
-
-if TYPE_CHECKING:
-    from contentsvc_core.content.pull_requests import PullRequest
-    from contentsvc_core.content.windows import LookbackWindow
 
 NOTHING_TO_REPORT: Final = "nothing to report"
 
@@ -30,7 +28,7 @@ class Chapter:
     events: tuple[Event, ...] = field(converter=tuple[Event, ...])
     #: The described pull requests by number; empty: the code host was not asked, or did not answer. A pull request that
     #: no subject names is found by its ``merged_sha``.
-    pull_requests: "Mapping[int, PullRequest]" = field(factory=dict[int, "PullRequest"])
+    pull_requests: Mapping[int, PullRequest] = field(factory=dict[int, PullRequest])
     #: The tags of the earlier releases that had what reverts among the events undo, by the reverts' hashes.
     undone: Mapping[str, str] = field(factory=dict[str, str])
     #: The packages that its tags name, in order; may be empty.
@@ -62,7 +60,7 @@ class Brief:
     packages: tuple[PackageRelease, ...] = field(converter=tuple[PackageRelease, ...], default=())
     #: The number of earlier events of the window that were too much to read; the content mentions it.
     left_out: int = 0
-    window: "LookbackWindow | None" = None
+    window: LookbackWindow | None = None
     #: The voice; ``None``: a neutral voice.
     brand: BrandIdentity | None = None
     options: ChangelogOptions = DEFAULT_OPTIONS

@@ -9,12 +9,12 @@ from contentsvc_core.text import one_line
 from contentsvc_core.values import Value
 
 #: In characters: a list shows 90 of each line, and a stored summary stays below 2 KiB.
-_PLACE_LENGTH: Final = 100
+_REF_LENGTH: Final = 100
 _TITLE_LENGTH: Final = 200
 
 
 class _Stored(msgspec.Struct, array_like=True, frozen=True):
-    place: str
+    ref: str
     title: str
     commits: int
 
@@ -25,26 +25,26 @@ class EventSummary(Value, frozen=True, kw_only=True):
 
     type: str
     #: The branch of a push or the tag of a release; empty: unknown, as for a large event of an older version.
-    place: str = ""
+    ref: str = ""
     #: First line of the newest commit, or the release's name; empty without both.
     title: str = ""
     commits: int = 0
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        place, title, commits = _parts(event)
-        return cls(type=event.type, place=place, title=title, commits=commits)
+        ref, title, commits = _parts(event)
+        return cls(type=event.type, ref=ref, title=title, commits=commits)
 
     @property
     def about(self) -> str:
         """Return one line for people; empty if only the type is known."""
-        if not self.place:
+        if not self.ref:
             return ""
         if self.type == Release.type:
-            name = self.title or self.place
-            return name if self.place in name else f"{self.place}: {name}"
+            name = self.title or self.ref
+            return name if self.ref in name else f"{self.ref}: {name}"
         more = f" and {self.commits - 1} more" if self.commits > 1 else ""
-        return f"{self.place}: {self.title if self.commits else 'no commits'}{more}"
+        return f"{self.ref}: {self.title if self.commits else 'no commits'}{more}"
 
 
 def summary_to_json(event: Event) -> str:
@@ -53,7 +53,7 @@ def summary_to_json(event: Event) -> str:
 
 def summary_from_json(kind: str, text: str | bytes) -> EventSummary:
     stored = msgspec.json.decode(text, type=_Stored)
-    return EventSummary(type=kind, place=stored.place, title=stored.title, commits=stored.commits)
+    return EventSummary(type=kind, ref=stored.ref, title=stored.title, commits=stored.commits)
 
 
 def _parts(event: Event) -> tuple[str, str, int]:
@@ -61,9 +61,9 @@ def _parts(event: Event) -> tuple[str, str, int]:
         case Push(commits=commits):
             # Sliced first: a message may have 25 MB without a line break.
             newest = commits[-1].message[: 8 * _TITLE_LENGTH] if commits else ""
-            place, title, number = event.branch, newest.partition("\n")[0], len(commits)
+            ref, title, number = event.branch, newest.partition("\n")[0], len(commits)
         case Release():
-            place, title, number = event.tag_name, event.name or "", 0
+            ref, title, number = event.tag_name, event.name or "", 0
         case _:
             assert_never(event)
-    return one_line(place, _PLACE_LENGTH), one_line(title, _TITLE_LENGTH), number
+    return one_line(ref, _REF_LENGTH), one_line(title, _TITLE_LENGTH), number

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Final, Self, final
+from typing import TYPE_CHECKING, Annotated, Final, Self, final
 
 from attrs import evolve, field, frozen
 from msgspec import Meta, Struct
 
-from contentsvc_core.commands import Command, changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
@@ -99,7 +99,14 @@ def is_subscribed(format_: EndpointFormat | None, chosen: Collection[EventType] 
 class CreateEndpoint(Command, frozen=True, kw_only=True):
     """A new webhook endpoint. If you choose no event types, the endpoint receives all of them."""
 
-    url: Annotated[str, Meta(max_length=TEXT_LIMIT, description="URL, or mailto: and e-mail addresses.")]
+    url: Annotated[
+        str,
+        Meta(
+            max_length=TEXT_LIMIT,
+            description="URL, or mailto: and e-mail addresses.",
+            extra_json_schema={"minLength": 1},
+        ),
+    ]
     description: Annotated[str, Meta(max_length=DESCRIPTION_LIMIT, description="Description.")] = ""
     event_types: Annotated[Sequence[EventType], Meta(description="Event types to send.")] = ()
     format: Annotated[
@@ -109,7 +116,12 @@ class CreateEndpoint(Command, frozen=True, kw_only=True):
 
 
 #: Changes fields of an endpoint. ``None`` as the format: the host of the target decides.
-ChangeEndpoint = changes_of(CreateEndpoint, "ChangeEndpoint", clears=("format",))
+@final
+@changing(CreateEndpoint, clears=("format",))
+class ChangeEndpoint(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 @final

@@ -143,8 +143,8 @@ def _post_links(label: str, message: Message, pages: str) -> tuple[Link, ...]:
     return (_link(label, f"{pages}/posts", message.data),)
 
 
-def _link(label: str, place: str, data: Mapping[str, Any], name: str = "id") -> Link:
-    return Link(label=label, url=f"{place}/{quote(_text(data, name)[:_ID], safe='')}")
+def _link(label: str, base: str, data: Mapping[str, Any], name: str = "id") -> Link:
+    return Link(label=label, url=f"{base}/{quote(_text(data, name)[:_ID], safe='')}")
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:

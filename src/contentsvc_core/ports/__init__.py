@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from contentsvc_core.ports.automations import Schedules as Schedules
     from contentsvc_core.ports.automations import Triggers as Triggers
     from contentsvc_core.ports.brands import BrandIdentities as BrandIdentities
+    from contentsvc_core.ports.brands import NotRead as NotRead
+    from contentsvc_core.ports.brands import SiteFault as SiteFault
+    from contentsvc_core.ports.brands import SitePage as SitePage
     from contentsvc_core.ports.brands import SiteReader as SiteReader
     from contentsvc_core.ports.changelogs import Changelogs as Changelogs
     from contentsvc_core.ports.code_hosts import CodeHost as CodeHost

@@ -82,7 +82,7 @@ class Mailbox(Protocol):
         """Return the error of each subscriber's last failed mail, by subscriber; the others are left out."""
         ...
 
-    async def give_back(self, taken: LeasedMail, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMail, *, due_at: datetime) -> None:
         """Set a mail due at ``due_at``, and do not count the attempt."""
         ...
 

@@ -99,7 +99,7 @@ class Outbox(Protocol):
         """
         ...
 
-    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         """Set a message due at ``due_at``, if its lease is still this one."""
         ...
 

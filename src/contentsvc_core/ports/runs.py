@@ -21,7 +21,7 @@ class RunLedger(Protocol):
 
     While a run is running, it belongs to the process whose take was the last one
     (:attr:`~contentsvc_core.workflows.runs.WorkflowRun.takes`). For any other caller, ``complete``, ``end``, ``retry``
-    and ``give_back`` do nothing: a process that was declared dead by mistake does no harm. When a run fails, messages
+    and ``requeue`` do nothing: a process that was declared dead by mistake does no harm. When a run fails, messages
     for webhook endpoints are written in the same transaction.
     """
 
@@ -93,7 +93,7 @@ class RunLedger(Protocol):
 
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None: ...
 
-    async def give_back(self, run: WorkflowRun | Taken) -> None:
+    async def requeue(self, run: WorkflowRun | Taken) -> None:
         """Set a run pending again with its former due time, and do not count the take."""
         ...
 

@@ -128,9 +128,9 @@ def _best(parts: Iterator[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...
         return tuple(islice(parts, _PARTS))
     compared = list(islice(parts, _COMPARED))
     scores = [_score(part, included) for part in compared]
-    places = sorted(range(len(compared)), key=lambda place: (-scores[place], place))[:_PARTS]
-    chosen = [place for place in places if scores[place]] or places
-    return tuple(compared[place] for place in sorted(chosen))
+    best = sorted(range(len(compared)), key=lambda index: (-scores[index], index))[:_PARTS]
+    chosen = [index for index in best if scores[index]] or best
+    return tuple(compared[index] for index in sorted(chosen))
 
 
 def _score(part: Excerpt, terms: Sequence[Term]) -> int:

@@ -2,18 +2,15 @@
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
+from contentsvc_core.ports import RateLimitStore
 from contentsvc_core.testing.parts import START
 from contentsvc_core.timestamps import to_ms
 
-if TYPE_CHECKING:
-    from contentsvc_core.ports import RateLimitStore
 
-
-async def check_rate_limits(store: "RateLimitStore") -> None:
+async def check_rate_limits(store: RateLimitStore) -> None:
     """Check the guarantees of a store without windows. The check deletes the windows that it makes.
 
     Raises:

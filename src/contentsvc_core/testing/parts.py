@@ -5,16 +5,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 from attrs import evolve
 
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.delivery import Address, Delivery, Headers
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
-
-if TYPE_CHECKING:
-    from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_core.workflows.triggers import Trigger
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -60,7 +58,7 @@ class PlainSteps:
         return await step()
 
 
-def switched(*, enabled: bool) -> "Callable[[Trigger], Trigger]":
+def switched(*, enabled: bool) -> Callable[[Trigger], Trigger]:
     """Return a change that enables or disables a trigger, for :meth:`.Automations.change`."""
     return lambda trigger: evolve(trigger, enabled=enabled)
 

@@ -7,20 +7,18 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from attrs import evolve
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing.parts import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement, settlement
-
-if TYPE_CHECKING:
-    from contentsvc_core.ports import DeliveryStore
 
 _Ids: TypeAlias = Callable[[], Awaitable[Collection[str]]]
 
@@ -55,7 +53,7 @@ _RELEASE: Final = Release(
 
 
 async def check_store(
-    store: "DeliveryStore",
+    store: DeliveryStore,
     address: Address,
     *,
     log_ids: _Ids,
@@ -138,7 +136,7 @@ async def check_store(
 class _Check:
     """The rows that a store must have, by its answers."""
 
-    def __init__(self, store: "DeliveryStore", readers: Mapping[str, _Ids | None]) -> None:
+    def __init__(self, store: DeliveryStore, readers: Mapping[str, _Ids | None]) -> None:
         self.store = store
         self._readers = {what: ids for what, ids in readers.items() if ids is not None}
         self._owed: dict[str, dict[str, object]] = {}
@@ -290,7 +288,7 @@ def _values(stored: Collection[str]) -> "Mapping[str, object] | None":
     return cast("Mapping[str, object]", stored) if isinstance(stored, Mapping) else None
 
 
-async def _check_addresses(store: "DeliveryStore", address: Address) -> None:
+async def _check_addresses(store: DeliveryStore, address: Address) -> None:
     """Check that each part of an address counts."""
     provider = next(each.slug for each in PROVIDERS if each.slug != address.provider)
     for part, unknown in {
@@ -333,7 +331,7 @@ class _Cancelled:
         raise AssertionError
 
 
-async def _configured(store: "DeliveryStore", address: Address, guarantee: str) -> HookConfiguration:
+async def _configured(store: DeliveryStore, address: Address, guarantee: str) -> HookConfiguration:
     hook = await store.configuration(address, START)
     _expect(guarantee, hook, holds=hook is not None and hook.address == address)
     assert hook is not None

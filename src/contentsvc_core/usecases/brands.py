@@ -2,11 +2,10 @@ from collections.abc import Collection
 from typing import final
 
 from attrs import field, frozen
-from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.brand import BrandIdentity, no_such_brand
-from contentsvc_core.content.brand_changes import BrandChange, CreateBrand, read_brand_change
+from contentsvc_core.content.brand_changes import BrandChange, ChangeBrand, CreateBrand, read_brand_change
 from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.ports import BrandIdentities, Clock, IdSource
 from contentsvc_core.refusals import Refusal
@@ -42,7 +41,7 @@ class BrandEditor:
             return added
         return await self._brands.change(organization_id, added.id, BrandChange(values={"is_default": True}, at=now))
 
-    async def change(self, organization_id: str, brand_id: str, command: Struct) -> BrandIdentity | Refusal:
+    async def change(self, organization_id: str, brand_id: str, command: ChangeBrand) -> BrandIdentity | Refusal:
         change = read_brand_change(values_of(command), at=self._clock.now(), opened=self._opened)
         if isinstance(change, Refusal):
             return change

@@ -92,8 +92,8 @@ class Companions:
             step = await self._library.before(read[-1], limit=_STEP, max_bytes=_STEP_BYTES)
             read += step
             remaining -= len(step)
-        place = record.created_at, record.id
-        return [each for each in reversed(read) if (each.created_at, each.id) > place]
+        sort_key = record.created_at, record.id
+        return [each for each in reversed(read) if (each.created_at, each.id) > sort_key]
 
 
 def _extend(read: list[ContextRecord], more: Iterable[ContextRecord]) -> None:

@@ -99,7 +99,7 @@ class Dispatcher:
 
     async def _extended(self, taken: LeasedMessage, until: datetime) -> LeasedMessage:
         until = whole_ms(until)
-        await self._outbox.give_back(taken, due_at=until)
+        await self._outbox.requeue(taken, due_at=until)
         return evolve(taken, message=evolve(taken.message, due_at=until))
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
@@ -161,9 +161,9 @@ class Dispatcher:
         token, digest = mint(self._ids)
         return await self._recipients.give_token(addressee.recipient, digest=digest, token=token)
 
-    async def give_back(self, taken: LeasedMessage) -> None:
+    async def requeue(self, taken: LeasedMessage) -> None:
         """Set a message due for another process; whether it was sent here is unknown."""
-        await self._outbox.give_back(taken, due_at=self._clock.now())
+        await self._outbox.requeue(taken, due_at=self._clock.now())
 
     def _attempted(
         self, taken: LeasedMessage, result: Answer | NotSent, log: LogEntry

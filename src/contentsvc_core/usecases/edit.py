@@ -4,7 +4,6 @@ from functools import partial
 from typing import ClassVar, Final, TypeVar, final
 
 from attrs import field, frozen
-from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.editing import (
@@ -90,7 +89,7 @@ class PostEditor:
         self,
         organization_id: str,
         post_id: str,
-        change: Struct,
+        change: ChangePost,
         *,
         if_: Callable[[Post], bool] = _whatever,
         author: str | None = None,

@@ -5,7 +5,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_core.access.keyed_requests import REMEMBERED
+from contentsvc_core.access.keyed_requests import RETENTION
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import retention_cutoff
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, RECENT
@@ -74,7 +74,7 @@ class Sweeper:
             messages=messages,
             subscribers=await self._all(partial(stores.subscribers.sweep, before=unconfirmed, limit=_BATCH))
             + await self._all(partial(stores.recipients.sweep, before=unconfirmed, limit=_BATCH)),
-            requests=await self._all(partial(stores.keyed_requests.sweep, before=now - REMEMBERED, limit=_BATCH)),
+            requests=await self._all(partial(stores.keyed_requests.sweep, before=now - RETENTION, limit=_BATCH)),
         )
 
     async def _all(self, sweep: Callable[[], Awaitable[int]]) -> int:

@@ -7,17 +7,17 @@ from contentsvc_core.access.window import Verdict, Window, hit, refused_until, u
 from contentsvc_core.ports import Clock, RateLimitStore
 
 #: The most full buckets in memory. Beyond it, the oldest one is read from the store again.
-_REMEMBERED: Final = 10_000
+_CACHE_SIZE: Final = 10_000
 
 
 @final
 class RateLimiter:
     """Counts requests. A refusal writes nothing, and is cached until the window frees: nothing opens it before."""
 
-    def __init__(self, store: RateLimitStore, clock: Clock, *, remembered: int = _REMEMBERED) -> None:
+    def __init__(self, store: RateLimitStore, clock: Clock, *, cache_size: int = _CACHE_SIZE) -> None:
         self._store = store
         self._clock = clock
-        self._remembered = remembered
+        self._cache_size = cache_size
         #: The time at which each full bucket frees, in Unix milliseconds; oldest entry first.
         self._closed: dict[Bucket, int] = {}
 
@@ -74,5 +74,5 @@ class RateLimiter:
     def _remember(self, bucket: Bucket, reset_at_ms: int) -> None:
         self._closed.pop(bucket, None)
         self._closed[bucket] = reset_at_ms
-        if len(self._closed) > self._remembered:
+        if len(self._closed) > self._cache_size:
             del self._closed[next(iter(self._closed))]

@@ -166,7 +166,7 @@ class Mailer:
                 status = MessageStatus.FAILED if again is None else MessageStatus.PENDING
                 outcome = MailOutcome(status=status, due_at=whole_ms(again or now), error=posted.error)
             case MailResult.NOT_TRIED:
-                await self._mailbox.give_back(mail, due_at=now)
+                await self._mailbox.requeue(mail, due_at=now)
                 return
         await self._mailbox.record(mail, outcome)
 

@@ -3,7 +3,6 @@ from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
-from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
@@ -15,6 +14,7 @@ from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     UNKNOWN_SCHEDULE,
+    ChangeSchedule,
     CreateSchedule,
     Schedule,
     changed,
@@ -53,7 +53,7 @@ class Planner:
 
         return await in_zone(self._directory, organization_id, add)
 
-    async def change(self, organization_id: str, schedule_id: str, change: Struct) -> Schedule | Refusal:
+    async def change(self, organization_id: str, schedule_id: str, change: ChangeSchedule) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
         current = await self._schedules.find(organization_id, schedule_id)
         if current is None:

@@ -64,8 +64,8 @@ class StylePreviews:
         if not records:
             return None
         newest = records[0]
-        place = newest.provider, newest.repository_id
-        events = [each.event for each in records if (each.provider, each.repository_id) == place]
+        key = newest.provider, newest.repository_id
+        events = [each.event for each in records if (each.provider, each.repository_id) == key]
         return Brief(chapters=(Chapter(repository=newest.repository, events=reversed(events)),))
 
     async def _newest(

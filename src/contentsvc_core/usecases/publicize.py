@@ -3,11 +3,10 @@ from typing import Final, final
 from zoneinfo import ZoneInfo
 
 from attrs import field, frozen
-from msgspec import Struct
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
-from contentsvc_core.content.public.changes import CreateChangelog, changed_changelog
+from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, changed_changelog
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
@@ -72,7 +71,7 @@ class ChangelogEditor:
         return exposure, await self._changelogs.posts(changelog, limit=PREVIEW_LENGTH)
 
     async def change(
-        self, organization: Organization, command: Struct, chosen: PublicChangelog | None = None
+        self, organization: Organization, command: ChangeChangelog, chosen: PublicChangelog | None = None
     ) -> PublicChangelog | Refusal:
         """Change a changelog by a ``ChangeChangelog``; without ``chosen``, the first one."""
         return await self._change(await self.first(organization) if chosen is None else chosen, command)
@@ -106,7 +105,9 @@ class ChangelogEditor:
         await self._changelogs.remove(changelog)
         return None
 
-    async def _change(self, changelog: PublicChangelog, command: Struct) -> PublicChangelog | Refusal:
+    async def _change(
+        self, changelog: PublicChangelog, command: CreateChangelog | ChangeChangelog
+    ) -> PublicChangelog | Refusal:
         changed = changed_changelog(changelog, command, at=self._clock.now())
         if isinstance(changed, Refusal):
             return changed

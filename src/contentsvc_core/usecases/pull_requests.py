@@ -127,7 +127,7 @@ class PullRequestReader:
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
         room = MAX_PULL_REQUESTS
-        for place, question in enumerate(questions):
+        for index, question in enumerate(questions):
             if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
                 continue
@@ -135,7 +135,7 @@ class PullRequestReader:
                 question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
             )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
-            mentioned = question.named.first(-(-room // (len(questions) - place)))
+            mentioned = question.named.first(-(-room // (len(questions) - index)))
             read = await host.pull_requests(
                 question.full_name, question.source.repository_id, mentioned, token=question.reach.token
             )
@@ -193,7 +193,10 @@ class PullRequestReader:
         listed: dict[str, _Listed] = {}
         room = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
-            pushes = [push for push in _cut_pushes(chapter) if push.before and push.head_commit]
+            # The push that creates the default branch has all commits of its head; that of another branch does not.
+            pushes = [
+                push for push in _cut_pushes(chapter) if push.head_commit and (push.before or not push.off_default)
+            ]
             if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
                 continue
             integration, reach = reached

@@ -112,10 +112,15 @@ class Receiver:
         """
         return await self._meet_all(self._preflight(delivery))
 
-    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> None:
-        """Log that the driver refuses a delivery whose body is incomplete; ``error`` is the text for the sender."""
+    async def refuse(self, delivery: Delivery, fault: Fault, error: str) -> Rejected:
+        """Log that the driver refuses a delivery whose body is incomplete, and return the outcome to answer.
+
+        ``error`` is the text for the sender.
+        """
+        refused = rejected(delivery, fault, error)
         with suppress(Exception):
-            await self._meet_all(self._refuse(rejected(delivery, fault, error), delivery))
+            await self._meet_all(self._refuse(refused, delivery))
+        return refused
 
     async def receive(self, delivery: Delivery) -> Outcome:
         """Decide a delivery and make the decision durable; return only then (specification 4.1).

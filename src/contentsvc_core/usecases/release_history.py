@@ -182,6 +182,6 @@ def _series(release: Release) -> str | None:
 
 def _step(release: PackageRelease) -> tuple[int, str]:
     parts = release.tag.version.partition("-")[0].partition("+")[0].split(".")
-    minor, patch = (any(part.strip("0") for part in parts[place : place + 1]) for place in (1, 2))
+    minor, patch = (any(part.strip("0") for part in parts[index : index + 1]) for index in (1, 2))
     step = 3 if release.release.prerelease else 2 if patch else 1 if minor else 0
     return step, release.tag.name.casefold()

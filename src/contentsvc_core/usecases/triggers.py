@@ -4,7 +4,7 @@ from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
 from attrs import evolve, frozen
-from msgspec import Struct, structs
+from msgspec import structs
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Triggers
@@ -21,6 +21,7 @@ from contentsvc_core.workflows.triggers import (
     NAME_LIMIT,
     TRIGGER_CHANGED,
     UNKNOWN_TRIGGER,
+    ChangeTrigger,
     CreateTrigger,
     Trigger,
     collecting,
@@ -73,7 +74,7 @@ class TriggerEditor:
             lambda zone: self._triggers.add(collecting(trigger, now, zone), zone=zone, checks_brand=True),
         )
 
-    async def change(self, organization_id: str, trigger_id: str, change: Struct) -> Trigger | Refusal:
+    async def change(self, organization_id: str, trigger_id: str, change: ChangeTrigger) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
         changes = values_of(change)
         for _ in range(_TURNS):

@@ -3,7 +3,6 @@ from datetime import timedelta
 from typing import final
 
 from attrs import evolve, field, frozen
-from msgspec import Struct
 
 from contentsvc_core.commands import values_of
 from contentsvc_core.content.site_addresses import SiteHost
@@ -17,6 +16,7 @@ from contentsvc_core.outgoing.endpoints import (
     OVERLAP,
     UNKNOWN_ENDPOINT,
     UNSIGNED,
+    ChangeEndpoint,
     CreateEndpoint,
     WebhookEndpoint,
 )
@@ -74,7 +74,7 @@ class EndpointEditor:
         await self._ask_new(added)
         return NewSecret(endpoint=added, secret=secret)
 
-    async def change(self, organization_id: str, endpoint_id: str, change: Struct) -> WebhookEndpoint | Refusal:
+    async def change(self, organization_id: str, endpoint_id: str, change: ChangeEndpoint) -> WebhookEndpoint | Refusal:
         """Change an endpoint by a ``ChangeEndpoint``. A new target has the format of its host, unless chosen."""
         changes = values_of(change)
         if (fault := _fault(changes.get("description", ""))) is not None:

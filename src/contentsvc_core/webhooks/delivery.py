@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum, auto
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Self, final
+from typing import Final, Self, final
 
 from attrs import field, frozen
 
@@ -15,10 +15,8 @@ from contentsvc_core.webhooks.providers import Provider, provider_named
 from contentsvc_core.webhooks.signature import Verifier, secret_tuple
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import Batch
+from contentsvc_core.workflows.globs import Globs
 from contentsvc_core.workflows.triggers import Trigger, matching
-
-if TYPE_CHECKING:
-    from contentsvc_core.workflows.globs import Globs
 
 #: Optional white space around a header's value does not belong to the value (RFC 9110, section 5.5).
 _WHITESPACE: Final = b" \t"
@@ -180,7 +178,7 @@ class HookConfiguration:
         return all(trigger.filter is None and trigger.options.batch is Batch.NONE for trigger in self.triggers)
 
     @cached_property
-    def opened(self) -> "tuple[Globs, ...]":
+    def opened(self) -> tuple[Globs, ...]:
         """Return the branches beside the default branch whose pushes are processed: triggers name them."""
         branch_filters = (
             trigger.filter.branches for trigger in self.started_by(Push.type) if trigger.filter is not None

@@ -37,7 +37,7 @@ class Remedy(Enum):
     SERVER_LOG = "serverLog"
 
 
-class Cause(Enum):
+class DiagnosisCause(Enum):
     """The cause of a refused delivery: its name on the wire, its word in a count, and its remedy."""
 
     NO_SIGNATURE = ("noSignature", "no signature", Remedy.ROTATE_SECRET)
@@ -78,7 +78,7 @@ class IntegrationFacts:
 @final
 @frozen(kw_only=True)
 class Diagnosis:
-    cause: Cause
+    cause: DiagnosisCause
     sentence: str
     advice: str
     remedy: Remedy
@@ -119,16 +119,16 @@ def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis 
         reason = line.reason or ""
         if reason.startswith(NO_RUNS) and not reason.startswith(_MEANT):
             sentence = "The delivery was processed, but no trigger matches its repository and event."
-            return _of(Cause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
+            return _of(DiagnosisCause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
         return None
     fault = _FAULTS.get(line.title)
     if fault is Fault.INVALID_SIGNATURE:
         return _signature(line.received, scheme, known)
     if fault is Fault.INTEGRATION_DISABLED and known.is_enabled:
         sentence = "The integration was disabled when the delivery arrived. It is enabled now."
-        return _of(Cause.DISABLED, sentence, _AGAIN, Remedy.REDELIVER)
+        return _of(DiagnosisCause.DISABLED, sentence, _AGAIN, Remedy.REDELIVER)
     if fault is Fault.INVALID_PAYLOAD and line.received is not None and line.received.is_form:
-        return _of(Cause.FORM, "The code host sent a form instead of JSON.", _CONTENT_TYPE)
+        return _of(DiagnosisCause.FORM, "The code host sent a form instead of JSON.", _CONTENT_TYPE)
     if fault is None or (explanation := _TOLD.get(fault)) is None:
         return None
     cause, sentence, advice = explanation
@@ -178,52 +178,52 @@ _OLD_URL: Final = (
 )
 _TOLD: Final = {
     Fault.INTEGRATION_DISABLED: (
-        Cause.DISABLED,
+        DiagnosisCause.DISABLED,
         "The integration is disabled, so its deliveries are refused.",
         "Enable the integration, then have the code host deliver again.",
     ),
     Fault.REPOSITORY_NOT_FOUND: (
-        Cause.WRONG_REPOSITORY,
+        DiagnosisCause.WRONG_REPOSITORY,
         "The payload URL names a repository that is not connected.",
         _OLD_URL,
     ),
     Fault.REPOSITORY_MISMATCH: (
-        Cause.WRONG_REPOSITORY,
+        DiagnosisCause.WRONG_REPOSITORY,
         "The delivery is about another repository than its payload URL.",
         _OLD_URL,
     ),
     Fault.INVALID_HEADER: (
-        Cause.HEADER,
+        DiagnosisCause.HEADER,
         "A header of the code host is missing or invalid: {error}.",
         _PROVIDER,
     ),
     Fault.INVALID_PAYLOAD: (
-        Cause.PAYLOAD,
+        DiagnosisCause.PAYLOAD,
         "The body is no valid event: {error}.",
         f"{_CONTENT_TYPE} Send pushes and releases only.",
     ),
     Fault.BODY_TOO_LARGE: (
-        Cause.TOO_LARGE,
+        DiagnosisCause.TOO_LARGE,
         "The body is larger than 25 MiB.",
         "Push fewer commits at a time.",
     ),
     Fault.ENCODED_BODY: (
-        Cause.COMPRESSED,
+        DiagnosisCause.COMPRESSED,
         "The body is compressed, so its signature cannot be verified.",
         "Disable the compression of requests in the proxy in front of the service.",
     ),
     Fault.BODY_LATE: (
-        Cause.LATE,
+        DiagnosisCause.LATE,
         "The body did not arrive in time.",
         "Look for a proxy or a network that delays bodies. Then have the code host deliver again.",
     ),
     Fault.UNAVAILABLE: (
-        Cause.UNAVAILABLE,
+        DiagnosisCause.UNAVAILABLE,
         "The database was unavailable, or the server was overloaded.",
         f"See the server's log. {_AGAIN}",
     ),
     Fault.FAILED: (
-        Cause.SERVER_FAULT,
+        DiagnosisCause.SERVER_FAULT,
         "The server failed while it processed the delivery.",
         f"See the server's log, and mend the fault. {_AGAIN}",
     ),
@@ -232,17 +232,17 @@ _TOLD: Final = {
 #: Without an advice: rotate the secret.
 _MATCHES: Final = {
     Match.PREVIOUS_SECRET: (
-        Cause.PREVIOUS_SECRET,
+        DiagnosisCause.PREVIOUS_SECRET,
         "The delivery is signed with the previous secret: the code host does not have the new one yet.",
         None,
     ),
     Match.DECODED_FORM: (
-        Cause.FORM,
+        DiagnosisCause.FORM,
         "The body is a form (`payload=…`) instead of the JSON that the code host signs.",
         f"{_CONTENT_TYPE} If it is set, look for a proxy that rewrites bodies.",
     ),
     Match.CHANGED_BODY: (
-        Cause.CHANGED_BODY,
+        DiagnosisCause.CHANGED_BODY,
         "The secret is right, but the body was changed on its way: its line ends or its white space differ.",
         "Look for a proxy that rewrites bodies, and pass them unchanged.",
     ),
@@ -258,27 +258,27 @@ def _signature(received: Received | None, scheme: Scheme, known: IntegrationFact
     )
     if received is None:
         sentence = f"The {what} does not match: the secrets differ, or a proxy changed the body."
-        return _of(Cause.WRONG_SECRET, sentence, rotate)
+        return _of(DiagnosisCause.WRONG_SECRET, sentence, rotate)
     if received.signature is SignatureHeader.ABSENT:
         sentence = f"The request had no {scheme.header} header: the webhook at the code host has no secret."
-        return _of(Cause.NO_SIGNATURE, sentence, f"{rotate} If a secret is set there, look for a proxy.")
+        return _of(DiagnosisCause.NO_SIGNATURE, sentence, f"{rotate} If a secret is set there, look for a proxy.")
     if received.signature is SignatureHeader.REPEATED:
         sentence = f"The request had more than one {scheme.header} header."
-        return _of(Cause.REPEATED_SIGNATURE, sentence, "Look for a proxy that adds headers.")
+        return _of(DiagnosisCause.REPEATED_SIGNATURE, sentence, "Look for a proxy that adds headers.")
     if received.match is not None:
         cause, sentence, advice = _MATCHES[received.match]
         return _of(cause, sentence, advice or rotate)
     if received.signature is SignatureHeader.MALFORMED:
         sentence = f"The {scheme.header} header does not have the form of this provider."
         advice = "Check that the integration has the code host's provider, and that the code host uses SHA-256."
-        return _of(Cause.MALFORMED_SIGNATURE, sentence, advice)
+        return _of(DiagnosisCause.MALFORMED_SIGNATURE, sentence, advice)
     if not isinstance(scheme, SharedToken):
         sentence = "The signature is well-formed, but made with another secret, or the body was changed on its way."
         form = f" The body is also a form: {_CONTENT_TYPE[0].lower()}{_CONTENT_TYPE[1:]}" if received.is_form else ""
         advice = f"{rotate} If deliveries still fail, look for a proxy that rewrites bodies.{form}"
-        return _of(Cause.WRONG_SECRET, sentence, advice)
-    return _of(Cause.WRONG_SECRET, "The secret that the code host sent is another one.", rotate)
+        return _of(DiagnosisCause.WRONG_SECRET, sentence, advice)
+    return _of(DiagnosisCause.WRONG_SECRET, "The secret that the code host sent is another one.", rotate)
 
 
-def _of(cause: Cause, sentence: str, advice: str, remedy: Remedy | None = None) -> Diagnosis:
+def _of(cause: DiagnosisCause, sentence: str, advice: str, remedy: Remedy | None = None) -> Diagnosis:
     return Diagnosis(cause=cause, sentence=sentence, advice=advice, remedy=remedy or cause.remedy)

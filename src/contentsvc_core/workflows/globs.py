@@ -47,7 +47,7 @@ class Glob:
     _automaton: "_Automaton | None" = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        wild = [place for place, each in enumerate(self.text) if each in "*?"]
+        wild = [index for index, each in enumerate(self.text) if each in "*?"]
         head = self.text[: wild[0]] if wild else self.text
         tail = self.text[wild[-1] + 1 :] if wild else self.text
         # The slash of "**/" may be missing in the text.
@@ -103,27 +103,31 @@ class _Automaton:
 def _automaton(pattern: str) -> _Automaton:
     literal: dict[str, int] = {}
     one = anything = segment = skips = folders = 0
-    place, state = 0, 0
-    while place < len(pattern):
+    position, state = 0, 0
+    while position < len(pattern):
         bit = 1 << state
-        stars = len(pattern) - place - len(pattern[place:].lstrip("*"))
-        if stars > 1 and pattern[place + stars : place + stars + 1] == "/" and pattern[place - 1 : place] in {"", "/"}:
+        stars = len(pattern) - position - len(pattern[position:].lstrip("*"))
+        if (
+            stars > 1
+            and pattern[position + stars : position + stars + 1] == "/"
+            and pattern[position - 1 : position] in {"", "/"}
+        ):
             # Three tokens: an optional group of anything and a slash.
             folders |= bit
             skips |= bit | bit << 1
             anything |= bit << 1
             literal["/"] = literal.get("/", 0) | bit << 2
-            place, state = place + stars + 1, state + 3
+            position, state = position + stars + 1, state + 3
             continue
         if stars:
             skips |= bit
             anything |= bit if stars > 1 else 0
             segment |= bit if stars == 1 else 0
-        elif pattern[place] == "?":
+        elif pattern[position] == "?":
             one |= bit
         else:
-            literal[pattern[place]] = literal.get(pattern[place], 0) | bit
-        place, state = place + max(stars, 1), state + 1
+            literal[pattern[position]] = literal.get(pattern[position], 0) | bit
+        position, state = position + max(stars, 1), state + 1
     return _Automaton(literal, one, anything, segment, skips, folders, 1 << state)
 
 

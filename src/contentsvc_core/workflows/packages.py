@@ -45,11 +45,11 @@ class Arrival:
 def reporting_run(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None:
     """Return the run that also reports the release of run ``run_id``; ``None``: the run reports it itself."""
     runs = companions(arrivals, run_id)
-    place = _place(arrivals, run_id)
-    if len(runs) >= MOST_PACKAGES or (runs and arrivals[place].at - _first(arrivals, runs) >= PACKAGE_SPAN):
+    index = _index_of(arrivals, run_id)
+    if len(runs) >= MOST_PACKAGES or (runs and arrivals[index].at - _first(arrivals, runs) >= PACKAGE_SPAN):
         return None
     last: ReleaseRun | None = None
-    after = _next(arrivals, place)
+    after = _next(arrivals, index)
     while after is not None:
         run = arrivals[after].run
         if run is None or run.status is RunStatus.COMPLETED:
@@ -61,22 +61,22 @@ def reporting_run(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None
 
 def companions(arrivals: Sequence[Arrival], run_id: str) -> tuple[ReleaseRun, ...]:
     """Return the runs, oldest first, whose releases a run reports beside its own."""
-    members = {_place(arrivals, run_id)}
+    members = {_index_of(arrivals, run_id)}
     runs: list[ReleaseRun] = []
-    for place in range(min(members) - 1, -1, -1):
-        run = arrivals[place].run
+    for index in range(min(members) - 1, -1, -1):
+        run = arrivals[index].run
         if run is None or run.status in _OUT or run.status is RunStatus.COMPLETED:
             continue
-        if _next(arrivals, place) in members:
-            members.add(place)
+        if _next(arrivals, index) in members:
+            members.add(index)
             runs.append(run)
     return tuple(reversed(runs))
 
 
-def _next(arrivals: Sequence[Arrival], place: int) -> int | None:
-    arrival = arrivals[place]
+def _next(arrivals: Sequence[Arrival], index: int) -> int | None:
+    arrival = arrivals[index]
     pushed = False
-    for later in range(place + 1, len(arrivals)):
+    for later in range(index + 1, len(arrivals)):
         other = arrivals[later]
         if other.at - arrival.at > PACKAGE_GAP:
             return None
@@ -91,9 +91,9 @@ def _same_commit(one: Arrival, other: Arrival, *, pushed: bool) -> bool:
     return one.commit == other.commit if one.commit and other.commit else not pushed
 
 
-def _place(arrivals: Sequence[Arrival], run_id: str) -> int:
-    return next(place for place, each in enumerate(arrivals) if each.run is not None and each.run.id == run_id)
+def _index_of(arrivals: Sequence[Arrival], run_id: str) -> int:
+    return next(index for index, each in enumerate(arrivals) if each.run is not None and each.run.id == run_id)
 
 
 def _first(arrivals: Sequence[Arrival], runs: Sequence[ReleaseRun]) -> datetime:
-    return arrivals[_place(arrivals, runs[0].id)].at
+    return arrivals[_index_of(arrivals, runs[0].id)].at

@@ -6,14 +6,14 @@ many nodes. Of slots that passed while no server ran, only the latest one fires,
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Self, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, final
 from zoneinfo import ZoneInfo
 
 import msgspec
 from attrs import evolve, field, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -54,7 +54,13 @@ class CreateSchedule(ScheduleSettings, frozen=True, kw_only=True):
     house_style: HouseStyle | None = None
 
 
-ChangeSchedule = changes_of(CreateSchedule, "ChangeSchedule", clears=("brand_identity_id", "house_style"))
+@final
+@changing(CreateSchedule, clears=("brand_identity_id", "house_style"))
+class ChangeSchedule(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
+
 
 NO_REPOSITORY: Final = "none of the schedule's repositories is connected"
 

@@ -1,12 +1,12 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal, Self, cast, final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self, cast, final
 from zoneinfo import ZoneInfo
 
 from attrs import Factory, evolve, field, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import changes_of
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_bodies import OutputConfigBody
@@ -140,7 +140,12 @@ class CreateTrigger(TriggerSettings, frozen=True, kw_only=True):
     house_style: HouseStyle | None = None
 
 
-ChangeTrigger = changes_of(CreateTrigger, "ChangeTrigger", clears=("brand_identity_id", "house_style", "provider"))
+@final
+@changing(CreateTrigger, clears=("brand_identity_id", "house_style", "provider"))
+class ChangeTrigger(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 def matching(

@@ -127,8 +127,8 @@ def own_address(here: str, part: ListPart) -> str:
     return here if part.before is None else _from(here, part.before)
 
 
-def _from(here: str, place: Cursor) -> str:
-    return f"{here}{'&' if '?' in here else '?'}before={written_cursor(place)}"
+def _from(here: str, cursor: Cursor) -> str:
+    return f"{here}{'&' if '?' in here else '?'}before={written_cursor(cursor)}"
 
 
 @pass_context

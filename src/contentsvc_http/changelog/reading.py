@@ -137,7 +137,7 @@ class ChangelogRequest:
             self.changelog, limit=length + 1, label=label, month=month, released=released, before=before
         )
         posts = listed[:length]
-        return ListPart(posts=posts, next=posts[-1].place if len(listed) > length else None, before=before)
+        return ListPart(posts=posts, next=posts[-1].cursor if len(listed) > length else None, before=before)
 
     async def post(self, post_id: str) -> Post:
         """Return a post; unknown and hidden posts have the same 404."""

@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 from attrs import evolve, frozen
 from litestar import Response, get, post
 from litestar.params import FromPath
-from msgspec import Struct
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import MAX_CHANGELOGS, Exposure, LinkBody, PublicChangelog
@@ -253,7 +252,7 @@ def _typed(form: Form) -> dict[str, Any]:
     return texts | {name: form.texts(name) for name in _LISTS} | {"showDetails": form.is_on("showDetails")}
 
 
-def _command_of(form: Form) -> Struct:
+def _command_of(form: Form) -> ChangeChangelog:
     lines = [line.strip().rpartition(" ") for line in form.text("headerLinks").splitlines() if line.strip()]
     return ChangeChangelog(
         slug=form.text("slug"),

@@ -127,7 +127,7 @@ def _words_of(cause: ListedCause) -> tuple[str, str]:
     match cause:
         case ListedDelivery():
             # Most releases are named after their tag.
-            subject = "" if cause.event.title == cause.event.place else cause.event.title
+            subject = "" if cause.event.title == cause.event.ref else cause.event.title
             return f"{cause.repository} {_happened(cause.event)}", subject
         case Generation() | SiteReading():
             return title_of(cause), ""
@@ -137,9 +137,9 @@ def _words_of(cause: ListedCause) -> tuple[str, str]:
 
 def _happened(event: EventSummary) -> str:
     if event.type != Push.type:
-        return f"released {event.place}" if event.place else "published a release"
+        return f"released {event.ref}" if event.ref else "published a release"
     commits = "1 commit" if event.commits == 1 else f"{event.commits:,} commits"
-    return f"received {commits} on {event.place}" if event.place else "received a push"
+    return f"received {commits} on {event.ref}" if event.ref else "received a push"
 
 
 @final

@@ -160,6 +160,7 @@ class Schedules(FormSection[Schedule, _Typed]):
         planner = session.app.planner
         if isinstance(command, CreateSchedule):
             return await planner.create(session.organization_id, command)
+        assert isinstance(command, ChangeSchedule)
         return await planner.change(session.organization_id, id_ or "", command)
 
     def read(self, form: Form | None, stored: Schedule | None) -> _Typed:

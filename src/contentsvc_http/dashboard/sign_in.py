@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import FAILED_SIGN_INS, SIGN_INS, WINDOW_MS, Bucket
 from contentsvc_core.access.sessions import LINK_LIFE
-from contentsvc_http.client_address import is_for_this_machine, is_local
+from contentsvc_http.client_address import is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
 from contentsvc_http.dashboard.session import SIGN_IN, forget, keep, own_page, refuse_foreign, token_of
@@ -84,7 +84,7 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
     @get(f"{SIGN_IN}/link")
     async def by_link(request: Request[Any, Any, Any]) -> Response[Any]:
         headers = request.scope["headers"]
-        if not (is_local(request.client and request.client.host, headers) and is_for_this_machine(headers)):
+        if not is_local(request.client and request.client.host, headers):
             return sign_in_page(error=_NOT_HERE, status=403)
         if was_head(request.scope) or "Sec-Purpose" in request.headers:
             # A prefetch, before the user opens the link: the link stays unused.

@@ -165,6 +165,7 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
         editor = session.app.trigger_editor
         if isinstance(command, CreateTrigger):
             return await editor.create(session.organization_id, command)
+        assert isinstance(command, ChangeTrigger)
         return await editor.change(session.organization_id, id_ or "", command)
 
     def read(self, form: Form | None, stored: Trigger | None) -> TypedTrigger:

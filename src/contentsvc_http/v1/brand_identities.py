@@ -102,9 +102,7 @@ def brand_routes(
     async def change_brand_identity(
         key: Caller, command: Sent[Struct], brand_identity_id: _Id
     ) -> Response[OneBrandBody]:
-        changed = await editor.change(
-            key.organization_id, brand_identity_id, _of_hosted(command) if gate.hosted else command
-        )
+        changed = await editor.change(key.organization_id, brand_identity_id, _change_of(command))
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(changed))})
 
     @operation(
@@ -149,7 +147,9 @@ def brand_routes(
     return operation.routes
 
 
-def _of_hosted(body: Struct) -> Struct:
+def _change_of(body: Struct) -> ChangeBrand:
+    if isinstance(body, ChangeBrand):
+        return body
     fields = values_of(body)
     fields |= {name: None for name in OPTIONAL_TEXTS if name in fields and not (fields[name] or "").strip()}
     if "tone_profile" in fields:

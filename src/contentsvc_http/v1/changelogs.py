@@ -3,7 +3,6 @@ from typing import Annotated, Any, Final, TypedDict
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.content.public.changelogs import ChangelogBody, ExposureBody, PublicChangelog, exposure_body
@@ -121,7 +120,9 @@ def public_changelog_routes(  # noqa: C901  # its routes
         body=ChangeChangelog,
         fails=[409],
     )
-    async def change_changelog(key: Caller, command: Sent[Struct], changelog_id: _Id) -> Response[OneChangelogBody]:
+    async def change_changelog(
+        key: Caller, command: Sent[ChangeChangelog], changelog_id: _Id
+    ) -> Response[OneChangelogBody]:
         organization, changelog = await named(key, changelog_id)
         changed = await editor.change(organization, command, changelog)
         return await gate.answer(key, {"changelog": body_of(_accepted(changed))})

@@ -13,6 +13,7 @@ from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
 from contentsvc_core.workflows.removals import Disabled, Removed, RemovedBody
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
+from contentsvc_http.field_descriptions import FIELDS, described
 from contentsvc_http.v1.answers import Answers, repository_map
 
 if TYPE_CHECKING:
@@ -133,10 +134,10 @@ def describe(document: Mapping[str, Any]) -> dict[str, Any]:
     schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
     for name, fields in _FIELDS.items():
         schemas[name] = _with(schemas[name], fields)
-    schemas["OutputConfigBody"] = _object({"brandVoiceId": _TEXT})
+    schemas["OutputConfigBody"] = _object(schemas["OutputConfigBody"]["description"], {"brandVoiceId": _TEXT})
     for name in _successes(document):
         schemas[name] = _with(schemas[name], {"organization": _ref("HostedOrganizationBody")})
-    return {**document, "components": {**components, "schemas": schemas}}
+    return {**document, "components": {**components, "schemas": described(schemas, {**FIELDS, **HOSTED_FIELDS})}}
 
 
 def _successes(document: Mapping[str, Any]) -> set[str]:
@@ -161,8 +162,8 @@ def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return _with({"type": "object", "properties": {}, "required": []}, fields)
+def _object(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return _with({"description": description, "type": "object", "properties": {}, "required": []}, fields)
 
 
 def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,12 +179,37 @@ _TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
 _TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
-    "HostedOrganizationBody": _object({"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}),
-    "DisabledBody": _object({"id": _TEXT, "name": _TEXT}),
+    "HostedOrganizationBody": _object(
+        "The organization of the API key.", {"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}
+    ),
+    "DisabledBody": _object("A schedule or an event trigger that was disabled.", {"id": _TEXT, "name": _TEXT}),
 }
 _DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
     ("disabledSchedules", "disabledEvents"), _list_of(_ref("DisabledBody"))
 )
+_NO_LINEAR: Final = "Always empty: Linear cannot be connected."
+_NO_SELECTION: Final = "Must be empty: a post covers everything in its window."
+#: Descriptions of the fields of hosted clients alone, by name, or by schema and name.
+HOSTED_FIELDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys((f"PostBody.{name}" for name in _POST_FIELDS), "Always null."),
+    **dict.fromkeys(("linear", "linearIntegrationIds"), _NO_LINEAR),
+    **dict.fromkeys(("commitShas", "pullRequestNumbers", "releaseTagNames", "linearIssueIds"), _NO_SELECTION),
+    "HostedGenerationBody.integrations": "Repositories that the post reports, by the ids of their integrations.",
+    "HostedGenerationBody.selectedItems": "Leave it empty: a post covers everything in its window.",
+    "HostedOrganizationBody.logo": "Always null.",
+    "TriggerBody.updatedAt": "The time of creation: changes are not recorded.",
+    "disabledEvents": "The event triggers that were disabled with it.",
+    "disabledSchedules": "The schedules that were disabled with it.",
+    "ignoreCommitPatterns": "Always empty: commits cannot be left out by pattern.",
+    "includeLinearData": "Must be false: Linear cannot be connected.",
+    "includePreReleases": "Whether pre-releases start a run; the same as `preReleases`.",
+    "includePullRequests": "Without effect.",
+    "instructions": "Must be null or blank: set `customInstructions` of the brand identity.",
+    "publishDestination": "Must be null: posts are not sent to other services.",
+    "slack": "Always empty: Slack cannot be connected.",
+    "timezone": "Time zone of the window. With `current_day` and `yesterday`, it must be that of the organization.",
+    "workflowRunId": "Id of the run of the job.",
+}
 #: Fields that schemas of the document have in addition or in another form, by schema name.
 _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),

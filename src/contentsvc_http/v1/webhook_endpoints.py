@@ -4,7 +4,6 @@ from typing import Annotated, Final, TypedDict
 from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
-from msgspec import Struct
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.outgoing.endpoints import (
@@ -107,7 +106,9 @@ def webhook_endpoint_routes(
         "enable it again.",
         body=ChangeEndpoint,
     )
-    async def change_endpoint(key: Caller, command: Sent[Struct], endpoint_id: _Id) -> Response[OneEndpointBody]:
+    async def change_endpoint(
+        key: Caller, command: Sent[ChangeEndpoint], endpoint_id: _Id
+    ) -> Response[OneEndpointBody]:
         changed = accepted(await editor.change(key.organization_id, endpoint_id, command))
         return await gate.answer(key, {"webhookEndpoint": await consents.body(changed)})
 

@@ -30,10 +30,10 @@ def test_a_release_is_not_credited_with_what_other_repositories_did() -> None:
 
 
 def test_what_came_after_the_last_release_is_not_credited_to_it() -> None:
-    later = (*_LAMP, push("feat: sing at noon", *(f"fix: close lid {n} again" for n in range(4))))
+    later = (*_LAMP, push("feat: sing at noon", *(f"fix: close lid {n} again" for n in range(5))))
     linkedin = written(_LINKEDIN, *later).markdown
     assert "• Stopped the drip  \n• Sing at noon (not released yet)  \n" in linkedin
-    assert "\n\nNot released yet: 1 fix.\n" in linkedin
+    assert "\n\nNot released yet: 2 fixes.\n" in linkedin
     assert "- Sing at noon (not released yet)." in written(_BLOG, *later).markdown
 
 

@@ -62,8 +62,22 @@ def test_no_list_repeats_the_lead_unless_readers_act_on_it() -> None:
     assert "new in kettle. Ring ([#1]" in markdown
     assert "## What's new\n\n- Sing." in markdown
     assert "## What's new" not in written(_BLOG, "feat: ring", "fix: stop the drip").markdown
-    for grave in ("feat!: ring", "security: ring"):
-        assert written(_BLOG, grave, "feat: sing").markdown.casefold().count("ring") == 2
+    told = {
+        ("feat!: ring",): 1,
+        ("feat!: ring", "feat: sing"): 2,
+        ("security: ring", "feat: sing"): 1,
+        ("security: ring", "security: sing"): 2,
+    }
+    for messages, times in told.items():
+        assert written(_BLOG, *messages).markdown.casefold().count("ring") == times
+    assert "> The bell is gone" in written(_BLOG, "feat!: ring\n\nBREAKING CHANGE: the bell is gone").markdown
+
+
+def test_a_label_repeats_no_word_of_the_change() -> None:
+    fixes = ("fix(shell/lid): open lids", "fix(shell/spout): stop the drip", "fix(ui): build spouts")
+    markdown = written(_BLOG, "feat: ring", *fixes).markdown
+    for told in ("- Open lids.", "- shell/spout: Stopped the drip.", "- ui: Build spouts."):
+        assert told in markdown
 
 
 def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explanation_and_small_ones_last() -> None:

@@ -1,5 +1,7 @@
-from writing_samples import GRACE, MONTH, commit, of_several, push, release, written
+import pytest
+from writing_samples import GRACE, MONTH, brand, commit, of_several, push, release, written
 
+from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.posts import ContentType
 
 _UPDATE = ContentType.INVESTOR_UPDATE
@@ -39,3 +41,32 @@ def test_what_is_not_released_yet_is_marked() -> None:
 def test_fixes_are_told_with_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
     assert "- Avoids false alarms. Added the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
+
+
+@pytest.mark.parametrize("audience", ["investors", "our customers"])
+def test_readers_without_code_read_no_explanations_of_authors(audience: str) -> None:
+    drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
+    assert "- Avoids false alarms.\n" in written(_UPDATE, drip, brand=brand(audience=audience)).markdown
+
+
+def test_an_update_is_sober_in_each_tone() -> None:
+    plain, formal = (
+        written(_UPDATE, *MONTH, brand=brand(tone=tone)) for tone in (ToneProfile.PROFESSIONAL, ToneProfile.FORMAL)
+    )
+    for tone in (ToneProfile.CONVERSATIONAL, ToneProfile.CASUAL):
+        assert written(_UPDATE, *MONTH, brand=brand(tone=tone)) == plain
+    assert "### New features" in formal.markdown
+    assert "### What's new" in plain.markdown
+
+
+def test_what_only_developers_notice_is_called_internal() -> None:
+    markdown = written(_UPDATE, "fix: update yarn.lock", brand=brand(audience="investors")).markdown
+    assert "the work was maintenance (1 internal change)." in markdown
+
+
+def test_an_update_without_a_window_names_its_release_or_its_day() -> None:
+    released = written(_UPDATE, push("feat: ring"), release("v1.2.0"), window=None)
+    assert "This update is about kettle v1.2.0. Behind it" in released.markdown
+    pushed = written(_UPDATE, push("feat: ring"), window=None)
+    assert pushed.title == "kettle: investor update, 2 June 2030"
+    assert "This update is about kettle, 2 June 2030. No release was published." in pushed.markdown

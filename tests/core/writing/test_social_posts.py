@@ -75,7 +75,7 @@ def test_posts_fit_whatever_is_in_them(
     tweet, linkedin = markdown
     assert _counted(tweet) <= TWEET_LIMIT
     assert len(linkedin) <= LINKEDIN_LIMIT
-    assert linkedin.count("•") <= 5 or "•" in subject + other + project + company + tag
+    assert linkedin.count("•") <= 6 or "•" in subject + other + project + company + tag
 
 
 def test_the_hook_is_seen_before_the_fold() -> None:
@@ -111,6 +111,14 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
 def test_a_post_for_x_names_a_feature_beside_breaking_changes() -> None:
     markdown = written(_TWITTER, push("feat!: drop one cup", "feat!: drop one mug", "feat: ring at noon")).markdown
     assert "\n\nRing at noon. Breaking: dropped one mug.\n" in markdown
+
+
+def test_the_only_change_beside_the_points_is_one_of_them() -> None:
+    rings = [f"feat: ring at {n} sharp" for n in range(6)]
+    assert written(_LINKEDIN, *rings, "fix: log messages").markdown.count("•") == 6
+    markdown = written(_LINKEDIN, *rings, "fix: log messages", "fix: more logs").markdown
+    assert markdown.count("•") == 5
+    assert "Also included: 2 fixes." in markdown
 
 
 def test_features_are_among_the_points_even_of_many_breaking_changes() -> None:
@@ -165,13 +173,18 @@ def test_without_a_known_address_nothing_is_linked() -> None:
         (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
         (
             ["feat: close the lid", "fix: stop the drip", "perf: boil faster"],
-            "Closes the lid. Stopped the drip. Also included: 1 performance improvement.",
+            "Closes the lid. Stopped the drip. Boil faster.",
+        ),
+        (
+            ["feat: close the lid", "fix: stop the drip", "perf: boil faster", "perf: cool faster"],
+            "Closes the lid. Stopped the drip. Also included: 2 performance improvements.",
         ),
         ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
-        (["fix: log messages"], "Also included: 1 fix."),
+        (["fix: log messages"], "Fix: log messages."),
+        (["fix: log messages", "fix: more logs"], "Also included: 2 fixes."),
     ],
 )
-def test_a_post_for_x_names_up_to_two_other_changes_as_far_as_they_fit_and_counts_the_rest(
+def test_a_post_for_x_names_other_changes_as_far_as_they_fit_and_counts_the_rest_if_it_is_more_than_one(
     more: list[str], told: str
 ) -> None:
     markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown
@@ -183,7 +196,8 @@ def test_a_post_for_x_names_up_to_two_other_changes_as_far_as_they_fit_and_count
 
 @pytest.mark.parametrize("content_type", [_LINKEDIN, _TWITTER])
 def test_a_title_names_no_change_that_the_text_leaves_out(content_type: ContentType) -> None:
-    draft = written(content_type, "feat: ring at noon sharp", "feat: add honey", "fix: stop the slow drip")
+    small = ("feat: add honey", "feat: add sugar")
+    draft = written(content_type, "feat: ring at noon sharp", *small, "fix: stop the slow drip")
     assert "honey" not in draft.markdown
     assert draft.title == "What's new in kettle: ring at noon sharp, stop the slow drip"
 

@@ -148,7 +148,7 @@ def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: st
     assert written(ContentType.TWITTER_POST, message).markdown.startswith(f"Here is what is new in kettle. {told}.")
 
 
-@pytest.mark.parametrize("content_type", ContentType)
+@pytest.mark.parametrize("content_type", [each for each in ContentType if each is not ContentType.INVESTOR_UPDATE])
 @pytest.mark.parametrize(
     ("events", "more"),
     [
@@ -193,12 +193,22 @@ def test_a_french_colon_has_a_space_before_it() -> None:
 
 @pytest.mark.parametrize("content_type", _POSTS)
 def test_customers_read_nothing_of_the_inside(content_type: ContentType) -> None:
-    inside = ("feat: apply clippy suggestions", "fix(api): update yarn.lock", "perf: faster unit tests")
+    inside = (
+        *("feat: apply clippy suggestions", "fix(api): update yarn.lock", "perf: faster unit tests"),
+        *("feat: improve type hinting of lids", "feat: remove the node-fetch dependency", "feat: export TypeVar"),
+    )
     voice = brand(audience="our customers")
     markdown = written(content_type, push(*inside, "feat(lid): ring at noon (#12)"), brand=voice).markdown
     assert "ing at noon" in markdown
-    for word in ("clippy", "yarn", "unit", "lid", "#12", "/issues/"):
+    for word in ("clippy", "yarn", "unit", "hint", "node", "TypeVar", "lid", "#12", "/issues/"):
         assert word not in markdown
+
+
+@pytest.mark.parametrize("content_type", _POSTS)
+def test_customers_read_a_breaking_change_without_abbreviations_of_developers(content_type: ContentType) -> None:
+    message, voice = "feat!: bump the MSRV to 1.85", brand(audience="our customers")
+    assert "umped the minimum Rust version to 1.85" in written(content_type, message, brand=voice).markdown
+    assert "umped the MSRV to 1.85" in written(content_type, message).markdown
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statem
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
 
 #: "contents" in ASCII: the number of the advisory lock, the same for all nodes.
-_PLACE: Final = 0x636F6E74656E7473
+_LOCK_ID: Final = 0x636F6E74656E7473
 #: "name" in ASCII: the first number of the advisory locks of names.
 _NAMES: Final = 0x6E616D65
 #: The options allowed in a database URL, and the driver's names for them.
@@ -180,7 +180,7 @@ class Postgresql:
             text("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY (:limits)"),
             {"limits": [*LIMITS]},
         )
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_PLACE})"))
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_ID})"))
 
     def lock(self, connection: Connection, name: str) -> None:
         """Acquire an advisory lock of the name's hash; a collision only makes two names wait for each other."""

@@ -57,14 +57,14 @@ class WriterThread:
         if self._thread is not None:
             await self._enqueue(self._close, patient=True)
 
-    def run_bare(
+    def run_on_driver(
         self, work: "Callable[[sqlite3.Connection], _Result]", translate: Callable[[Exception], Exception]
     ) -> "asyncio.Future[_Result]":
         """Run ``work`` on the driver's connection; it begins and ends exactly one transaction.
 
         ``translate`` maps an exception to the one that is raised.
         """
-        return self._enqueue(partial(self._past, work), patient=False, translate=translate)
+        return self._enqueue(partial(self._run_on_driver, work), patient=False, translate=translate)
 
     def _enqueue(
         self,
@@ -113,9 +113,9 @@ class WriterThread:
             with connection.begin():
                 return work(connection)
 
-        return self._bare(begun)
+        return self._run_on_engine(begun)
 
-    def _bare(self, work: Callable[[Connection], _Result]) -> _Result:
+    def _run_on_engine(self, work: Callable[[Connection], _Result]) -> _Result:
         self._check_file()
         with self.sync_engine.connect() as connection:
             driver = cast("sqlite3.Connection", connection.connection.driver_connection)
@@ -124,7 +124,7 @@ class WriterThread:
             self._driver, self._rows = driver, driver.total_changes - before
             return result
 
-    def _past(self, work: "Callable[[sqlite3.Connection], _Result]") -> _Result:
+    def _run_on_driver(self, work: "Callable[[sqlite3.Connection], _Result]") -> _Result:
         self._check_file()
         if self._driver is None:
             with self.sync_engine.connect() as connection:

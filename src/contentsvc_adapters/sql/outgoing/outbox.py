@@ -228,7 +228,7 @@ class SqlOutbox(SealedSqlStore):
         free = self._database.dialect.locking(waiting.order_by(webhook_messages.c.id).limit(_DELAYED))
         return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(due_at=until_ms)
 
-    async def give_back(self, taken: LeasedMessage, *, due_at: datetime) -> None:
+    async def requeue(self, taken: LeasedMessage, *, due_at: datetime) -> None:
         await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:

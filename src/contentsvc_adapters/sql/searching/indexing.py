@@ -59,7 +59,7 @@ _TAKING: Final = delete(search_pending).where(*(column == bindparam(column.name)
 _THE_VERSION: Final = tuple(column == bindparam(f"the_{column.name}") for column in _VERSION)
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
-_GIVING_BACK: Final = update(search_pending).where(*_THE_VERSION).values(begun=search_pending.c.begun - 1, begun_at=0)
+_REQUEUE: Final = update(search_pending).where(*_THE_VERSION).values(begun=search_pending.c.begun - 1, begun_at=0)
 
 _Key: TypeAlias = tuple[str, str, str]
 
@@ -133,7 +133,7 @@ class SearchIndexer:
             cause = exc.__cause__
             if isinstance(cause, Exception) and self._database.dialect.fault(cause) is DatabaseFault.FULL:
                 # The documents are not at fault: the attempt does not count.
-                await self._database.write(lambda connection: self._give_back(connection, begun))
+                await self._database.write(lambda connection: self._requeue(connection, begun))
             raise
 
     async def _pending(self, limit: int, organization_id: str | None) -> tuple[Sequence[rows.AnyRow], ...]:
@@ -203,9 +203,9 @@ class SearchIndexer:
         # One by one in the order of keys, the same order as when they are removed.
         return [row for row in pending if connection.execute(beginning, _version_of(row)).rowcount]
 
-    def _give_back(self, connection: Connection, begun: Sequence[rows.AnyRow]) -> None:
+    def _requeue(self, connection: Connection, begun: Sequence[rows.AnyRow]) -> None:
         for row in begun:
-            connection.execute(_GIVING_BACK, _version_of(row))
+            connection.execute(_REQUEUE, _version_of(row))
 
     def _fitting(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> int:
         sizes = dict[tuple[str, str], int]()
@@ -304,17 +304,17 @@ def _task(row: rows.AnyRow, read: Callable[[], ContextRecord | Post] | None) -> 
     match read and read():
         case ContextRecord() as record:
             scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
-            place = {"created_at": to_ms(record.created_at), "place_id": record.id}
+            sort_key = {"created_at": to_ms(record.created_at), "place_id": record.id}
             fields = {"repository": folded(record.repository), "type": record.event.type}
             return _IndexingTask(
-                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *record_words(record))
+                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *record_words(record))
             )
         case Post() as post:
             scope = scope_word(post.organization_id, DocumentKind.POST)
-            place = {"created_at": to_ms(post.created_at), "place_id": post.id}
+            sort_key = {"created_at": to_ms(post.created_at), "place_id": post.id}
             fields = {"repository": None, "type": post.content_type.value}
             return _IndexingTask(
-                key=key, version=row.version, row={**full, **place, **fields}, words=(scope, *post_words(post))
+                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *post_words(post))
             )
         case None:
             return _IndexingTask(key=key, version=row.version, row=None)

@@ -109,8 +109,8 @@ class SqlSearch:
         if terms:
             conditions.append(self._words.found(scope_word(organization_id, kind), terms))
         if before is not None:
-            place = tuple_(search_documents.c.created_at, search_documents.c.place_id)
-            conditions.append(place < tuple_(to_ms(before.at), before.id))
+            sort_key = tuple_(search_documents.c.created_at, search_documents.c.place_id)
+            conditions.append(sort_key < tuple_(to_ms(before.at), before.id))
         return conditions
 
 

@@ -193,7 +193,7 @@ class PostgresqlBatchWriter:
         refused = False
         for _ in range(_LOOKS):
             try:
-                by_place = {
+                rows = {
                     row["number"]: row for row in await fetch(STATEMENT, _arguments(left.values(), any_known=refused))
                 }
             except Exception as exc:
@@ -204,13 +204,13 @@ class PostgresqlBatchWriter:
                 refused = True
                 continue
             again: dict[int, BatchItem] = {}
-            for place, (number, item) in enumerate(left.items(), start=1):
-                told = by_place.get(place)
-                answer = _answer(item, told)
+            for ordinal, (number, item) in enumerate(left.items(), start=1):
+                found = rows.get(ordinal)
+                answer = _answer(item, found)
                 if answer is not None:
                     answers[number] = answer
                 else:
-                    again[number] = evolve(item, is_duplicate=True) if told is not None and told["is_held"] else item
+                    again[number] = evolve(item, is_duplicate=True) if found is not None and found["is_held"] else item
             if not again:
                 return [answers[number] for number in range(len(batch))]
             left = again
@@ -229,25 +229,25 @@ def _answer(item: BatchItem, row: Record | None) -> Settled | None:
 
 def _arguments(items: Iterable[BatchItem], *, any_known: bool) -> Sequence[object]:
     alike = settlement_rows.AlikeRows()
-    places: dict[_Values, int] = {}
-    place_of_group: list[int] = []
+    indexes: dict[_Values, int] = {}
+    index_of_group: list[int] = []
     given, texts, started = list[_Values](), list[_Values](), list[_Values]()
     for number, item in enumerate(items, start=1):
         settlement = item.settlement.duplicate if item.is_duplicate else item.settlement
         group, first = alike.first(settlement)
         looked_at = settlement.key
-        if group == len(place_of_group):
+        if group == len(index_of_group):
             takes = looked_at is not None and settlement.claim is Claim.TAKE
             values = (*_log_values(first.log), *_origin_values(first.event or _NO_EVENT))
             shared = (settlement.organization_id, settlement.version, takes, *values)
-            place_of_group.append(places.setdefault(shared, len(places)))
+            index_of_group.append(indexes.setdefault(shared, len(indexes)))
         id_, at, delivery_id, context_id, context_at, data, summary = settlement_rows.own_values(settlement)
-        given.append((place_of_group[group], looked_at, at, at, id_, delivery_id, context_id, context_at))
+        given.append((index_of_group[group], looked_at, at, at, id_, delivery_id, context_id, context_at))
         texts.append((data, summary))
         for (run_id, trigger), run in zip(settlement.started, first.runs, strict=True):
             due_at = at + run["due_at"] - run["created_at"]
             started.append((number, run_id, trigger.id, run["replayed"], at, due_at))
-    shared_rows = [{"place": place, **dict(zip(_SHARED, values, strict=True))} for values, place in places.items()]
+    shared_rows = [{"place": index, **dict(zip(_SHARED, values, strict=True))} for values, index in indexes.items()]
     runs = zip(*started, strict=True) if started else [()] * len(_STARTED)
     return (
         msgspec.json.encode(shared_rows).decode(),

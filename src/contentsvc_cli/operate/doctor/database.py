@@ -2,6 +2,7 @@ import errno
 import os
 import shlex
 import socket
+import sqlite3
 import time
 from functools import partial
 from pathlib import Path
@@ -175,13 +176,17 @@ def _usable(state: FileState) -> Finding:
     return ok(name, sentence)
 
 
-def _why_not_writable(sentence: str) -> str:
-    if "locked" in sentence:
-        return "another program has locked it: end that program or its transaction"
-    if "not a database" in sentence or "malformed" in sentence:
-        return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
-    if "full" in sentence or "I/O error" in sentence:
-        return "see the check 'disk'; if the disk has room, look for its errors in the system's log"
+def _why_not_writable(cause: sqlite3.Error) -> str:
+    # An extended code has the primary one in its lowest byte.
+    match getattr(cause, "sqlite_errorcode", 0) & 0xFF:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return "another program has locked it: end that program or its transaction"
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return "see the check 'disk'; if the disk has room, look for its errors in the system's log"
+        case _:
+            pass
     return (
         f"give the user with id {os.geteuid()} write access to the file, its '-wal' and '-shm' files and the folder, "
         "or run this as the server's user; mount a read-only file system for writing"

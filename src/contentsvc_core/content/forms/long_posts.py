@@ -1,9 +1,12 @@
-"""Blog posts, and investor updates: a summary, the completed changes, risks; sober in any tone."""
+"""Blog posts, and investor updates: a summary, the completed changes, risks; sober in each tone."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from contentsvc_core.content.brand import BrandIdentity
+from attrs import evolve
+from msgspec.structs import replace
+
+from contentsvc_core.content.brand import BrandIdentity, sober
 from contentsvc_core.content.changelog import titles
 from contentsvc_core.content.changelog.lines import bounded, joined, named, notes_of, plain, quoted_notes, references
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, with_period
@@ -46,7 +49,7 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     listed = not (notes and news.tells)
     blocks = [
         _introduction(news, lead, "" if notes else news.lead, told=told, counts=listed),
-        *(_upgrade(news, lead) if listed else []),
+        *(_upgrade(news, lead, told) if listed else []),
         *(block for section in wording.THEMES if listed for block in _section(news, section, lead, told)),
         *notes,
         *([" ".join(gaps)] if gaps else []),
@@ -58,9 +61,11 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
 
 
 def _is_acted_on(lead: Item, news: News) -> bool:
-    """Check that a list has the lead, too: readers act on grave changes."""
+    """Check that a list has the lead, too: readers act on it, and the list says more than the lead."""
     section = lead.change.section
-    return section in _UPGRADE or (section is Section.SECURITY and len(news.items) > 1)
+    if section in _UPGRADE:
+        return len(news.items) > 1 or bool(quoted_notes(lead.change))
+    return section is Section.SECURITY and len(news.of(section)) > 1
 
 
 def _introduction(news: News, lead: Item | None, author_said: str, *, told: Item | None, counts: bool) -> str:
@@ -80,8 +85,8 @@ def _lead(lead: Item, news: News, *, linked: bool) -> str:
     return f"{inline(line.rstrip('.'))} {' '.join(links)}." if links else inline(with_period(line))
 
 
-def _upgrade(news: News, lead: Item | None) -> list[str]:
-    items = [item for section in _UPGRADE for item in news.of(section)]
+def _upgrade(news: News, lead: Item | None, told: Item | None) -> list[str]:
+    items = [item for section in _UPGRADE for item in news.of(section) if item is not told]
     if not items:
         return []
     lines = _lines(items, news, lead, explained=len(items))
@@ -109,12 +114,13 @@ def _explanation(item: Item, news: News) -> str:
 
 
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
-    change, technical = item.change, news.voice.technical
-    scope = change.scope if technical else ""
+    change = item.change
+    told = wording.said_of(item, news, code=True)
+    scope = wording.scope_of(item, told, news)
     place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
     label = f"{inline(place)}{news.phrases.colon}" if place else ""
     # A period behind a number would begin a list unless it is escaped.
-    said = f"{label}{inline(_sentence(wording.said_of(item, news, code=True), item, news))}"
+    said = f"{label}{inline(_sentence(told, item, news))}"
     said = f"- **{said}**" if bold else f"- {said}"
     said = " ".join([said, *([inline(explanation)] if explanation else []), *_references(item, news)])
     return f"{said}{quoted_notes(change)}"
@@ -185,18 +191,19 @@ def _about(news: News, brand: BrandIdentity | None) -> list[str]:
 
 
 def write_investor_update(news: News) -> Draft:
+    news = evolve(news, voice=replace(news.voice, tone=sober(news.voice.tone)))
     phrases, voice = news.phrases, news.voice
+    about = "" if news.window else titles.release_names(news.active, phrases)
     blocks = [
         f"## {phrases.summary}",
-        _summary(news),
+        _summary(news, about),
         *_shipped(news),
         *_dated_releases(news),
-        f"## {voice.say(phrases.risks)}",
+        f"## {phrases.risks}",
         *(_risks(Section.BREAKING, phrases.breaking_marked, news) or [phrases.nothing_breaking]),
         *_risks(Section.DEPRECATED, phrases.deprecated, news),
-        " ".join([voice.say(phrases.scope), *wording.as_written(news), *news.gaps]),
+        " ".join([phrases.scope, *wording.as_written(news), *news.gaps]),
     ]
-    about = "" if news.window else titles.release_names(news.active, phrases)
     if voice.company and about:
         title = phrases.say(phrases.investor_title, subject=voice.company, when=f", {about}")
     else:
@@ -205,19 +212,23 @@ def write_investor_update(news: News) -> Draft:
 
 
 def _in_period(news: News, phrase: str, who: str = "") -> str:
-    when = f", {news.phrases.period(news.window)}" if news.window else ""
-    return news.voice.say(phrase, subject=who or titles.projects_named(news.active, news.phrases), when=when)
+    pushed = [titles.day_of(commit.timestamp) for part in news.active for commit in part.commits[-1:]]
+    day = max(filter(None, pushed), default=None) if not news.releases else None
+    when = news.phrases.period(news.window) if news.window else news.phrases.on(day) if day else ""
+    return news.voice.say(
+        phrase, subject=who or titles.projects_named(news.active, news.phrases), when=f", {when}" if when else ""
+    )
 
 
-def _summary(news: News) -> str:
+def _summary(news: News, about: str) -> str:
     phrases, voice = news.phrases, news.voice
-    said = [_in_period(news, phrases.covers)]
-    if news.releases:
+    said = [_in_period(news, phrases.covers, about)]
+    if news.releases and not about:
         releases = phrases.enumerated(titles.counted_releases((release for _, release in news.releases), phrases))
         said.append(
             voice.say(phrases.covers_releases, releases=releases, tags=titles.release_names(news.active, phrases))
         )
-    else:
+    elif not about:
         said.append(phrases.nothing_released)
     said += [news.lead] if news.lead else []
     if len(news.items) > 1:
@@ -240,11 +251,11 @@ def _shipped(news: News) -> list[str]:
         if items := news.of(section):
             lines = [_completed(item, news) for item in items[:_SHIPPED_LISTED]]
             blocks += [f"### {news.voice.theme(section)}", *wording.listed(lines, len(items), news)]
-    return [f"## {news.voice.say(news.phrases.shipped)}", *blocks] if blocks else []
+    return [f"## {news.phrases.shipped}", *blocks] if blocks else []
 
 
 def _completed(item: Item, news: News) -> str:
-    more = "" if item.change.notes else plain(wording.excerpt(item.change, news.phrases))
+    more = "" if item.change.notes else plain(_explanation(item, news))
     said = inline(f"{_sentence(wording.said_of(item, news), item, news)} {more}".rstrip())
     return f"- {inline(item.part.project)}{news.phrases.colon}{said}" if news.several else f"- {said}"
 

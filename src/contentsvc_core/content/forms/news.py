@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, final
 
 from attrs import field, frozen
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
@@ -31,6 +32,10 @@ _CANDIDATES: Final = 3
 #: The commits whose messages are searched for an explanation.
 _COMMITS_READ: Final = 5
 _LIST_LIMIT: Final = 8_000
+#: The one abbreviation of developers that is common in breaking changes, which readers of all audiences see.
+_MSRV: Final = re.compile(r"\bMSRV\b")
+#: The last part of a scope such as ``complete/fish`` is the closest to the change.
+_SCOPES: Final = re.compile(r"[/,:]\s*")
 #: The sections that users of the software notice. The others are counted, if at all.
 _NOTICED: Final = frozenset(Section) - UPKEEP - {Section.OTHER}
 #: The sections that have a list of their own in posts, in the order of their headings.
@@ -42,7 +47,9 @@ THEMES: Final = (
 _INSIDE: Final = re.compile(
     r"\b(?:clippy|lint(?:s|ing|er)?|eslint|prettier|ruff|mypy|pyright|rustfmt|gofmt|black|flake8|isort|codespell|typos?"
     r"|lock ?files?|dependabot|renovate|refactor\w*|clean ?-?up|unit tests?|test suite|tests?|ci|github actions?"
-    r"|workflows?|makefile|dockerfile|readme|changelog|docstrings?|type hints?|typing|annotations?|dead code|msrv)\b"
+    r"|workflows?|makefile|dockerfile|readme|changelog|docstrings?|typing|annotations?|dead code"
+    r"|type[- ]?hint\w*|type parameters?|TypeVar|ClassVar|msrv)\b"
+    r"|^(?:add|bump|drop|remove|replace|update|upgrade)\b.*\bdependenc(?:y|ies)(?:$| to\b)"
     r"|\b[\w-]+\.(?:lock|toml|json|ya?ml|cfg|ini|txt|md|rst)\b",
     re.IGNORECASE,
 )
@@ -112,9 +119,14 @@ def news_of(brief: Brief) -> News:
             notes = stage.told
             leads += [notes.lead] if stage.release else []
             tells = tells or notes.tells
-            upkeep.update(change.section for change in stage.changes if not _is_news(change, voice))
+            upkeep.update(
+                # A fix of a lock file is no fix for readers who see no lock files.
+                Section.INTERNAL if change.section in _NOTICED else change.section
+                for change in stage.changes
+                if not _is_news(change, voice)
+            )
             items += [
-                Item(change=change, part=part, released=stage.is_released)
+                Item(change=_spelled_out(change, voice), part=part, released=stage.is_released)
                 for change in notes.changes
                 if _is_news(change, voice)
             ]
@@ -136,6 +148,13 @@ def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
     return voice.technical or change.section in GRAVE or _INSIDE.search(change.text) is None
+
+
+def _spelled_out(change: Change, voice: Voice) -> Change:
+    if voice.technical or "MSRV" not in change.text:
+        return change
+    texts = (_MSRV.sub("minimum Rust version", text) for text in (change.text, change.continuation))
+    return replace(change, text=next(texts), continuation=next(texts))
 
 
 def pending(item: Item) -> bool:
@@ -206,12 +225,20 @@ def line_of(item: Item, news: News) -> str:
     """Return a change as a plain line, with a label where its words do not name the section."""
     said = labelled(item.change, said_of(item, news), news.phrases)
     places = [item.part.project] if news.several else []
-    scope = plain(item.change.scope)
-    if news.voice.technical and scope.casefold() not in said.casefold():
+    if scope := plain(scope_of(item, said, news)):
         places.append(scope)
     if pending(item):
         places.append(news.phrases.not_released)
     return f"{said} ({', '.join(places)})" if places else said
+
+
+def scope_of(item: Item, said: str, news: News) -> str:
+    """Return the part of the code for readers who know it, unless the words of the change name it."""
+    scope = item.change.scope if news.voice.technical else ""
+    named, words = _SCOPES.split(scope.casefold())[-1], said.casefold()
+    # Most words do not contain it, and a compiled pattern costs more.
+    is_named = named in words and re.search(rf"(?<!\w){re.escape(named)}s?(?!\w)", words)
+    return "" if is_named else scope
 
 
 def explained(item: Item, news: News) -> str:

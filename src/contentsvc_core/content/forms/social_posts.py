@@ -46,8 +46,9 @@ _DOMAINS: Final = (
     "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
     "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
 )
+#: Addresses that services link, with or without a scheme.
 # Possessive, without overlapping beginnings: each character is read a fixed number of times.
-_ADDRESS: Final = re.compile(
+ADDRESS: Final = re.compile(
     rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
     re.IGNORECASE,
 )
@@ -93,6 +94,8 @@ def _points(news: News, lead: Item | None) -> list[Item]:
     breaking = [item for item in items if item.change.section is Section.BREAKING]
     items = [*breaking[:_BREAKING], *(item for item in items if item not in breaking), *breaking[_BREAKING:]]
     points = items[:_POINTS]
+    if len(rest) == len(points) + 1:
+        points += [item for item in rest if item not in points]
     fixes = [item for item in items if item.change.section is Section.FIXED]
     if fixes and all(item.change.section is not Section.FIXED for item in points):
         points[-1] = fixes[0]
@@ -155,9 +158,12 @@ def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
     """
     others = [item for item in news.announced if item not in told]
     named = [item for item in others if not is_minor(item.change) or item.change.noted]
+    # The number of a single change says less than the change.
+    named = others if len(others) - len(named) == 1 else named
+    most = len(named) if len(named) == len(others) == _OTHERS + 1 else _OTHERS
     if any(item.change.section is Section.BREAKING for item in told):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
-    for count in range(min(_OTHERS, len(named)), -1, -1):
+    for count in range(min(most, len(named)), -1, -1):
         lines = [with_period(wording.line_of(item, news)) for item in named[:count]]
         text = inactive(" ".join([*lines, *wording.also(news, [*told, *named[:count]])]))
         if text and weight(text) <= room:
@@ -172,7 +178,7 @@ def inert(text: str) -> str:
 
 def inactive(text: str) -> str:
     """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
-    visible = _ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
+    visible = ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
     return _MENTION.sub("", visible)
 
 

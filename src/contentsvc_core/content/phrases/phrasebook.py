@@ -148,14 +148,14 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     covers: str
     covers_releases: str
     nothing_released: str
-    shipped: Toned
+    shipped: str
     nothing_shipped: str
     activity: str
-    risks: Toned
+    risks: str
     breaking_marked: Count
     nothing_breaking: str
     deprecated: Count
-    scope: Toned
+    scope: str
 
     def say(self, phrase: str, **values: str) -> str:
         return _FILLING.vformat(phrase, (), values) if ":de}" in phrase else phrase.format(**values)

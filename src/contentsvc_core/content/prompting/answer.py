@@ -22,6 +22,8 @@ _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTAL
 _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
 #: A JSON object with text around it, in a code fence or not.
 _OBJECT: Final = re.compile(r"\{\s*\"(?:title|markdown)\"\s*:")
+#: The example in the prompt, "…", has none.
+_WORD: Final = re.compile(r"\w")
 _HEADING: Final = re.compile(r"#{1,2}[ \t]+(?=\S)")
 _BREAKS: Final = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
 _BARE_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
@@ -51,7 +53,7 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
     parts = _from_markdown(answer) if begun is None else _from_json(answer[begun:])
     if isinstance(parts, UnusableDraft):
         return parts
-    title = cut_at_word(one_line(parts.title, 10 * TITLE_LIMIT), TITLE_LIMIT)
+    title = cut_at_word(_without_marks(one_line(parts.title, 10 * TITLE_LIMIT)), TITLE_LIMIT)
     markdown = _without_title(_clean(parts.markdown), title)
     fault = _title_fault(parts.title, title) or _text_fault(markdown, content_type)
     if fault:
@@ -63,11 +65,11 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
 
 
 def _title_fault(raw_title: str, title: str) -> str | None:
-    return "its title is not one line of text" if _BREAKS.search(raw_title.strip()) or not title else None
+    return "its title is not one line of text" if _BREAKS.search(raw_title.strip()) or not _WORD.search(title) else None
 
 
 def _text_fault(markdown: str, content_type: ContentType) -> str | None:
-    if not markdown.strip():
+    if not _WORD.search(markdown):
         return "it has no text"
     if len(markdown) > MARKDOWN_LIMIT:
         return f"it is longer than {MARKDOWN_LIMIT:,} characters"
@@ -108,7 +110,13 @@ def _from_markdown(answer: str) -> Draft | UnusableDraft:
 def _headed(markdown: str) -> tuple[str, str]:
     line, _, rest = markdown.partition("\n")
     heading = _HEADING.match(line)
-    return (line[heading.end() :].rstrip(" \t#").replace("*", "").replace("`", ""), rest) if heading else ("", markdown)
+    return (_without_marks(line), rest) if heading else ("", markdown)
+
+
+def _without_marks(title: str) -> str:
+    heading = _HEADING.match(title)
+    text = title[heading.end() :].rstrip(" \t#") if heading else title
+    return text.replace("*", "").replace("`", "")
 
 
 def _clean(markdown: str) -> str:

@@ -4,6 +4,8 @@ import re
 from html import unescape
 from typing import Final
 
+from contentsvc_core.content.forms.social_posts import ADDRESS
+
 _URL: Final = re.compile(r"https?://[^\s<>()\[\]]+", re.IGNORECASE)
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+(?:[-.+]?(?:a|b|rc|alpha|beta|pre|dev)[.-]?[0-9]*)?)(?!\w)"
@@ -14,6 +16,8 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 _SEPARATORS: Final = re.compile(r"[.,\u202f'\u2019 ]")
 #: A character reference of CommonMark. The longest name has 31 letters; ``unescape`` cannot read longer numbers.
 _REFERENCE: Final = re.compile(r"&#?[A-Za-z0-9]{1,31};")
+#: Marks that end a sentence or an emphasis, not an address.
+_ENDING: Final = ".,;:!?'\"*_)"
 #: Longer numbers are not counts.
 _COUNT_DIGITS: Final = 6
 
@@ -27,10 +31,16 @@ def unfounded(text: str, material: str) -> str | None:
     material = _referenced(material)
     text = _referenced(text.replace("\\", ""))
     for raw_url in dict.fromkeys(_URL.findall(text)):
-        url = raw_url.rstrip(".,;:!?'\"*_")
+        url = raw_url.rstrip(_ENDING)
         if not re.search(re.escape(url) + r"(?![\w.-])", material):
             return url
     text = _URL.sub(" ", text)
+    # Services link addresses without a scheme, too.
+    known = material.casefold()
+    for raw_address in dict.fromkeys(ADDRESS.findall(text)):
+        bare = raw_address.rstrip(_ENDING)
+        if not re.search(rf"(?<![\w-]){re.escape(bare.casefold())}(?![\w-])", known):
+            return bare
     for version in dict.fromkeys(_VERSION.findall(text)):
         if not re.search(rf"(?<![0-9.]){re.escape(version)}(?![0-9])", material):
             return version
@@ -43,6 +53,11 @@ def unfounded(text: str, material: str) -> str | None:
             return number
     accounts = {account.casefold() for account in _ACCOUNT.findall(material)}
     return next((f"@{name}" for name in _ACCOUNT.findall(text) if name.casefold() not in accounts), None)
+
+
+def without_accounts(text: str) -> str:
+    """Return a text in which no word is an account."""
+    return _ACCOUNT.sub(r"\1", text)
 
 
 def _referenced(text: str) -> str:

@@ -111,10 +111,10 @@ def _opening(brief: Brief, parts: Iterable[Part], limit: int) -> list[str]:
 
 
 def _by_weight(chapters: Sequence[Sequence[_Entry]]) -> Iterable[_Entry]:
-    for place in range(max(map(len, chapters), default=0)):
+    for index in range(max(map(len, chapters), default=0)):
         for entries in chapters:
-            if place < len(entries):
-                yield entries[place]
+            if index < len(entries):
+                yield entries[index]
 
 
 def _entries(part: Part) -> list[_Entry]:

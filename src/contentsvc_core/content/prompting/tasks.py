@@ -25,11 +25,12 @@ Write a blog post of 300 to 900 words; less if the material holds little.
 Write a LinkedIn post of 600 to 1,300 characters; never more than 2,500, links included.
 - Plain text: no headings, no emphasis, no Markdown links; a bare address at the end if one is worth it.
 - The first line makes readers go on. Then two to four short paragraphs, or a short list that begins with "- ".
-- One idea, told for professionals outside the team. At most three hashtags, at the end.""",
+- One idea, told for professionals outside the team. At most three hashtags, at the end. No "@": accounts \
+of the code host are other people's here.""",
     twitter_post="""\
 Write one post for X of at most 240 characters, everything counted.
 - Plain text: no headings, no emphasis, no Markdown links, no list. One idea, the most useful one.
-- At most one bare address and one hashtag.""",
+- At most one bare address and one hashtag. No "@": accounts of the code host are other people's here.""",
     investor_update="""\
 Write the product part of an update to investors, 200 to 500 words.
 - Sober and plain; no jargon of programmers without its meaning.

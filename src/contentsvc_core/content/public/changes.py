@@ -1,13 +1,13 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, final
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 from urllib.parse import urlsplit
 
 from attrs import evolve
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from contentsvc_core.commands import Command, changes_of, values_of
+from contentsvc_core.commands import Command, changing, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import SLUG_LIMIT, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
@@ -34,17 +34,42 @@ _NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,}
 class CreateChangelog(Command, frozen=True, kw_only=True):
     """Create a public changelog."""
 
-    slug: Annotated[str, Meta(description="Slug in the URL, unique over all organizations.")]
-    title: Annotated[str, Meta(description=f"One line of 1 to {TITLE_LIMIT} characters.")]
+    slug: Annotated[
+        str,
+        Meta(
+            description="Slug in the URL, unique over all organizations.",
+            extra_json_schema={"minLength": 1, "maxLength": SLUG_LIMIT},
+        ),
+    ]
+    title: Annotated[
+        str,
+        Meta(
+            description=f"One line of 1 to {TITLE_LIMIT} characters.",
+            extra_json_schema={"minLength": 1, "maxLength": TITLE_LIMIT},
+        ),
+    ]
     description: (
-        Annotated[str, Meta(description=f"One line of at most {DESCRIPTION_LIMIT} characters; '' for none.")]
+        Annotated[
+            str,
+            Meta(
+                description=f"One line of at most {DESCRIPTION_LIMIT} characters; '' for none.",
+                extra_json_schema={"maxLength": DESCRIPTION_LIMIT},
+            ),
+        ]
         | UnsetType
     ) = UNSET
     product_url: Annotated[str, Meta(description="URL of the product's website; '' for none.")] | UnsetType | None = (
         UNSET
     )
     content_types: (
-        Annotated[tuple[ContentType, ...], Meta(description="Show only posts of these content types.")] | UnsetType
+        Annotated[
+            tuple[ContentType, ...],
+            Meta(
+                description="Show only posts of these content types, one at least.",
+                extra_json_schema={"minItems": 1},
+            ),
+        ]
+        | UnsetType
     ) = UNSET
     repositories: (
         Annotated[tuple[str, ...], Meta(description="Show only posts about these repositories; empty: all.")]
@@ -59,14 +84,24 @@ class CreateChangelog(Command, frozen=True, kw_only=True):
     accent: (
         Annotated[str, Meta(description="Colour of links, such as #0b6b63; '' for the default.")] | UnsetType | None
     ) = UNSET
-    header_links: Annotated[tuple[LinkBody, ...], Meta(description="Links in the header.")] | UnsetType = UNSET
+    header_links: (
+        Annotated[
+            tuple[LinkBody, ...], Meta(description="Links in the header.", extra_json_schema={"maxItems": MAX_LINKS})
+        ]
+        | UnsetType
+    ) = UNSET
     show_details: Annotated[bool, Meta(description="Show hashes, contributors and internal changes.")] | UnsetType = (
         UNSET
     )
     is_public: bool | UnsetType = UNSET
 
 
-ChangeChangelog = changes_of(CreateChangelog, "ChangeChangelog", clears=("product_url", "accent"))
+@final
+@changing(CreateChangelog, clears=("product_url", "accent"))
+class ChangeChangelog(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 def changed_changelog(current: PublicChangelog, command: Struct, *, at: datetime) -> PublicChangelog | Refusal:

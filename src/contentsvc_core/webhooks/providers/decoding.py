@@ -31,8 +31,8 @@ def decode_body(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as exc:
-        place, fault = validation_fault(str(exc))
-        message = f"{place or 'the body'} {fault}"
+        path, fault = validation_fault(str(exc))
+        message = f"{path or 'the body'} {fault}"
         raise Malformed(message) from exc
     except RecursionError as exc:
         message = "the body is nested too deep"
