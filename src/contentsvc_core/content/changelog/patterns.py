@@ -306,3 +306,23 @@ ROBOT: Final = lines_of(r"""
     add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)
+
+
+def without_upkeep(text: str) -> str:
+    """Return a subject without the tests and documents at its end that came with the change."""
+    more = _second(UPKEEP_TOO, text)
+    return text[: more.start()] if more else text
+
+
+def news_behind(text: str) -> str:
+    """Return the change for users that a subject names behind upkeep; empty: none."""
+    between = _second(NEWS_TOO, text)
+    return text[between.end() :] if between else ""
+
+
+def _second(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    if not (" and " in text or "," in text or ";" in text or " & " in text or " + " in text):
+        return None
+    found = pattern.search(text)
+    return found if found and not SUBORDINATE.search(text, 0, found.start()) else None

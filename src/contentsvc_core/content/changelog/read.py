@@ -384,7 +384,6 @@ def _read_part(head: _Head) -> bool:
         match = _DASHED.fullmatch(head.rest)
         if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
             return False
-    # `Input: xpad - add x`, as kernels write it.
     head.scope = f"{head.scope}: {match['scope']}" if head.scope else match["scope"]
     head.path, head.rest = True, match["rest"]
     return True

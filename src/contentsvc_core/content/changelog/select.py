@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, news_of
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
@@ -131,10 +131,8 @@ def reported_changes(
     breaks = breaks_of(tag)
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for combined in combine(pushes, requests):
-        entry = combined
-        kind = classify(entry.message, entry.touched, breaks=breaks)
-        if kind.section in UPKEEP and not (kind.sure or kind.empty):
-            entry, kind = _news_of(entry, kind, breaks)
+        message, kind = news_of(combined.message, combined.touched, breaks)
+        entry = combined if message is combined.message else replace(combined, message=message)
         if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
@@ -180,22 +178,6 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
             numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)
             kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
     return list(kept.values())
-
-
-def _names_several(text: str) -> bool:
-    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
-    return " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-
-
-def _news_of(entry: Entry, kind: Kind, breaks: Breaks) -> tuple[Entry, Kind]:
-    """Return the change for users that a subject names behind upkeep, or the upkeep."""
-    text = entry.message.description
-    between = patterns.NEWS_TOO.search(text) if _names_several(text) else None
-    if between is None or patterns.SUBORDINATE.search(text, 0, between.start()):
-        return entry, kind
-    message = replace(entry.message, description=text[between.end() :])
-    news = classify(message, entry.touched, breaks=breaks)
-    return (entry, kind) if news.section in UPKEEP else (replace(entry, message=message), news)
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -267,9 +249,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:4] in {"Bump", "bump"}:
         text = patterns.HASHES.sub(r"Update \g<what>", text)
     if kind.section not in UPKEEP:
-        more = patterns.UPKEEP_TOO.search(text) if _names_several(text) else None
-        if more and not patterns.SUBORDINATE.search(text, 0, more.start()):
-            text = text[: more.start()]
+        text = patterns.without_upkeep(text)
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
         text = words.deed(
