@@ -276,16 +276,15 @@ EMPTY: Final = Table(r"""
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
-        |(?:merge|resolved?|fix(?:es|ed)?) (?:the |some )?(?:merge ?)?conflicts?
-        |fix(?:es|ed)? (?:the )?(?:merge|build|pipeline)
-        |(?:cr|pr|review) fix(?:es)?|fix(?:es|ed)? (?:after|from) (?:code )?review|forg[eo]t(?:ten)? (?:a )?files?
-        |hotfix
-        |bug ?fixes (?:and|&) (?:performance )?improvements|(?:final|finishing) touches(?: .*)?
-        |add migrations?
         |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
         |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
+    fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
+        |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
+    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements | add migrations?
+    (?:final|finishing) touches(?: .*)?
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
