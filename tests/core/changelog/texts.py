@@ -13,7 +13,10 @@ bell, lid: ring | bell/lid.py, spout.py: ring | two words: ring | add this: ring
 :sparkles: :bug: ring | :unknown: ring | 🔖 v1 | ✨ feat(bell)!: ring | a ✨ ring | BREAKING: ring | **BREAKING** ring
 [breaking] ring | [!!!] ring | bc break: ring | Breaking changes in bells | ENH ring | enh ring | FIX: ring
 CI ring | bug #12 ring | feature #12 [Bell] ring (ada) | Issue #1234 by ada: ring | Issue #123 by ada: ring
-Bug 12345 - Part 2: ring | ABC-1: ring | [ABC-1][Core] ring | abc#123 ring | LAMP-12 ring | feature/LAMP-12 ring
+Bug 12345 - Part 2: ring | ABC-1: ring | [ABC-1][Core] ring | abc#123 ring | LAMP-12 ring
+LAMP-12/ring-twice | feat/ring-twice | 57: ring | 404: ring | feat(bell) ring twice | feat ring twice
+fix(app/(bell)/lid): ring | fix(ABC-1): ring | ABC-1(bell): ring
+feat(*): ring | !12 ring | Input: bell - add a ring | feature/LAMP-12 ring
 feat/ring at noon | fix/LAMP-1: ring | Draft: ring | rfc - ring | hotfix - ring | Fixed #12 -- ring | Fix #12: ring
 fixes #12 | #12: ring | gh-12: ring | bpo-12: ring | Ring (closes #1, #2) | Ring #12 | Ring, #12 | Ring - #12
 Follow-up to #12: ring

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import grave, patterns, words
 from contentsvc_core.content.changelog.evidence import (
@@ -98,6 +99,17 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
         # The code had to follow the dependency. So have users of both.
         return _SURE[Section.BREAKING]
     return _WORDED[Section.BREAKING] if _breaks_in(breaks, seen, kind) else kind
+
+
+def news_of(message: CommitMessage, touched: Touched, breaks: Breaks) -> tuple[CommitMessage, Kind]:
+    """Return a message and its section; without the upkeep, if its subject names a change for users behind upkeep."""
+    kind = classify(message, touched, breaks=breaks)
+    is_upkeep = kind.section in UPKEEP and not (kind.sure or kind.empty)
+    if not is_upkeep or not (text := patterns.news_behind(message.description)):
+        return message, kind
+    behind = replace(message, description=text)
+    news = classify(behind, touched, breaks=breaks)
+    return (message, kind) if news.section in UPKEEP else (behind, news)
 
 
 def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
@@ -262,7 +274,7 @@ def _without_spaces(seen: Evidence) -> Kind | None:
     deeds: list[tuple[re.Match[str], Section]] = []
     for section, row in words.WORDS_WITHOUT_SPACES.items():
         found = [*re.finditer(row, seen.text)]
-        if found and section in UPKEEP:
+        if found and (section in UPKEEP or section is Section.PERFORMANCE):
             return _WORDED[section]
         deeds += [(each, section) for each in found]
     if not deeds:

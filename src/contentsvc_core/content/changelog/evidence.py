@@ -14,9 +14,16 @@ from contentsvc_core.on_demand import late
 
 _WORD: Final = late(r"[\w'\u2019+-]+")
 #: Verbs of two words, by the verb of the table that has their meaning.
-_TWO_WORDS: Final = late(r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around))\b", re.IGNORECASE)
+_TWO_WORDS: Final = late(
+    r"(?:(?P<ensure>(?:make|be) sure)|(?P<workaround>work(?:s|ed)? around)|(?P<backout>back(?:ed)? out)"
+    r"|(?P<add>addition of)|(?P<deprecate>deprecation of)|(?P<introduce>introduction of)|(?P<remove>removal of))\b",
+    re.IGNORECASE,
+)
+_FIRST_OF_TWO: Final = frozenset({
+    "addition", "back", "backed", "be", "deprecation", "introduction", "make", "removal", "work", "worked", "works",
+})  # fmt: skip
 #: Adverbs and clauses before a verb.
-_BEFORE_VERBS: Final = late(r"\w+ly (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+_BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
 #: Not names in capitals: macros, and variables of the environment.
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
@@ -51,7 +58,7 @@ class Evidence(Struct, gc=False):
 
     @property
     def verb(self) -> Section | None:
-        return words.VERBS.get(self.first) or words.LAST_WORDS.get(_last(self.text))
+        return words.VERBS.get(self.first) or _of_last(self.text)
 
     def says(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
@@ -89,7 +96,12 @@ def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= ANY | (_OF_FIRST_WORDS.get(first) or _of_last(text)) | DOT * ("." in text) | PRIVATE * ("_" in text)
+    bits |= (
+        ANY
+        | (_OF_FIRST_WORDS.get(first) or VERB * (_of_last(text) is not None))
+        | DOT * ("." in text)
+        | PRIVATE * ("_" in text)
+    )
     bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
     bits |= FOREIGN * (not text.isascii())
     scope = message.scope.casefold() if message.scope else ""
@@ -100,13 +112,15 @@ def _last(text: str) -> str:
     return text[text.rfind(" ") + 1 :].rstrip(".!").lower()
 
 
-def _of_last(text: str) -> int:
-    return VERB if _last(text) in words.LAST_WORDS else 0
+def _of_last(text: str) -> Section | None:
+    """Return the section of the last word, or of the last one before a comma: "Ton repariert, wenn er fehlt"."""
+    section = words.LAST_WORDS.get(_last(text))
+    return section or (words.LAST_WORDS.get(_last(text.partition(",")[0])) if "," in text else None)
 
 
 def _first(text: str) -> str:
     word = _word(text)
-    two = _TWO_WORDS.match(text) if word in {"make", "be", "work", "works", "worked"} else None
+    two = _TWO_WORDS.match(text) if word in _FIRST_OF_TWO else None
     if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
         verb = _word(text[before.end() :])
         return verb if verb in words.VERBS else word

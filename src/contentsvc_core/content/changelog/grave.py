@@ -102,7 +102,8 @@ SECURITY: Final = Table(r"""
     \bcatastrophic (?:backtracking|performance) | \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
-    \btmp race | \black of escaping
+    \btmp race | \black of escaping | \bsecurity (?:update|upgrade) \S+ from \S*\d
+    \bsicherheitslücken? | \bfailles? de sécurité | \bvulnérabilités? | \bvulnerabilidad(?:es)?
 """)
 REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 REMOVED: Final = late(

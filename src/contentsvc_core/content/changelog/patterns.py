@@ -9,7 +9,8 @@ from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
     exponential time | load time | preallocat\w+ | zero[- ]copy
-    performance | perf | faster | fast[- ]paths? | speed(?:s|ing)? up | speedups? | quadratic
+    performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up
+    speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
         |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
@@ -17,7 +18,7 @@ PERFORMANCE: Final = words_of(r"""
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor | translat(?:e|ion) (?:of )?docs
+    as a contributor
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
@@ -28,8 +29,9 @@ DOCUMENTATION: Final = words_of(r"""
     documentación | documentação | документаци\w+
 """)
 INTERNAL: Final = Table(r"""
-    snapshots? tests? | appveyor | nightly build | type ?hints? for tests? | vendored | fixme
-    (?<!ignore )whitespace changes
+    appveyor | nightly build | vendored | fixme
+    (?<!ignore )whitespace changes | pep ?8 | ^comment(?:s|ed)? out .* | ^makes? (?:the )?\S+ happy
+    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
     stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
     (?:bump|update) (?:the )?nightly
     ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
@@ -49,12 +51,12 @@ INTERNAL: Final = Table(r"""
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow | staging
     boilerplate | code ?(?:style|base|gen) | version constant | compile assets | apply fixes from
-    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | regression test | mocks? | todos?
+    dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
     magic (?:numbers?|strings?) | trailing (?:white ?)?spaces? | (?:some|extra) whitespace
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
     trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
     biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
-    (?:cargo|go|run|deno) fmt | tool ?chain | test(?:s|es|ing)? coverage | package-lock(?:\.json)?
+    (?:cargo|go|run|deno) fmt | tool ?chain | package-lock(?:\.json)?
     (?:cleaner|duplicated?|simpler) code | (?:terraform|tofu|mix|dart|nix|elm|zig) (?:fmt|format) | tflint | tfsec
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
@@ -72,10 +74,13 @@ MISTYPED: Final = words_of(r"""
     (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
     (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
     ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
-    ^(?:fix(?:es|ed)? )?(?:the )?lint(?:ing|er)? (?:change|complaint|error|fixe|issue|warning)s?
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:lint(?:ing|er)?|clippy|eslint|mypy|ruff) (?:change|complaint|error|fixe
+        |issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
     ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline
         |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
+    ^wip\b.* | ^makes? (?:the )?(?:\S+ )?(?:ci|clippy|compiler|eslint|lint\w*|mypy|ruff|tests?) happy\Z
+    ^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code|logs?|output|prints?|statements?))\Z
     ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
         |ruff)\b.* | ^(?:derive|elide|inline|prefer)(?:s|d)? .* (?:when|where)(?:ver)? possible\Z
 """)
@@ -106,6 +111,7 @@ FAULT: Final = words_of(r"""
 #: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
+    npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
     (?:login|redirect|reload|render(?:ing)?|restart|update) loops?
@@ -118,7 +124,9 @@ FAULT_BELOW: Final = late(
     r"^(?![-*\[|>#<]).*\b(?:bugs?|crash(?:e[sd])?|regression|this fix\w*)\b", re.IGNORECASE | re.MULTILINE
 )
 #: An addition that mends something.
-MISSING: Final = late(r"add(?:s|ed)? (?:back )?(?:the |some |a )?missing\b", re.IGNORECASE)
+MISSING: Final = late(
+    r"add(?:s|ed)? (?:back )?(?:the |some |a )?(?:missing|(?:nil|none|null) checks?)\b", re.IGNORECASE
+)
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     first version of
@@ -199,6 +207,11 @@ UPKEEP_TOO: Final = late(
     r"|dependencies|deps|lock ?files?|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
     re.IGNORECASE,
 )
+#: Between upkeep and the change for users that came with it: "Refactor the lid and fix a crash".
+NEWS_TOO: Final = late(
+    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?=(?:allow|correct|enable|fix|handle|prevent|support)(?:e?s|e?d)? )",
+    re.IGNORECASE,
+)
 #: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.
 HASHES: Final = late(
     r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
@@ -212,7 +225,7 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
-    mark release v?\d\S* | new release template | update release (?:date|version)(?: .*\d.*)?
+    update release (?:date|version)(?: .*\d.*)?
     release candidate(?: v?\d.*)? | dev version(?: v?\d.*)? | merge (?:release|version) v?\d.*
     add unreleased section.* | add release date(?: .*\d.*)?
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
@@ -261,11 +274,17 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
-        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes|rename (?:files?|icons?|images?|things?)
+        |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
+        |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
         |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
         |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
+    fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
+        |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
+    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements | add migrations?
+    (?:final|finishing) touches(?: .*)?
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
@@ -281,7 +300,28 @@ ROBOT: Final = lines_of(r"""
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
-    compile assets | (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
+    compile assets | (?:apply )?automat(?:ed|ic) changes? | no functional changes?(?: intended)?
+    (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
     add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)
+
+
+def without_upkeep(text: str) -> str:
+    """Return a subject without the tests and documents at its end that came with the change."""
+    more = _second(UPKEEP_TOO, text)
+    return text[: more.start()] if more else text
+
+
+def news_behind(text: str) -> str:
+    """Return the change for users that a subject names behind upkeep; empty: none."""
+    between = _second(NEWS_TOO, text)
+    return text[between.end() :] if between else ""
+
+
+def _second(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    if not (" and " in text or "," in text or ";" in text or " & " in text or " + " in text):
+        return None
+    found = pattern.search(text)
+    return found if found and not SUBORDINATE.search(text, 0, found.start()) else None

@@ -26,7 +26,8 @@ _READ: Final = 16_384
 # Conventional Commits 1.0.0, rules 1, 4, 5, 13. A type is a noun: one word. Without a space behind the colon, the word
 # must be a known type. Chinese and Japanese have a wide colon.
 _HEADER: Final = late(
-    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*)\))?(?P<mark>!)?(?P<colon>: +|[:\uff1a](?![ :/\\]))"
+    r"(?P<type>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\((?P<scope>[^()]*(?:\([^()]*\)[^()]*)*)\))?(?P<mark>!)?"
+    r"(?P<colon>: +|[:\uff1a](?![ :/\\]))"
     r"(?P<description>\S.*)"
 )
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
@@ -42,19 +43,21 @@ _CUT_LENGTHS: Final = range(60, 80)
 _CUT_WORD: Final = late(r"[,;:]?(?: (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with))* [^ ]*…\Z")
 #: The most characters between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
-#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``Fix #12: x``,
+#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``!12 x``, ``Fix #12: x``,
 #: ``Follow up to #12: x``.
 _LEADING_NUMBER: Final = late(
     r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket"
     r"|follow[- ]?ups? (?:for|of|on|to))?:? ?"
-    r"(?:\#|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
+    r"(?:[\#!]|GH-|bpo-|issue-)(?P<number>[0-9]{1,10})[)\]]?(?: *(?:--|-|:|,|\u2013|\u2014|\|) *| )(?=[^\W\d_]|[`\"'])",
     re.IGNORECASE,
 )
-#: ``LAMP-12: x``, ``LAMP-12. x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``, ``Bug 1234567 - Part 2: x``,
-#: ``Issue 12: x``. Bugs and tasks may have numbers of their own.
+#: ``LAMP-12: x``, ``LAMP-12. x``, ``LAMP-12/x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``,
+#: ``Bug 1234567 - Part 2: x``, ``Issue 12: x``, ``12: x`` unless the number is a status of HTTP. Bugs and tasks may
+#: have numbers of their own.
 _TICKET: Final = late(
-    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |(?=\[))(?=\S)"
+    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |/|(?=[\[(]))(?=\S)"
     r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
+    r"|(?![1-5][0-9]{2}:)[0-9]{1,7}: +(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
     r"|(?i:(?:issue|pr|gh)[ -]?(?P<number>[0-9]{1,7})|(?:bug|story|task|ticket)[ -]?[0-9]{1,10})(?:: +| +- +)(?=\S)"
 )
@@ -83,25 +86,29 @@ _BRANCH: Final = late(
     r"|Svg|Tcp|Tls|Ts|Ttl|Tx|Udp|Vm|Vpn|Wx|Xml)/)[A-Z](?<![AEIOUY])[b-df-hj-np-tv-xz]{1,2}/(?=[a-z]{2}))",
     re.IGNORECASE,
 )
-#: A type of two words, and one with its part in other signs: ``Bug fix: x``, ``feat[horn]: x``, ``fix/horn: x``.
+#: The words of a branch's name.
+_SLUG: Final = late(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+#: A type of two words, one with its part in other signs, and one without a colon: ``Bug fix: x``, ``feat[horn]: x``,
+#: ``fix/horn: x``, ``fix(horn) x``.
 _UNUSUAL_TYPE: Final = late(
     r"(?P<type>(?:bug|hot)[ -]fix(?:es)?|new[ -]features?|neue funktion|nouvelle fonctionnalité|nueva funcionalidad"
     r"|nouveauté|corrección): +(?=\S)"
-    r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)[\[/](?P<part>[\w.-]{1,40})\]?: +(?=\S)",
+    r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)"
+    r"(?:[\[/](?P<part>[\w.-]{1,40})\]?: +|\((?P<place>[\w./-]{1,40})\)!? :? *)(?=\S)",
     re.IGNORECASE,
 )
 #: The title that a code host gives to the merge request of an issue: ``Resolve "The horn is silent"``.
 _RESOLVES: Final = late(r"Resolve \"(?P<rest>\S.*)\"")
-#: ``ENH add a horn``.
-_CAPITALS: Final = late(r"(?P<type>CI|CLN|DEP|DOC|EFF|ENH|FEA|FEAT|FIX|MAINT|MNT|PERF|TST) (?=\S)")
+#: ``ENH add a horn``, ``feat add a horn``.
+_CAPITALS: Final = late(r"(?P<type>CI|CLN|DEP|DOC|EFF|ENH|FEA|FEAT|FIX|MAINT|MNT|PERF|TST|feat) (?=[\w`\"])")
 _SYMFONY: Final = late(r"(?P<type>bug|feature|minor|security) #(?P<number>[0-9]{1,10}) (?=\S)")
 _MARKS: Final = (
     _BREAKING_MARK, _SYMFONY, _BRANCH, _UNUSUAL_TYPE, _CAPITALS, _ISSUE, _LEADING_NUMBER, _TICKET, _ITEM_OF_LOG,
 )  # fmt: skip
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
-_NO_PREFIX: Final = late(r"[A-Za-z](?![A-Z])[^:\uff1a#/-]*")
+_NO_PREFIX: Final = late(r"(?!feat )[A-Za-z](?![A-Z]|[a-z]+\()[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
-_NUMBER_SCOPE: Final = late(r"#([0-9]{1,10})")
+_NUMBER_SCOPE: Final = late(r"#(?P<number>[0-9]{1,10})|[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}|\W+")
 _SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -134,7 +141,7 @@ _PATH: Final = late(
 #: Usual subjects, which the other patterns would read the same: an optional type, scope and number.
 _USUAL: Final = re.compile(
     r"(?:(?P<type>[a-z][a-z-]{0,39}+)(?:\((?P<scope>(?!no-?c|[^)]*skip)[a-z0-9_./-]*+)\))?(?P<mark>!)?: )?"
-    r"(?P<words>(?!(?i:break|bc|back|api[ -]b|[a-z]++/))[A-Za-z][\w,.'`/+? -]*)(?<=[A-Za-z`'])"
+    r"(?P<words>(?!(?i:break|bc|back|feat |api[ -]b|[a-z]++/))[A-Za-z][\w,.'`/+? -]*)(?<=[A-Za-z`'])"
     r"(?:(?<=[a-z])(?<!equest) \(#(?P<number>[0-9]{1,10})\))?",
     re.ASCII,
 )
@@ -287,9 +294,9 @@ def _prefixes(subject: str) -> "_Head":
         else:
             break
     if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
-        # `fix(#481): …` names an issue, not a part of the code.
+        # `fix(#481): …` names an issue and `feat(*): …` the whole, not a part of the code.
         head.scope = None
-        head.numbers.insert(0, reference[1])
+        head.numbers[:0] = filter(None, [reference["number"]])
     if head.scope and head.rest.startswith(_ARTICLES) and head.scope.casefold() in VERBS_IN_SCOPES:
         head.scope, head.rest = None, f"{head.scope} {head.rest}"
     return head
@@ -322,10 +329,12 @@ def _read_mark(head: _Head) -> bool:
             said = match.groupdict()
             kind = said.get("type") or said.get("kind")
             head.kind = head.kind or (kind and kind.replace(" ", "-"))
-            head.scope = head.scope or said.get("file") or said.get("part")
+            head.scope = head.scope or said.get("file") or said.get("part") or said.get("place")
             head.breaking = head.breaking or pattern is _BREAKING_MARK
             head.numbers += filter(None, [said.get("number")])
             head.rest = head.rest[match.end() :]
+            if match[0].endswith("/") and _SLUG.fullmatch(head.rest):
+                head.rest = head.rest.replace("-", " ")
             return True
     return False
 
@@ -367,15 +376,16 @@ def _read_header(head: _Head) -> bool:
 
 
 def _read_part(head: _Head) -> bool:
-    if head.scope:
+    if head.scope and not (head.path and head.kind is None and " - " in head.rest):
         return False
-    if (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
+    if not head.scope and (match := _PATH.fullmatch(head.rest)) and _names_a_part(match["scope"]):
         head.breaking = head.breaking or match["mark"] is not None
     else:
         match = _DASHED.fullmatch(head.rest)
         if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
             return False
-    head.scope, head.path, head.rest = match["scope"], True, match["rest"]
+    head.scope = f"{head.scope}: {match['scope']}" if head.scope else match["scope"]
+    head.path, head.rest = True, match["rest"]
     return True
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, news_of
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
@@ -130,8 +130,9 @@ def reported_changes(
     reported: list[tuple[Entry, Kind]] = []
     breaks = breaks_of(tag)
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
-    for entry in combine(pushes, requests):
-        kind = classify(entry.message, entry.touched, breaks=breaks)
+    for combined in combine(pushes, requests):
+        message, kind = news_of(combined.message, combined.touched, breaks)
+        entry = combined if message is combined.message else replace(combined, message=message)
         if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
@@ -248,16 +249,16 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:4] in {"Bump", "bump"}:
         text = patterns.HASHES.sub(r"Update \g<what>", text)
     if kind.section not in UPKEEP:
-        # Most subjects have one deed: looking for a second one costs more than for the sign before it.
-        several = " and " in text or "," in text or ";" in text or " & " in text or " + " in text
-        more = patterns.UPKEEP_TOO.search(text) if several else None
-        if more and not patterns.SUBORDINATE.search(text, 0, more.start()):
-            text = text[: more.start()]
+        text = patterns.without_upkeep(text)
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
-        text = words.deed(words.imperative((_is_reference(message) and _instead(message)) or text), kind.section)
+        text = words.deed(
+            words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind
+        )
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
+    if text[:11] in {"Security up", "security up"} and kind.section is Section.SECURITY:
+        text = text.removeprefix(text[:9])
     name = undone.scope if undone and undone.quoted else message.scope
     scope = _scope(name, kind.section, text) if name else ""
     newcomer = entry.request.author if entry.request and entry.request.first_contribution else None

@@ -89,31 +89,34 @@ SCOPES: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
-SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve"})
+SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
 VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """füge fügt hinzugefügt neue neuer neues erlaube erlaubt ermöglicht unterstützt ajoute ajouter
-        ajout ajouté nouveau nouvelle permet autorise aggiunge aggiungi aggiunto aggiunta nuovo nuova adiciona
-        adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva permite
-        permitir добавить добавлен добавлена добавлено добавлены добавил""",
+        ajout ajouté nouveau nouvelle permet autorise dodano dodaj aggiunge aggiungi aggiunto aggiunta nuovo nuova
+        adiciona adicionar adicionado adicionada novo nova añade añadir añadido agrega agregar agregado nuevo nueva
+        permite permitir добавить добавлен добавлена добавлено добавлены добавил""",
     Section.CHANGED: """ändere ändert geändert verbessere verbessert aktualisiere aktualisiert verwende verwendet
         modifie modifier améliore améliorer amélioration utilise remplace renomme migliora modifica aggiorna altera
         alterar melhora melhorar atualiza atualizar cambia cambiar mejora mejorar actualiza actualizar reemplaza
         изменить изменен изменена изменено обновлен обновлена обновлено обновить улучшен улучшено""",
     Section.REMOVED: """entferne entfernt lösche löscht supprime supprimer suppression retire enlève rimuove rimosso
-        remover removido elimina eliminar eliminado quita quitar удален удалена удалено удалить убрать""",
+        remover removido elimina eliminar eliminado usunięto quita quitar удален удалена удалено удалить убрать""",
+    Section.PERFORMANCE: "beschleunige beschleunigt accélère accélérer acelera acelerar",
     Section.FIXED: """behebe behebt behoben korrigiere korrigiert verhindert repariert corrige corriger corrigé
         correction corrections répare évite empêche corregge corretto correzione risolve risolto corrigir corrigido
-        correção conserta corregir corregido corrección arregla arreglar arreglado soluciona solucionar evita
+        naprawiono poprawiono correção conserta corregir corregido corrección arregla arreglar arreglado
+        soluciona solucionar evita
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
-#: Words of languages without spaces between words, and of Korean. Of upkeep the first row that is found counts; of
-#: deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
+#: Words of languages without spaces between words, and of Korean. Of upkeep and speed the first row that is found
+#: counts; of deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
 WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
     Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
-    Section.INTERNAL: "重构|重構|リファクタ|리팩토링|测试|測試|テスト|테스트",
+    Section.INTERNAL: "重构|重構|リファクタ|리팩토링|不要な?コード|无用代码|불필요한 코드|测试|測試|テスト|테스트",
+    Section.PERFORMANCE: "パフォーマンス|高速化|性能|성능",
     Section.FIXED: "修复|修復|修正|解决|解決|不具合|バグ|수정|버그",
     Section.ADDED: "新增|添加|增加|支持|支援|追加|対応|추가|지원",
     Section.REMOVED: """删除|刪除|移除|不再支持|停止支持|削除|廃止|サポートを?終了|삭제|제거|지원을? ?(?:종료|중단)""",
@@ -123,12 +126,15 @@ VERBS_LAST: Final = late("[\u3040-\u30ff\uac00-\ud7af]")
 #: Last words of subjects whose verb comes last: "Ton hinzugefügt", "Dark mode added".
 LAST_WORDS: Final[Mapping[str, Section]] = _table({
     Section.ADDED: """added hinzugefügt ergänzt eingebaut eingeführt implementiert ajouté ajoutée añadido añadida
-        aggiunto aggiunta""",
-    Section.CHANGED: """changed improved updated verbessert geändert aktualisiert angepasst überarbeitet erweitert
+        aggiunto aggiunta toegevoegd""",
+    Section.CHANGED: """aangepast verbeterd changed improved updated verbessert geändert aktualisiert angepasst
+        überarbeitet erweitert
         umbenannt amélioré améliorée modifié modifiée mejorado mejorada migliorato migliorata""",
-    Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa""",
+    Section.REMOVED: """removed entfernt gelöscht ausgebaut supprimé supprimée eliminado eliminada rimosso rimossa
+        verwijderd""",
     Section.FIXED: """fixed resolved behoben korrigiert repariert gefixt verhindert corrigé corrigée corregido corregida
-        corretto corretta""",
+        corretto corretta opgelost verholpen""",
+    Section.INTERNAL: "aufgeräumt refaktoriert refactored refactorisé",
     Section.PERFORMANCE: "optimiert beschleunigt optimisé optimisée",
 })  # fmt: skip
 #: The first word of a subject, in the forms that are written.
@@ -172,11 +178,11 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 #: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
 #: ``Supported``, and nouns in the plural, such as ``Changes``.
 IMPERATIVES: Final[Mapping[str, str]] = _table({
-    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allows",
+    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allowing allows",
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
     "clean up": "cleanup", "convert": "converted", "correct": "corrected", "create": "creates",
     "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
-    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixup hotfix",
+    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixing fixup hotfix",
     "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",
     "make": "made makes", "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes",
     "prevent": "prevented prevents", "port": "ported", "refactor": "refactored", "remove": "removed removes removing",
@@ -236,7 +242,9 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
 #: A name of several words, and words that only German texts have: their nouns have capitals.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
-_GERMAN: Final = late(r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf)\b")
+_GERMAN: Final = late(
+    r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf|im|wenn)\b"
+)
 #: Nouns with which new things end, maybe with a clause behind.
 _NEW_THING: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
@@ -248,9 +256,9 @@ _NEW_THING: Final = late(
 _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|leak|loop|mismatch|overflow"
-    r"|panic|n\+1 quer(?:y|ies)|race condition|regression|timeout"
-    r"|detection|handling|parsing|rendering|resolution|validation|\w*error|\w+Exception)"
+    r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop"
+    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
+    r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
     r"|(?:[^ ,;]+ ){1,2}(?:alignment|colou?rs?|example|icons?|indentation|layout|margins?|padding|scripts?|spacing"
@@ -264,6 +272,8 @@ _VULNERABILITY: Final = late(
     re.IGNORECASE,
 )
 _WORD: Final = late(r"[^\W_]+")
+#: Types that are the verb of their subject: "remove: the old lid".
+_VERBS_AS_TYPES: Final = frozenset({"add", "change", "deprecate", "improve", "remove"})
 _DEEDS: Final = {
     Section.FIXED: ("Fix", _FAULTY),
     Section.ADDED: ("Add", _NEW_THING),
@@ -278,7 +288,13 @@ _LETTERS: Final = bytes(
     ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
-_IMPROVEMENTS: Final = late(r"improvements? (?:for|in|of|on|to) ", re.IGNORECASE)
+#: Nouns of deeds that begin subjects, by the imperative: "Removal of the lid".
+_NAMED_DEEDS: Final = late(
+    r"(?:(?P<improve>improvements? (?:for|in|of|on|to))|(?P<add>addition of)|(?P<deprecate>deprecation of)"
+    r"|(?P<introduce>introduction of)|(?P<remove>removal of)) ",
+    re.IGNORECASE,
+)
+_OF_NAMED_DEEDS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
 #: The word after a noun.
 _NO_VERB: Final = late(
     r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
@@ -306,7 +322,8 @@ def words_in(text: str) -> list[str]:
 
 def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    text = _IMPROVEMENTS.sub("Improve ", text, count=1) if text[:9].casefold() == "improveme" else text
+    if text[:4].lower() in _OF_NAMED_DEEDS and (named := _NAMED_DEEDS.match(text)):
+        text = f"{(named.lastgroup or '').capitalize()} {text[named.end() :]}"
     verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
     first = _FIRST_WORD.match(text) if verb else None
     if (
@@ -324,18 +341,24 @@ def imperative(text: str) -> str:
     return f"{_like(first[0], verb)}{rest}"
 
 
-def deed(text: str, section: Section) -> str:
-    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``."""
-    if section not in _DEEDS:
+def deed(text: str, section: Section, kind: str = "") -> str:
+    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``.
+
+    ``kind`` is the type of the subject; it may be the verb.
+    """
+    if section not in _DEEDS and kind not in _VERBS_AS_TYPES:
         return text
-    verb, named = _DEEDS[section]
     first = text.partition(" ")[0].casefold()
     begins = first in _BEGIN_DEEDS
+    if kind in _VERBS_AS_TYPES:
+        return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
+    verb, named = _DEEDS[section]
     if begins and first in {"initial", "support"}:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
-    return text if _FINITE.search(text) or _GERMAN.search(text) else f"{verb} {continued(text)}"
+    stated = _FINITE.search(text) and _FINITE.search(_CLAUSE.sub("", text))
+    return text if stated or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str, *, german: bool = False) -> str:
