@@ -262,8 +262,8 @@ async def fragment(view: View) -> Response[Any]:
 def _for_its_reader(response: Response[Any]) -> Response[Any]:
     """Keep an answer out of shared caches: its addresses contain the ``Host`` of one request."""
     # OPTIONS is answered without the header.
-    if (kept := response.headers.get("Cache-Control")) is not None:
-        response.headers["Cache-Control"] = kept.replace("public", "private")
+    if (cache_control := response.headers.get("Cache-Control")) is not None:
+        response.headers["Cache-Control"] = cache_control.replace("public", "private")
     return response
 
 
