@@ -123,8 +123,8 @@ def differences(old: str, new: str) -> list[DiffLineBody]:
 
 def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     once_a, once_b = Counter(a), Counter(b)
-    place = {line: at for at, line in enumerate(b) if once_b[line] == 1}
-    pairs = [(at, place[line]) for at, line in enumerate(a) if once_a[line] == 1 and line in place]
+    index_in_b = {line: at for at, line in enumerate(b) if once_b[line] == 1}
+    pairs = [(at, index_in_b[line]) for at, line in enumerate(a) if once_a[line] == 1 and line in index_in_b]
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []

@@ -66,7 +66,7 @@ def render(template: str, shown: PageContext, *, title: str, here: str, **variab
     return _ENVIRONMENT.get_template(template).render(context).encode()
 
 
-def front(
+def front_page(
     shown: PageContext,
     part: ListPart,
     months: Sequence[Month],
