@@ -58,8 +58,8 @@ def _fault(status: os.stat_result) -> str:
         return "may have been written by another user"
     # `init` writes a file that others cannot read, and git does not: a checkout of strangers must not choose where
     # tokens, keys and posts are sent. A file of root for a service has been placed there on purpose.
-    is_placed = status.st_uid == 0 and user != 0
-    return "" if is_placed or not status.st_mode & (stat.S_IRGRP | stat.S_IROTH) else "may come from a checkout"
+    is_of_root = status.st_uid == 0 and user != 0
+    return "" if is_of_root or not status.st_mode & (stat.S_IRGRP | stat.S_IROTH) else "may come from a checkout"
 
 
 def write_settings_file(path: Path, variables: Mapping[str, str]) -> None:

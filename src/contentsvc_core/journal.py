@@ -141,13 +141,13 @@ def listed_entry(entry: LogEntry, post: ResultingPost | None = None, no_post: st
     return ListedEntry(**parts, event=event, post=post, no_post=no_post)
 
 
-def left_out(sizes: Sequence[int], room: int) -> set[int]:
-    """Return the positions of the payloads that do not fit into ``room`` bytes together; one payload always fits.
+def left_out(sizes: Sequence[int], budget: int) -> set[int]:
+    """Return the positions of the payloads that do not fit into ``budget`` bytes together; one payload always fits.
 
     The smallest ones fit first: one large payload must not displace all others of a page.
     """
     smallest_first = sorted((position for position, size in enumerate(sizes) if size), key=sizes.__getitem__)
-    return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), room) :])
+    return set(smallest_first[how_many_fit((sizes[position] for position in smallest_first), budget) :])
 
 
 class _HeadBody(TypedDict):

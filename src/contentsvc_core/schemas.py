@@ -20,7 +20,7 @@ _MOST_FAULTS: Final = 10
 
 
 class InvalidStruct(ValueError):
-    """A value does not fit its struct; the message names the first fault of each field, with its place."""
+    """A value does not fit its struct; the message names the first fault of each field, with its path."""
 
 
 def decode_struct(value: object, shape: type[_Shape]) -> _Shape:

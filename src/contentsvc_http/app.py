@@ -36,7 +36,7 @@ from contentsvc_http.v1.routes import api_routes
 
 @final
 @frozen(kw_only=True)
-class Front:
+class ClientServices:
     app: Application
     limits: RateLimits
     hosted: bool = False
@@ -49,7 +49,7 @@ class Front:
 @frozen(kw_only=True)
 class Services:
     #: ``None``: the process has the role ``worker`` and serves its operator only.
-    front: Front | None
+    for_clients: ClientServices | None
     #: Returns the reason why the process is not ready, or ``None``.
     why_not_ready: Callable[[], Awaitable[str | None]]
     for_operators: Sequence[HTTPRouteHandler] = ()
@@ -65,44 +65,44 @@ class _Application(FreshOptions, Litestar):
 
 def create_application(services: Services, requests: Requests) -> ASGIApp:
     running = version("contentsvc")
-    front = services.front
+    for_clients = services.for_clients
     application = _Application(
         route_handlers=[
-            *([] if front is None else _front_routes(front, running)),
+            *([] if for_clients is None else _client_routes(for_clients, running)),
             *health_routes(services.why_not_ready),
             *services.for_operators,
         ],
-        exception_handlers={Exception: refuse if front is None else _refuse_of(front)},
+        exception_handlers={Exception: refuse if for_clients is None else _refuse_of(for_clients)},
         request_max_body_size=MAX_BODY,
-        openapi_config=None if front is None else openapi(running, hosted=front.hosted),
+        openapi_config=None if for_clients is None else openapi(running, hosted=for_clients.hosted),
         logging_config=None,
-        template_config=None if front is None or front.dashboard is None else template_config(),
+        template_config=None if for_clients is None or for_clients.dashboard is None else template_config(),
     )
     # Outside of all other middleware: the log itself answers when the server stops during a request.
     bodies = BodyLimits(application, BodyBudget(CAPACITY_ELSEWHERE, of="requests"))
     return RateLimitHeaders(RequestLog(HeadRequests(bodies), requests))
 
 
-def _refuse_of(front: Front) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:
+def _refuse_of(for_clients: ClientServices) -> Callable[[Request[Any, Any, Any], Exception], Response[Any]]:
     """Return the handler for requests that no route takes: the pages' part of the addresses answers with pages."""
 
     def refuse_unknown(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
         path: str = request.scope["path"]
-        if front.public is not None and path.startswith(f"{ROOT}/"):
+        if for_clients.public is not None and path.startswith(f"{ROOT}/"):
             return refuse_page(request, exc)
-        if front.dashboard is not None and path.startswith(f"{DASHBOARD}/"):
+        if for_clients.dashboard is not None and path.startswith(f"{DASHBOARD}/"):
             return refuse_unrouted(request, exc)
         return refuse(request, exc)
 
     return refuse_unknown
 
 
-def _front_routes(front: Front, running: str) -> list[ControllerRouterHandler]:
+def _client_routes(for_clients: ClientServices, running: str) -> list[ControllerRouterHandler]:
     return [
-        *api_routes(front.app, front.limits, hosted=front.hosted),
-        *([] if front.dashboard is None else [dashboard_routes(front.dashboard), front_route()]),
-        *([] if front.public is None else [changelog_routes(front.public)]),
-        *(agent_routes(front.app) if front.agents else []),
+        *api_routes(for_clients.app, for_clients.limits, hosted=for_clients.hosted),
+        *([] if for_clients.dashboard is None else [dashboard_routes(for_clients.dashboard), front_route()]),
+        *([] if for_clients.public is None else [changelog_routes(for_clients.public)]),
+        *(agent_routes(for_clients.app) if for_clients.agents else []),
         status_route(running),
         asset_route(),
     ]

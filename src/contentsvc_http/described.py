@@ -35,14 +35,14 @@ def header(description: str, *, least: int | None = None, required: bool = False
 
 
 def parameter(
-    place: Literal["header", "path", "query"], name: str, description: str, schema: Mapping[str, Any] | None = None
+    location: Literal["header", "path", "query"], name: str, description: str, schema: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     schema = {"type": "string"} if schema is None else schema
     return {
         "name": name,
-        "in": place,
+        "in": location,
         "schema": schema,
         "description": description,
-        "required": place == "path",
+        "required": location == "path",
         "deprecated": False,
     }

@@ -264,8 +264,8 @@ def _with_format(field: dict[str, Any]) -> dict[str, Any]:
 
 def _choices(schemas: dict[str, Any]) -> dict[frozenset[str], str]:
     """Return the names of the choices in ``schemas``, after adding those of :data:`_CHOICES`."""
-    for place, (name, description) in _CHOICES.items():
-        title, _, field = place.partition(".")
+    for path, (name, description) in _CHOICES.items():
+        title, _, field = path.partition(".")
         choice = schemas[title]["properties"][field]
         values = choice.get("items", choice)["enum"]
         schemas[name] = {"title": name, "description": description, "type": "string", "enum": values}

@@ -86,10 +86,10 @@ class ExchangingHttp(HttpToolsProtocol):
         """Begin a delivery if ``webhooks`` receives it. Only if the body arrives with the head, it is an exchange."""
         assert self.parser is not None
         headers = Headers.of(self.headers)
-        place = webhooks.find(self.url, headers)
-        if place is None:
+        target = webhooks.find(self.url, headers)
+        if target is None:
             return False
-        self.arriving = (*place, headers, version != "1.0" and self.parser.should_keep_alive())
+        self.arriving = (*target, headers, version != "1.0" and self.parser.should_keep_alive())
         return True
 
     def begin_cycle(self) -> None:

@@ -115,10 +115,10 @@ class IdempotencyKeys:
             await app(scope, receive, keeping)
         answer = _answer_of(messages)
         # After a server error, the outcome may be unknown.
-        kept = answer if answer.status < _CLIENT_ERROR else None
+        stored = answer if answer.status < _CLIENT_ERROR else None
         refused = _CLIENT_ERROR <= answer.status < _SERVER_ERROR
         try:
-            await self._idempotency.end(request, kept, refused=refused)
+            await self._idempotency.end(request, stored, refused=refused)
         except ContentServiceError as exc:
             # The operation has happened. A repetition executes it again, with the same ids.
             _LOG.warning("the answer to an idempotency key was not kept", reason=str(exc))

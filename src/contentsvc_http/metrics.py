@@ -38,8 +38,8 @@ class _Times(Histogram):
         """Observe several amounts. Each :meth:`observe` takes two locks."""
         # The library's values have no types.
         self._sum.inc(sum(amounts))  # pyright: ignore[reportUnknownMemberType]
-        for place, number in Counted(bisect_left(_SECONDS, amount) for amount in amounts).items():
-            self._buckets[place].inc(number)  # pyright: ignore[reportUnknownMemberType]
+        for index, number in Counted(bisect_left(_SECONDS, amount) for amount in amounts).items():
+            self._buckets[index].inc(number)  # pyright: ignore[reportUnknownMemberType]
 
 
 @final

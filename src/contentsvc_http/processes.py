@@ -52,14 +52,16 @@ class Listener:
 @final
 @frozen(kw_only=True)
 class Task:
-    place: Listener
+    listener: Listener
     number: int
     of: int
     #: The file descriptor of the process's end of the channel. The process ends when the other end is closed.
     channel: int
 
 
-def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]) -> None:
+def supervise(
+    listener: Listener, workers: int, *, on_ready: Callable[[], None], on_stopping: Callable[[], None]
+) -> None:
     """Run ``workers`` processes until SIGTERM or SIGINT; then stop them within 10 seconds.
 
     A process that ends is restarted, after a growing pause. If this process is killed, the processes end as on SIGTERM.
@@ -67,7 +69,7 @@ def supervise(place: Listener, workers: int, *, on_ready: Callable[[], None], on
     """
     # The metrics library adds up the counters of several processes through files in a folder.
     with tempfile.TemporaryDirectory(prefix="contentsvc-metrics-") as metrics, _signals() as signals:
-        supervisor = _Supervisor(place, workers, metrics, signals, on_ready)
+        supervisor = _Supervisor(listener, workers, metrics, signals, on_ready)
         try:
             supervisor.run()
         finally:
@@ -101,9 +103,9 @@ class _Worker:
 
 class _Supervisor:
     def __init__(
-        self, place: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
+        self, listener: Listener, workers: int, metrics: str, signals: socket.socket, on_ready: Callable[[], None]
     ) -> None:
-        self._place = place
+        self._listener = listener
         self._metrics = metrics
         self._signals = signals
         self._on_ready = on_ready
@@ -157,7 +159,9 @@ class _Supervisor:
         own_end, other_end = socket.socketpair()
         with other_end, contextlib.ExitStack() as stack:
             stack.callback(own_end.close)
-            task = Task(place=self._place, number=worker.number, of=len(self._workers), channel=other_end.fileno())
+            task = Task(
+                listener=self._listener, number=worker.number, of=len(self._workers), channel=other_end.fileno()
+            )
             with _without_interrupts():
                 # A new interpreter: a fork would inherit open files, threads and the metrics library.
                 process = subprocess.Popen(  # noqa: S603  # our own command

@@ -25,9 +25,9 @@ FONT: Final = "manrope.ttf"
 
 @final
 class StaticFiles:
-    def __init__(self, place: str, contents: Mapping[str, bytes]) -> None:
+    def __init__(self, prefix: str, contents: Mapping[str, bytes]) -> None:
         """Create the files. A stylesheet's ``url("name")`` becomes the address of the file with that name."""
-        self._place = place
+        self._prefix = prefix
         self._contents: dict[str, bytes] = {}
         self._digests: dict[str, str] = {}
         # Stylesheets last: they contain the digests of other files.
@@ -40,7 +40,7 @@ class StaticFiles:
             self._digests[name] = sha256(content).hexdigest()[:16]
 
     def address(self, name: str) -> str:
-        return f"{self._place}/{name}?v={self._digests[name]}"
+        return f"{self._prefix}/{name}?v={self._digests[name]}"
 
     def answer(self, name: str, request: Request[Any, Any, Any]) -> Response[bytes] | None:
         content = self._contents.get(name)

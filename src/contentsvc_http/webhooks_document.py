@@ -223,9 +223,11 @@ def _proof(scheme: Scheme) -> dict[str, Any]:
     return _parameter("header", scheme.header, f"{scheme.description} Required of {slugs}.", form)
 
 
-def _parameter(place: Literal["path", "header"], name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _parameter(
+    location: Literal["path", "header"], name: str, description: str, schema: dict[str, Any]
+) -> dict[str, Any]:
     schema = {"type": "string", **schema}
-    return {"name": name, "in": place, "required": place == "path", "description": description, "schema": schema}
+    return {"name": name, "in": location, "required": location == "path", "description": description, "schema": schema}
 
 
 def _refusal(status: int, description: str) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def main(task: Task) -> None:
 
         settings = load_settings()
         configure_logging(level=settings.log_level, style=settings.log_format, worker=task.number)
-        listening = share(task.place.host, task.place.port)
-        serve(settings, task.place.role, listening, on_ready=lambda: report(READY))
+        listening = share(task.listener.host, task.listener.port)
+        serve(settings, task.listener.role, listening, on_ready=lambda: report(READY))
     except ContentServiceError as exc:
         report(str(exc).encode())
         sys.exit(1)

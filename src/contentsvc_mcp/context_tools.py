@@ -26,7 +26,7 @@ QUERY: Final = (
 BEFORE: Final = "Cursor: the 'next' of the previous answer. Leave it out to start with the newest."
 OFFSET: Final = "Where to continue reading, in characters: the 'nextOffset' of the previous answer."
 SINCE: Final = "Only items from this date or time (ISO 8601) or later, for example 2026-11-22."
-NO_SUCH_PLACE: Final = "Invalid before: send the next of a previous answer of this tool"
+INVALID_CURSOR: Final = "Invalid before: send the next of a previous answer of this tool"
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_HITS, description="Maximum number of items.")]
 Since = Annotated[str, Meta(max_length=64, description=SINCE)]
@@ -89,10 +89,10 @@ class ContextPart(TypedDict):
 
 def read_before(text: str) -> Cursor | None:
     """Return the cursor of a list; ``None`` for the start. Raise ``ToolRefused`` for an invalid cursor."""
-    place = read_cursor(text) if text else None
-    if text and place is None:
-        raise ToolRefused(NO_SUCH_PLACE)
-    return place
+    cursor = read_cursor(text) if text else None
+    if text and cursor is None:
+        raise ToolRefused(INVALID_CURSOR)
+    return cursor
 
 
 @tool(

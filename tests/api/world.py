@@ -28,7 +28,7 @@ from contentsvc_http.app import Services
 from contentsvc_http.changelog.page_cache import RenderedPages
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
-from contentsvc_http.wiring.process import front_of
+from contentsvc_http.wiring.process import client_services
 
 #: The content types of operations with a body.
 JSON = {"Content-Type": "application/json"}
@@ -80,8 +80,8 @@ def _shared_app(settings: Settings) -> ASGIApp:
     shares = Shares(**{kind: cast("Any", _Forward("shares", kind)) for kind in kinds})
     pages = cast("Any", _Forward("rendered_pages"))
     app = compose(settings, stores, clock=clock, ids=ids, notify=notify, hosts=hosts, shares=shares)
-    front = front_of(settings, app, receiver, pages)
-    return with_webhooks(receiver, Services(front=front, why_not_ready=_ready))
+    for_clients = client_services(settings, app, receiver, pages)
+    return with_webhooks(receiver, Services(for_clients=for_clients, why_not_ready=_ready))
 
 
 async def _ready() -> str | None:

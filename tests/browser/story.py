@@ -83,7 +83,7 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
     """Set up an organization with one object of each kind, and simulate two weeks or another number of days."""
     installation = Installation(folder, **settings)
     clock = SteppedClock(folder)
-    hook, keys = asyncio.run(_furnish(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
+    hook, keys = asyncio.run(_seed(Settings(database_url=f"sqlite+aiosqlite:///{installation.database}")))
     with serving(installation, program=clock.program, environment=clock.environment) as server:
         key, stranger = keys
         story = Story(server=server, installation=installation, hook=hook, key=key, stranger=stranger)
@@ -91,7 +91,7 @@ def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story
         yield story
 
 
-async def _furnish(settings: Settings) -> tuple[Hook, list[str]]:
+async def _seed(settings: Settings) -> tuple[Hook, list[str]]:
     """Set up the organizations; return the hook and the keys."""
     async with open_app(settings) as app:
         operator, triggers = app.operator, app.trigger_editor

@@ -391,7 +391,7 @@ def test_an_excerpt_that_ends_within_a_tag_has_nothing_of_the_tag() -> None:
 def test_posts_are_shown_in_full_as_far_as_they_have_room() -> None:
     posts = [evolve(POST, id=name, content="x" * size) for name, size in (("a", 6), ("b", 5), ("c", 4), ("d", 1))]
 
-    assert shown_in_full(posts, room=10) == {"a", "c"}
+    assert shown_in_full(posts, budget=10) == {"a", "c"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.core.test_public_changelog import OFF, POST
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.atom import ATOM_TYPE, atom_document
 from contentsvc_core.content.public.feeds import Feed, feed_of
-from contentsvc_core.content.public.html import PAGE_ROOM
+from contentsvc_core.content.public.html import PAGE_BUDGET
 from contentsvc_core.content.public.json_feed import JSON_FEED_TYPE, json_feed_document
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.testing import START
@@ -151,7 +151,7 @@ def test_the_json_feed() -> None:
 
 
 def test_a_post_that_a_feed_has_no_room_for_begins_and_links_to_the_rest() -> None:
-    long = evolve(LAMP, id="post_3", content=f"<p>Oil &amp; {'water ' * (PAGE_ROOM // 6)}</p>", summary="Oil")
+    long = evolve(LAMP, id="post_3", content=f"<p>Oil &amp; {'water ' * (PAGE_BUDGET // 6)}</p>", summary="Oil")
     whole, begun = feed_of(CHANGELOG, [LAMP, long], links=LINKS, updated_at=START).entries
 
     assert whole.content == LAMP.content

@@ -80,7 +80,7 @@ def test_a_listed_entry_has_every_field_but_the_payload() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "room", "without"),
+    ("sizes", "budget", "without"),
     [
         ([], 10, set[int]()),
         ([0, 0], 0, set[int]()),
@@ -91,16 +91,16 @@ def test_a_listed_entry_has_every_field_but_the_payload() -> None:
         ([5, 5], 10, set[int]()),
     ],
 )
-def test_the_smallest_payloads_are_kept_and_at_least_one(sizes: list[int], room: int, without: set[int]) -> None:
-    assert left_out(sizes, room) == without
+def test_the_smallest_payloads_are_kept_and_at_least_one(sizes: list[int], budget: int, without: set[int]) -> None:
+    assert left_out(sizes, budget) == without
 
 
 @pytest.mark.parametrize(
-    ("sizes", "room", "fit"),
+    ("sizes", "budget", "fit"),
     [([], 5, 0), ([9], 5, 1), ([2, 3], 5, 2), ([2, 3, 1], 5, 2), ([2, 4], 5, 1), ([9, 1], 5, 1)],
 )
-def test_one_item_always_fits(sizes: list[int], room: int, fit: int) -> None:
-    assert how_many_fit(sizes, room) == fit
+def test_one_item_always_fits(sizes: list[int], budget: int, fit: int) -> None:
+    assert how_many_fit(sizes, budget) == fit
 
 
 def test_a_query_without_values_means_all() -> None:

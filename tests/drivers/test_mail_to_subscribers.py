@@ -43,7 +43,7 @@ def installation(tmp_path: Path, mail: MailServer, request: pytest.FixtureReques
         yield made
 
 
-def _furnish(installation: Installation) -> Hook:
+def _seed(installation: Installation) -> Hook:
     installation.command("organization", "create", "Acme", "--slug", "acme")
     hook = installation.connect("acme", REPOSITORY, REPOSITORY_ID)
     installation.trigger("acme", "releases", REPOSITORY_ID, "release")
@@ -77,7 +77,7 @@ def _link(mail: MailServer) -> str:
 def test_a_reader_gets_each_post_once_again_after_a_kill_and_none_after_leaving(
     installation: Installation, mail: MailServer, tmp_path: Path
 ) -> None:
-    hook, clock = _furnish(installation), SteppedClock(tmp_path)
+    hook, clock = _seed(installation), SteppedClock(tmp_path)
 
     def sent() -> int:
         return installation.count("SELECT count(*) FROM mails WHERE status = 'delivered'")

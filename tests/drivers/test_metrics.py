@@ -41,7 +41,7 @@ from contentsvc_core.outgoing.letters import MailResult
 from contentsvc_core.testing import ManualClock, push_body, signed
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
-from contentsvc_http.app import Front, Services
+from contentsvc_http.app import ClientServices, Services
 from contentsvc_http.bounds import Cause
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.deliveries import Deliveries
@@ -98,7 +98,7 @@ class World:
         receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
         app = compose(Settings(), self.stores, clock=self.clock, ids=RandomIds())
         services = Services(
-            front=Front(app=app, limits=RateLimits(app.limiter, app.authenticator, Proxies.read(""))),
+            for_clients=ClientServices(app=app, limits=RateLimits(app.limiter, app.authenticator, Proxies.read(""))),
             why_not_ready=self.why_not_ready,
             for_operators=[metrics_route(self.scrape, local=local)],
         )

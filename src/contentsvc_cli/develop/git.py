@@ -158,19 +158,19 @@ class Checkout:
         on_line = tip
         # A commit belongs to the oldest commit of the line that reaches it. Git lists children before parents, so a
         # commit's position is final when it is read, and only the frontier is stored.
-        places: dict[str, int] = {}
+        indexes: dict[str, int] = {}
         hidden = [f"^{revision}" for revision in without]
         command = ("rev-list", "--parents", "--date-order", "--end-of-options", tip, *hidden)
         for row in self._fields(b"\n", None, *command):
             commit, *parents = row.decode("ascii").split()
-            place = places.pop(commit, 0)
+            index = indexes.pop(commit, 0)
             if commit == on_line:
-                place = len(newest_first)
+                index = len(newest_first)
                 newest_first.append([])
                 on_line = parents[0] if parents else ""
-            newest_first[place].append(commit)
+            newest_first[index].append(commit)
             for parent in parents:
-                places[parent] = max(places.get(parent, 0), place)
+                indexes[parent] = max(indexes.get(parent, 0), index)
         return [push[::-1] for push in reversed(newest_first)]
 
     def commits(self, ids: Iterable[str]) -> Iterator[LocalCommit]:

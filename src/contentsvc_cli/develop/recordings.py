@@ -132,8 +132,8 @@ def _delivery(text: bytes) -> RecordedDelivery:
         message = "the body is nested too deep"
         raise ValueError(message) from exc
     except msgspec.ValidationError as exc:
-        place, fault = validation_fault(str(exc))
-        message = f"{f'`{place}`' if place else 'the line'} {fault}"
+        path, fault = validation_fault(str(exc))
+        message = f"{f'`{path}`' if path else 'the line'} {fault}"
         raise ValueError(message) from exc
     written = bytes(line.body)
     if bool(written) == (line.body_base64 is not None):

@@ -74,8 +74,8 @@ def serve(host: str, port: int | None, role: str, workers: int, *, as_json: bool
         from contentsvc_http.processes import Listener, supervise  # noqa: PLC0415  # as above
 
         bound = reserve(host, port)
-        place = Listener(role=Role(role), host=host, port=bound.getsockname()[1])
-        supervise(place, workers, on_ready=ready, on_stopping=stopping)
+        listener = Listener(role=Role(role), host=host, port=bound.getsockname()[1])
+        supervise(listener, workers, on_ready=ready, on_stopping=stopping)
 
 
 @click.command()

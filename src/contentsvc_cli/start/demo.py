@@ -174,7 +174,7 @@ async def _perform(
     with waiting("starting a server"):
         await until_ready(settings.base_url, folder)
     async with open_app(settings) as app:
-        organization, key, connection = await _furnish(app, history)
+        organization, key, connection = await _seed(app, history)
         outcome.key = key.key
         url = webhook_url(settings.base_url, connection.integration, history.repository_id)
         with waiting("sending") as shown:
@@ -199,7 +199,7 @@ async def _perform(
     return faults if outcome.post is not None else [*faults, "no post was written"]
 
 
-async def _furnish(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
+async def _seed(app: Application, history: DemoHistory) -> tuple[Organization, IssuedKey, Connection]:
     organization = accepted(await app.operator.create_organization("Acme Lighthouses", slug="acme"))
     key = accepted(await app.operator.issue_key(organization, name="demo", scopes=tuple(Scope)))
     connection = accepted(

@@ -161,13 +161,13 @@ def _between(tags: Sequence[Tag], start: tuple[str, str] | None, tip: str, tip_n
             tip=tip,
             without=[*excluded, *(tag.commit_id for tag in tags)],
         )
-    for place in reversed(range(len(tags))):
-        tag = tags[place]
-        previous = tags[place - 1].name if place else first_name
+    for index in reversed(range(len(tags))):
+        tag = tags[index]
+        previous = tags[index - 1].name if index else first_name
         yield PreviewRange(
             range=f"{previous}..{tag.name}" if previous else tag.name,
             tip=tag.commit_id,
-            without=[*excluded, *(tag.commit_id for tag in tags[:place])],
+            without=[*excluded, *(tag.commit_id for tag in tags[:index])],
             tag=tag,
             previous=previous,
         )

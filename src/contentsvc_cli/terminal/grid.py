@@ -25,29 +25,29 @@ class Grid:
         #: Columns that are printed beneath each row, with their names.
         self._beneath: list[str] = []
 
-    def fit(self, room: int, optional: Sequence[str]) -> None:
-        """Fit the table to ``room`` cells.
+    def fit(self, width: int, optional: Sequence[str]) -> None:
+        """Fit the table to ``width`` cells.
 
         Empty columns are omitted first, then optional ids. Other ids move beneath their rows. Then other ``optional``
         columns are omitted in the given order. Last, a short id moves beneath its row, and the rightmost columns are
         omitted. Remaining texts are cut.
         """
-        if self._needed() <= room:
+        if self._needed() <= width:
             return
         words = [column for column in self._columns if self._is_word(column)]
-        self._leave_out([column for column in self._columns if not any(row[column].plain for row in self._rows)], room)
-        self._leave_out([column for column in optional if column in words], room)
-        if self._needed(_TEXT) > room:
+        self._leave_out([column for column in self._columns if not any(row[column].plain for row in self._rows)], width)
+        self._leave_out([column for column in optional if column in words], width)
+        if self._needed(_TEXT) > width:
             self._beneath = [column for column in self._columns if column in words]
             self._columns = [column for column in self._columns if column not in words]
-        self._leave_out(optional, room)
-        if "id" in self._columns[:-1] and self._needed(_LEAST) > room:
+        self._leave_out(optional, width)
+        if "id" in self._columns[:-1] and self._needed(_LEAST) > width:
             # A state tells more than an id.
             self._columns.remove("id")
             self._beneath.insert(0, "id")
-        while len(self._columns) > 1 and self._needed(_LEAST) > room:
+        while len(self._columns) > 1 and self._needed(_LEAST) > width:
             self._columns.pop()
-        while self._needed() > room:
+        while self._needed() > width:
             widest = max(filter(self._is_text, self._columns), key=lambda column: self._widths[column], default="")
             if not widest or self._widths[widest] <= _LEAST:
                 break
@@ -63,9 +63,9 @@ class Grid:
                 if row[column].plain:
                     yield [Text(f"  {column:{label}}", style="dim"), row[column]]
 
-    def _leave_out(self, columns: Sequence[str], room: int) -> None:
+    def _leave_out(self, columns: Sequence[str], width: int) -> None:
         for column in columns:
-            if self._needed(_TEXT) > room and column in self._columns and len(self._columns) > 1:
+            if self._needed(_TEXT) > width and column in self._columns and len(self._columns) > 1:
                 self._columns.remove(column)
 
     def _move_time_zone(self, column: str) -> None:

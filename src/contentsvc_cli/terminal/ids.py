@@ -86,15 +86,15 @@ def shortened(ids: Sequence[str]) -> dict[str, str]:
     """Return the shortest beginnings that tell ids apart, by id. Other texts are not shortened."""
     complete = sorted({id_ for id_ in ids if COMPLETE.fullmatch(id_)})
     short_ids: dict[str, str] = {}
-    for place, id_ in enumerate(complete):
-        beside = [*complete[max(0, place - 1) : place], *complete[place + 1 : place + 2]]
+    for index, id_ in enumerate(complete):
+        beside = [*complete[max(0, index - 1) : index], *complete[index + 1 : index + 2]]
         shared = max((_shared(id_, other) for other in beside), default=0)
         short_ids[id_] = id_[: max(id_.find("_") + 1 + _SHORTEST, shared + 1)]
     return short_ids
 
 
 def _shared(one: str, other: str) -> int:
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
 def _ids_beginning_with(kind: str, beginning: str) -> Sequence[str]:

@@ -256,8 +256,8 @@ class LogFollower:
         newest = await self._read_model.log(self._organization_id, LogSearch(), limit=1)
         return Cursor.of(newest[0]) if newest else None
 
-    async def _since(self, place: Cursor | None, before: timedelta) -> list[ListedEntry]:
-        after = None if place is None else Cursor(at=place.at - before, id="")
+    async def _since(self, cursor: Cursor | None, before: timedelta) -> list[ListedEntry]:
+        after = None if cursor is None else Cursor(at=cursor.at - before, id="")
         entries: list[ListedEntry] = []
         page: Sequence[ListedEntry] = ()
         while not entries or len(page) == self._page:

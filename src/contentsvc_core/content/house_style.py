@@ -15,7 +15,7 @@ class HouseStyle:
 
 
 def style_fault(refused: Refusal, path: str = "") -> str:
-    """Return the reason of a refused house style; ``place`` is the path of its object, such as ``houseStyle``."""
+    """Return the reason of a refused house style; ``path`` is that of its object, such as ``houseStyle``."""
     return refused.message(".".join(part for part in (path, refused.field) if part) or "the house style")
 
 

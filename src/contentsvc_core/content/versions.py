@@ -63,36 +63,36 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def versions_after(
-    kept: Sequence[PostVersion], before: Post, after: Post, author: str | None
+    stored: Sequence[PostVersion], before: Post, after: Post, author: str | None
 ) -> tuple[Sequence[PostVersion], Sequence[PostVersion]]:
     """Return the versions that a change adds, and all that are then kept, each newest first. ``kept`` is newest first.
 
     The text before the change is added first if no version has it.
     """
     if before.text == after.text:
-        return (), kept
+        return (), stored
     added: list[PostVersion] = []
-    number = kept[0].number if kept else 0
-    if not kept or kept[0].text != before.text:
+    number = stored[0].number if stored else 0
+    if not stored or stored[0].text != before.text:
         number += 1
         added.append(PostVersion(number=number, text=before.text, saved_at=before.updated_at))
     added.append(PostVersion(number=number + 1, text=after.text, saved_at=after.updated_at, author=author))
     added.reverse()
-    return added, list(_fitting([*added, *kept]))
+    return added, list(_fitting([*added, *stored]))
 
 
-def current_first(kept: Sequence[PostVersion], post: Post) -> Sequence[PostVersion]:
-    if kept and kept[0].text == post.text:
-        return kept
-    number = kept[0].number + 1 if kept else 1
-    return [PostVersion(number=number, text=post.text, saved_at=post.updated_at), *kept]
+def current_first(stored: Sequence[PostVersion], post: Post) -> Sequence[PostVersion]:
+    if stored and stored[0].text == post.text:
+        return stored
+    number = stored[0].number + 1 if stored else 1
+    return [PostVersion(number=number, text=post.text, saved_at=post.updated_at), *stored]
 
 
 def _fitting(versions: Iterable[PostVersion]) -> Iterator[PostVersion]:
-    room = MAX_VERSION_BYTES
+    remaining = MAX_VERSION_BYTES
     for index, version in enumerate(versions):
-        room -= version.size
-        if index and (room < 0 or index >= MAX_VERSIONS):
+        remaining -= version.size
+        if index and (remaining < 0 or index >= MAX_VERSIONS):
             return
         yield version
 
@@ -123,8 +123,8 @@ def differences(old: str, new: str) -> list[DiffLineBody]:
 
 def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     once_a, once_b = Counter(a), Counter(b)
-    place = {line: at for at, line in enumerate(b) if once_b[line] == 1}
-    pairs = [(at, place[line]) for at, line in enumerate(a) if once_a[line] == 1 and line in place]
+    index_in_b = {line: at for at, line in enumerate(b) if once_b[line] == 1}
+    pairs = [(at, index_in_b[line]) for at, line in enumerate(a) if once_a[line] == 1 and line in index_in_b]
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []

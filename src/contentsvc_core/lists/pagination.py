@@ -105,12 +105,12 @@ def paginate(request: PageRequest, total_items: int) -> Pagination | Refusal:
     return Pagination(limit=request.limit, current_page=request.page, total_pages=total_pages, total_items=total_items)
 
 
-def how_many_fit(sizes: Iterable[int], room: int) -> int:
-    """Return how many of the first sizes fit into ``room``; the first one always counts."""
+def how_many_fit(sizes: Iterable[int], budget: int) -> int:
+    """Return how many of the first sizes fit into ``budget``; the first one always counts."""
     fitting = 0
     for size in sizes:
-        room -= size
-        if room < 0 and fitting:
+        budget -= size
+        if budget < 0 and fitting:
             break
         fitting += 1
     return fitting

@@ -34,12 +34,12 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
     beside its numbers, and so is each part of ``DeliveryStore``. Of a large document, the beginning counts.
     """
     words: dict[str, None] = {}
-    room, remaining = ROOM, TEXT_LIMIT
+    bytes_left, remaining = ROOM, TEXT_LIMIT
     for text in texts:
         for word in _words(text[:remaining]):
             if word not in words:
-                room -= len(word.encode()) + 1
-                if room < 0:
+                bytes_left -= len(word.encode()) + 1
+                if bytes_left < 0:
                     return tuple(words)
                 words[word] = None
         remaining -= len(text)

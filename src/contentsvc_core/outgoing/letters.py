@@ -255,10 +255,10 @@ def _linked(url: str, text: str) -> str:
 
 
 def _contents(entries: Sequence[FeedEntry]) -> list[tuple[FeedEntry, str]]:
-    room, contents = _ROOM, list[tuple[FeedEntry, str]]()
+    remaining, contents = _ROOM, list[tuple[FeedEntry, str]]()
     for entry in entries:
-        is_whole = len(entry.content) <= room
-        room -= len(entry.content) if is_whole else 0
+        is_whole = len(entry.content) <= remaining
+        remaining -= len(entry.content) if is_whole else 0
         contents.append((entry, entry.content if is_whole else f"<p>{escape(entry.summary)}</p>"))
     return contents
 

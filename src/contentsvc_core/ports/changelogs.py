@@ -66,7 +66,7 @@ class Changelogs(Protocol):
         """List the newest posts of a changelog, at most ``limit``, by the times of their events, then by id.
 
         Posts that the post of a release contains are left out. By label, repository or scope, only the newest 5,000 of
-        each type from ``before`` on are searched. ``before``: only posts behind this place.
+        each type from ``before`` on are searched. ``before``: only posts after this cursor.
         """
         ...
 

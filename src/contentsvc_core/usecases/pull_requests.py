@@ -126,7 +126,7 @@ class PullRequestReader:
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
-        room = MAX_PULL_REQUESTS
+        remaining = MAX_PULL_REQUESTS
         for index, question in enumerate(questions):
             if (paused := self._pause_of(question.integration)) is not None:
                 missing = missing or paused
@@ -135,11 +135,11 @@ class PullRequestReader:
                 question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
             )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
-            mentioned = question.named.first(-(-room // (len(questions) - index)))
+            mentioned = question.named.first(-(-remaining // (len(questions) - index)))
             read = await host.pull_requests(
                 question.full_name, question.source.repository_id, mentioned, token=question.reach.token
             )
-            room -= len(mentioned)
+            remaining -= len(mentioned)
             by_source[_key(question.source)] = read.found
             if read.refusal is not None:
                 missing = missing or read.refusal.reason
@@ -191,7 +191,7 @@ class PullRequestReader:
     async def _listed(self, integrations: Sequence[Integration], gathered: BriefSources) -> "dict[str, _Listed]":
         hosts: dict[str, CodeHost] = {}
         listed: dict[str, _Listed] = {}
-        room = MAX_COMMITS_READ
+        remaining = MAX_COMMITS_READ
         for chapter, source in zip(gathered.brief.chapters, gathered.sources, strict=True):
             # The push that creates the default branch has all commits of its head; that of another branch does not.
             pushes = [
@@ -210,16 +210,16 @@ class PullRequestReader:
             elif named.value.id != source.repository_id:
                 continue
             for push in pushes:
-                if self._pause_of(integration) is not None or not (push.head_commit and room):
+                if self._pause_of(integration) is not None or not (push.head_commit and remaining):
                     continue
-                commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=room)
+                commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=remaining)
                 read = await host.commits(chapter.repository, commit_range, token=reach.token)
                 if read.refusal is not None:
                     await self._refused(
                         "Commit lookup", "read_commits", integration, source, chapter.repository, read.refusal
                     )
                     continue
-                room -= len(read.found)
+                remaining -= len(read.found)
                 listed[_push_key(source, push)] = _Listed(commits=read.found, is_cut=read.is_cut)
         return listed
 

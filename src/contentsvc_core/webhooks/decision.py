@@ -150,7 +150,7 @@ def _first_of_several(reading: Reading, delivery_id: str, hook: HookConfiguratio
         return outcomes[0]
     first, *others = processed
     # Each has a claim of its own, with an id that is the same for all attempts.
-    also = [replace(each, delivery_id=f"{delivery_id[:_ID_LENGTH]}.{place}") for place, each in enumerate(others, 1)]
+    also = [replace(each, delivery_id=f"{delivery_id[:_ID_LENGTH]}.{number}") for number, each in enumerate(others, 1)]
     return replace(first, also=tuple(also))
 
 

@@ -13,10 +13,10 @@ from contentsvc_http.changelog.reading import not_here
 from contentsvc_http.static_files import FONT, StaticFiles, font
 
 #: A hyphen is not a slug.
-_PLACE: Final = f"{ROOT}/-"
+_PREFIX: Final = f"{ROOT}/-"
 _FOLDER: Final = files("contentsvc_http.changelog").joinpath("static")
 _OWN: Final = ("style.css", "icon.svg", "subscribe.css", "page.js")
-_ASSETS: Final = StaticFiles(_PLACE, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
+_ASSETS: Final = StaticFiles(_PREFIX, {**{name: _FOLDER.joinpath(name).read_bytes() for name in _OWN}, FONT: font()})
 _ACCENT: Final = re.compile(r"accent-([0-9a-f]{6})\.css", re.ASCII)
 _SHADES: Final = (
     ":root{{--accent:#{0.light};--accent-ground:#{0.light_ground}}}\n"
@@ -29,7 +29,7 @@ def asset_url(name: str) -> str:
 
 
 def asset_route() -> HTTPRouteHandler:
-    @route(f"{_PLACE}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD])
+    @route(f"{_PREFIX}/{{name:str}}", http_method=[HttpMethod.GET, HttpMethod.HEAD])
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
         file = _ASSETS.answer(name, request) or _accent(name)
         if file is None:
@@ -41,7 +41,7 @@ def asset_route() -> HTTPRouteHandler:
 
 def accent_url(accent: str) -> str:
     # With the version of the main stylesheet: the shades may change with it.
-    return f"{_PLACE}/accent-{accent}.css?{asset_url('style.css').partition('?')[2]}"
+    return f"{_PREFIX}/accent-{accent}.css?{asset_url('style.css').partition('?')[2]}"
 
 
 def _accent(name: str) -> Response[bytes] | None:

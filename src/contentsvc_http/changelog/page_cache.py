@@ -16,7 +16,7 @@ class RenderedPages:
     """A cache of rendered pages, limited in bytes; the least recently used pages are dropped."""
 
     def __init__(self, offload: Offload, share: Share, *, capacity: int = _CAPACITY) -> None:
-        """``share`` has the places for pages that are read and rendered at once."""
+        """``share`` bounds the pages that are read and rendered at once."""
         self._offload = offload
         self._share = share
         self._capacity = capacity
@@ -30,10 +30,10 @@ class RenderedPages:
         Raises:
             Overloaded: Too many pages of the organization wait already.
         """
-        kept = self._pages.get(key)
-        if kept is not None:
+        cached = self._pages.get(key)
+        if cached is not None:
             self._pages.move_to_end(key)
-            return kept
+            return cached
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = asyncio.create_task(self._render(organization_id, key, reading))

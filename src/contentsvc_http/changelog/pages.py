@@ -47,7 +47,7 @@ class PageContext(Protocol):
     def zone(self) -> ZoneInfo: ...
 
 
-def render(template: str, shown: PageContext, *, title: str, here: str, **told: object) -> bytes:
+def render(template: str, shown: PageContext, *, title: str, here: str, **variables: object) -> bytes:
     changelog = shown.changelog
     context = {
         "changelog": changelog,
@@ -61,12 +61,12 @@ def render(template: str, shown: PageContext, *, title: str, here: str, **told: 
         "logo": changelog.image(ImageKind.LOGO),
         "icon": changelog.image(ImageKind.ICON),
         "card": changelog.image(ImageKind.CARD),
-        **told,
+        **variables,
     }
     return _ENVIRONMENT.get_template(template).render(context).encode()
 
 
-def front(
+def front_page(
     shown: PageContext,
     part: ListPart,
     months: Sequence[Month],

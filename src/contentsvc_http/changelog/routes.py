@@ -25,7 +25,7 @@ from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.usecases.publicize import labels_in
 from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer, known_tags
 from contentsvc_http.changelog.assets import asset_route
-from contentsvc_http.changelog.pages import HTML, front, missing, next_part, own_address, render
+from contentsvc_http.changelog.pages import HTML, front_page, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import (
     READ,
     SHOWN,
@@ -68,7 +68,7 @@ async def home(view: View) -> Response[Any]:
             await view.changelogs.months(view.changelog, view.zone),
         )
         labels = await labels_in(view.changelogs, view.changelog)
-        return lambda: front(view, part, months, labels, label=label)
+        return lambda: front_page(view, part, months, labels, label=label)
 
     return await answer(view, _from(named, before), read)
 
@@ -262,8 +262,8 @@ async def fragment(view: View) -> Response[Any]:
 def _for_its_reader(response: Response[Any]) -> Response[Any]:
     """Keep an answer out of shared caches: its addresses contain the ``Host`` of one request."""
     # OPTIONS is answered without the header.
-    if (kept := response.headers.get("Cache-Control")) is not None:
-        response.headers["Cache-Control"] = kept.replace("public", "private")
+    if (cache_control := response.headers.get("Cache-Control")) is not None:
+        response.headers["Cache-Control"] = cache_control.replace("public", "private")
     return response
 
 

@@ -10,7 +10,7 @@ from contentsvc_http.dashboard.session import ROOT
 from contentsvc_http.errors import Refused
 from contentsvc_http.static_files import FONT, StaticFiles, font, package_file
 
-_PLACE: Final = f"{ROOT}/assets"
+_PREFIX: Final = f"{ROOT}/assets"
 _OWN: Final = ("style.css", "dashboard.js", "icon.svg")
 _HTMX: Final = "htmx.min.js"
 
@@ -20,7 +20,7 @@ def _assets() -> StaticFiles:
     folder = files("contentsvc_http.dashboard").joinpath("static")
     own = {name: folder.joinpath(name).read_bytes() for name in _OWN}
     htmx = package_file("js_lib_htmx", "static", "htmx", _HTMX)
-    return StaticFiles(_PLACE, {**own, _HTMX: htmx, FONT: font()})
+    return StaticFiles(_PREFIX, {**own, _HTMX: htmx, FONT: font()})
 
 
 def asset_url(name: str) -> str:
@@ -30,7 +30,7 @@ def asset_url(name: str) -> str:
 def asset_route() -> HTTPRouteHandler:
     assets = _assets()
 
-    @get(f"{_PLACE}/{{name:str}}", include_in_schema=False)
+    @get(f"{_PREFIX}/{{name:str}}", include_in_schema=False)
     async def asset(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
         file = assets.answer(name, request)
         if file is None:

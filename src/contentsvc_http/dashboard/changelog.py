@@ -13,7 +13,7 @@ from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.refusals import Refusal, invalid, wire_name
 from contentsvc_http.changelog.answers import PAGE
-from contentsvc_http.changelog.pages import HTML, front
+from contentsvc_http.changelog.pages import HTML, front_page
 from contentsvc_http.changelog.reading import ListPart
 from contentsvc_http.changelog.routes import PAGE_LENGTH
 from contentsvc_http.dashboard import pages
@@ -159,7 +159,7 @@ async def preview(session: Visitor) -> Response[Any]:
     stored = await _which(session)
     posts, months, labels = await session.app.changelog_editor.page(stored, PAGE_LENGTH, session.organization.time_zone)
     links = ChangelogLinks(slug=stored.slug, pictures=f"{ROOT}{_at(stored)}/images")
-    body = front(
+    body = front_page(
         _Preview(changelog=stored, links=links, zone=session.organization.time_zone),
         ListPart(posts=posts, next=None, before=None),
         months,

@@ -81,35 +81,35 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
     number = len(bounds) - 1
     sums: dict[tuple[int, LogStatus], int] = {}
     for count in counts:
-        place = bisect_right(bounds, count.starts_at) - 1
-        if 0 <= place < number:
-            key = (place, count.status)
+        index = bisect_right(bounds, count.starts_at) - 1
+        if 0 <= index < number:
+            key = (index, count.status)
             sums[key] = sums.get(key, 0) + count.number
-    heights = [sum(sums.get((place, status), 0) for status in ORDER) for place in range(number)]
+    heights = [sum(sums.get((index, status), 0) for status in ORDER) for index in range(number)]
     top = round_up(max(heights, default=0))
     width = 100 / number
     drawn_columns: list[Column] = []
-    for place in range(number):
+    for index in range(number):
         y = 100.0
         parts: list[ColumnPart] = []
         for status in ORDER:
-            if value := sums.get((place, status), 0):
+            if value := sums.get((index, status), 0):
                 height = 100 * value / top
                 y -= height
                 parts.append(ColumnPart(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
-        begins = local_time(zone, bounds[place])
+        begins = local_time(zone, bounds[index])
         drawn_columns.append(
             Column(
                 label=begins.strftime(label),
-                number=heights[place],
-                failed=sums.get((place, LogStatus.FAILED), 0),
-                until=written_cursor(Cursor(at=bounds[place + 1], id=_FIRST)),
-                x=round(place * width, 3),
+                number=heights[index],
+                failed=sums.get((index, LogStatus.FAILED), 0),
+                until=written_cursor(Cursor(at=bounds[index + 1], id=_FIRST)),
+                x=round(index * width, 3),
                 width=round(width * 0.78, 3),
                 parts=parts,
             )
         )
-    totals = {status.value: sum(sums.get((place, status), 0) for place in range(number)) for status in ORDER}
+    totals = {status.value: sum(sums.get((index, status), 0) for index in range(number)) for status in ORDER}
     return Columns(columns=drawn_columns, top=top, totals=totals)
 
 

@@ -90,11 +90,11 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
     began = read_iso(filters.since) if filters.since else None
     if filters.since and began is None:
         return filters, "since must be a time, such as 2026-01-01T12:00:00Z."
-    places: dict[str, Cursor | None] = {}
+    cursors: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
         written = parameters.get(name, "")
-        places[name] = read_cursor(written) if written else None
-        if written and places[name] is None:
+        cursors[name] = read_cursor(written) if written else None
+        if written and cursors[name] is None:
             return filters, "This part of the log cannot be found: start from the newest."
     search = LogSearch(
         integration_ids=query.integration_ids,
@@ -104,7 +104,7 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
         text=filters.text,
         since=began,
     )
-    return evolve(filters, search=search, before=places["before"], after=places["after"]), None
+    return evolve(filters, search=search, before=cursors["before"], after=cursors["after"]), None
 
 
 def outcomes() -> tuple[str, ...]:

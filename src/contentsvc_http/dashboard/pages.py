@@ -173,8 +173,8 @@ def go(path: str, *, notice: str | None = None, at: str = "") -> Redirect:
     """
     assert notice is None or notice in _NOTICES
     query = "" if notice is None else f"{'&' if '?' in path else '?'}notice={notice}"
-    place = f"#{quote(at)}" if at else ""
-    return Redirect(f"{ROOT}{path}{query}{place}", status_code=303, headers=HEADERS)
+    fragment = f"#{quote(at)}" if at else ""
+    return Redirect(f"{ROOT}{path}{query}{fragment}", status_code=303, headers=HEADERS)
 
 
 def nothing_new() -> Response[None]:

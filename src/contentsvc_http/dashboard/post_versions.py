@@ -28,15 +28,15 @@ MAX_LINES: Final = 2000
 async def versions(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
     organization_id = session.organization_id
     shown = await post_of(session, post_id)
-    kept = accepted(await session.app.post_editor.versions(organization_id, post_id))
+    stored = accepted(await session.app.post_editor.versions(organization_id, post_id))
     number = read_number(session.query.get("number", ""))
-    chosen = next((version for version in kept if version.number == number), kept[0])
+    chosen = next((version for version in stored if version.number == number), stored[0])
     context = {
         "post": shown,
         "seen": entity_tag(shown),
-        "versions": kept,
+        "versions": stored,
         "chosen": chosen,
-        **await session.heavy(lambda: asyncio.to_thread(_differences, kept, chosen)),
+        **await session.heavy(lambda: asyncio.to_thread(_differences, stored, chosen)),
     }
     title = f"Versions of {shown.title}"
     return pages.page(session, "post_versions.html", context, title=title, section="posts")
@@ -58,8 +58,8 @@ async def restore(session: Visitor, form: SentForm, post_id: FromPath[str]) -> R
     return go(f"/posts/{done.id}", notice="restored")
 
 
-def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:
-    before = next((version for version in kept if version.number < chosen.number), None)
+def _differences(stored: Sequence[PostVersion], chosen: PostVersion) -> dict[str, Any]:
+    before = next((version for version in stored if version.number < chosen.number), None)
     if before is None:
         return {"before": None, "lines": (), "hidden": 0}
     lines = _near(differences(before.text.markdown, chosen.text.markdown))
@@ -67,11 +67,11 @@ def _differences(kept: Sequence[PostVersion], chosen: PostVersion) -> dict[str, 
 
 
 def _near(lines: Sequence[DiffLineBody]) -> list[DiffLineBody | None]:
-    changed = [place for place, line in enumerate(lines) if line.mark != "same"]
-    shown = {near for place in changed for near in range(place - _AROUND, place + _AROUND + 1)}
+    changed = [index for index, line in enumerate(lines) if line.mark != "same"]
+    shown = {near for index in changed for near in range(index - _AROUND, index + _AROUND + 1)}
     near_lines: list[DiffLineBody | None] = []
-    for place, line in enumerate(lines):
-        if place in shown:
+    for index, line in enumerate(lines):
+        if index in shown:
             near_lines.append(line)
         elif near_lines and near_lines[-1] is not None:
             near_lines.append(None)

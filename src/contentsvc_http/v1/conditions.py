@@ -59,18 +59,18 @@ def _read(request: Request[Any, Any, Any], name: str) -> Tags | None:
 
 def _tags(text: str) -> list[tuple[bool, str]] | None:
     tags: list[tuple[bool, str]] = []
-    place = 0
+    position = 0
     while True:
-        while place < len(text) and text[place] in f"{_SPACE},":
-            place += 1
-        if place == len(text):
+        while position < len(text) and text[position] in f"{_SPACE},":
+            position += 1
+        if position == len(text):
             return tags
-        match = _TAG.match(text, place)
+        match = _TAG.match(text, position)
         if match is None:
             return None
         tags.append((match[1] is not None, match[2]))
-        place = match.end()
-        while place < len(text) and text[place] in _SPACE:
-            place += 1
-        if place < len(text) and text[place] != ",":
+        position = match.end()
+        while position < len(text) and text[position] in _SPACE:
+            position += 1
+        if position < len(text) and text[position] != ",":
             return None

@@ -119,10 +119,10 @@ def _has_text(text: str) -> bool | Refusal:
 
 
 def read_before(text: str) -> Cursor | None:
-    """Return the place that the parameter ``before`` names; ``None``: the list begins with the newest item."""
+    """Return the cursor that the parameter ``before`` contains; ``None``: the list begins with the newest item."""
     if not text:
         return None
-    place = read_cursor(text)
-    if place is None:
+    cursor = read_cursor(text)
+    if cursor is None:
         raise Refused(400, {"error": "Invalid before: send the next of the previous page"})
-    return place
+    return cursor

@@ -163,9 +163,9 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
         provider.slug: getattr(body, provider.slug) for provider in PROVIDERS
     }
     names = [
-        (field, _full_name(f"{field}.repositories[{place}]", named))
+        (field, _full_name(f"{field}.repositories[{index}]", named))
         for field, group in groups.items()
-        for place, named in enumerate(group.repositories if group else ())
+        for index, named in enumerate(group.repositories if group else ())
     ]
     numbers: list[int] = []
     for field, choice in lists.items():

@@ -53,8 +53,8 @@ def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = Fa
     if output is UNSET:
         return OutputChanges()
     if output is None:
-        kept = OutputChanges(brand_identity_id=None)
-        return kept if hosted else OutputChanges(brand_identity_id=None, house_style=None)
+        unset = OutputChanges(brand_identity_id=None)
+        return unset if hosted else OutputChanges(brand_identity_id=None, house_style=None)
     changes = OutputChanges(brand_identity_id=brand_of(output))
     if output.house_style is not UNSET:
         changes["house_style"] = read_style_input(output.house_style, "outputConfig.houseStyle")
@@ -65,9 +65,9 @@ def refuse_destination(field: str) -> NoReturn:
     refuse_request(f"{field}: posts cannot be sent to other services from here; leave it out")
 
 
-def read_style_input(value: object, place: str) -> HouseStyle | None:
-    """Return the house style of a request; ``None`` if no field is set. A 400 names a field below ``place``."""
+def read_style_input(value: object, path: str) -> HouseStyle | None:
+    """Return the house style of a request; ``None`` if no field is set. A 400 names a field below ``path``."""
     style = read_style(value)
     if isinstance(style, Refusal):
-        refuse_request(style_fault(style, place))
+        refuse_request(style_fault(style, path))
     return style

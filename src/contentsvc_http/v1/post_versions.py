@@ -68,11 +68,11 @@ def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPR
 
     @operation("GET /v1/posts/{post_id:str}/versions/{number:str}", "getPostVersion", "Get a version of a post")
     async def get_post_version(key: Caller, post_id: _Id, number: _Number) -> Response[OneVersionBody]:
-        kept = accepted(await editor.versions(key.organization_id, post_id))
-        place = next((place for place, version in enumerate(kept) if version.number == read_number(number)), None)
-        version = kept[accepted(UNKNOWN_VERSION if place is None else place)]
+        stored = accepted(await editor.versions(key.organization_id, post_id))
+        index = next((index for index, version in enumerate(stored) if version.number == read_number(number)), None)
+        version = stored[accepted(UNKNOWN_VERSION if index is None else index)]
         before = next(
-            (earlier.text.markdown for earlier in kept if earlier.number < version.number), version.text.markdown
+            (earlier.text.markdown for earlier in stored if earlier.number < version.number), version.text.markdown
         )
         changes = await shares.heavy(
             key.organization_id, lambda: asyncio.to_thread(differences, before, version.text.markdown)

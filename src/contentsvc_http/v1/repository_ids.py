@@ -69,18 +69,18 @@ async def read_repositories(
 ) -> ChosenRepositories:
     numbers: list[int] = []
     named: dict[str, str] = {}
-    for place, value in enumerate(values):
+    for path, value in enumerate(values):
         number = repository_id(str(value))
         if number is None:
-            named.setdefault(str(value), f"{name}[{place}]")
+            named.setdefault(str(value), f"{name}[{path}]")
         else:
             numbers.append(number)
     ids = (
         {integration.id: integration for integration in await directory.integrations(organization_id)} if named else {}
     )
-    for id_, place in named.items():
+    for id_, path in named.items():
         if id_ not in ids:
-            refuse_request(f"{place}: '{one_line(id_, 64)}' is neither a repository id nor the id of an integration")
+            refuse_request(f"{path}: '{one_line(id_, 64)}' is neither a repository id nor the id of an integration")
     return ChosenRepositories(tuple(numbers), tuple(ids[id_] for id_ in named))
 
 

@@ -8,7 +8,7 @@ import attrs
 from contentsvc_adapters.offload import SingleThreadExecutor, shares
 from contentsvc_adapters.pacing import Notifier
 from contentsvc_core.application import Application
-from contentsvc_http.app import Front, Services, create_application
+from contentsvc_http.app import ClientServices, Services, create_application
 from contentsvc_http.asgi import ASGIApp
 from contentsvc_http.changelog.page_cache import RenderedPages
 from contentsvc_http.changelog.reading import PublicReading
@@ -59,9 +59,9 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
 
         def create() -> ASGIApp:
             app.load()
-            front = front_of(settings, app, reception.receiver, RenderedPages(rendering, app.shares.pages))
+            for_clients = client_services(settings, app, reception.receiver, RenderedPages(rendering, app.shares.pages))
             services = Services(
-                front=front if role.receives else None,
+                for_clients=for_clients if role.receives else None,
                 why_not_ready=why_not_ready,
                 for_operators=reception.instrumentation.routes(),
             )
@@ -74,10 +74,10 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
         yield application
 
 
-def front_of(settings: Settings, app: Application, receiver: Receiving, pages: RenderedPages) -> Front:
+def client_services(settings: Settings, app: Application, receiver: Receiving, pages: RenderedPages) -> ClientServices:
     limits = RateLimits(app.limiter, app.authenticator, Proxies.read(settings.trusted_proxies))
     is_set = settings.base_url != attrs.fields(Settings).base_url.default
-    return Front(
+    return ClientServices(
         app=app,
         limits=limits,
         hosted=settings.hosted_client == "on",

@@ -36,9 +36,9 @@ def doctor(host: str, port: int | None) -> None:
     The exit code is 1 if there is a fault; warnings do not count.
     """
     examined = examine_settings()
-    place = BindAddress(host=host, port=port or local_port(examined.settings.base_url))
+    address = BindAddress(host=host, port=port or local_port(examined.settings.base_url))
     with waiting("looking") as shown:
-        findings = asyncio.run(examine(examined, place, shown.say))
+        findings = asyncio.run(examine(examined, address, shown.say))
     states = Counter(finding.state for finding in findings)
     faults, warnings = states[FindingState.FAULT], states[FindingState.WARNING]
     if wants_json():

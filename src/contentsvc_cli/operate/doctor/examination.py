@@ -28,18 +28,18 @@ _CLOSE_S: Final = 1.0
 _Gate: TypeAlias = tuple[Findings, str | None]
 
 
-async def examine(examined: Examined, place: network.BindAddress, report: Callable[[str], None]) -> list[Finding]:
+async def examine(examined: Examined, address: network.BindAddress, report: Callable[[str], None]) -> list[Finding]:
     async with open_as_it_is(examined.settings, patience_s=_CLOSE_S) as opened:
-        return await _Examination(examined, place, opened, report).run()
+        return await _Examination(examined, address, opened, report).run()
 
 
 class _Examination:
     def __init__(
-        self, examined: Examined, place: network.BindAddress, opened: DatabaseInspector, report: Callable[[str], None]
+        self, examined: Examined, address: network.BindAddress, opened: DatabaseInspector, report: Callable[[str], None]
     ) -> None:
         self._examined = examined
         self._settings = examined.settings
-        self._place = place
+        self._address = address
         self._database = opened
         self._report = report
         self._under_way: list[str] = []
@@ -134,11 +134,11 @@ class _Examination:
     async def _server(self) -> network.ServerCheck:
         # Three requests in sequence.
         limit_s = 2 * LIMIT_S
-        check = partial(network.server, self._place)
+        check = partial(network.server, self._address)
         return await self._check("server", check, lambda found: network.ServerCheck(findings=[found]), limit_s)
 
     async def _dashboard(self, server: "asyncio.Task[network.ServerCheck]") -> Findings:
-        check = partial(network.dashboard, self._place, await server)
+        check = partial(network.dashboard, self._address, await server)
         return [await self._check("dashboard", check, _itself)]
 
     async def _base_url(self) -> Findings:

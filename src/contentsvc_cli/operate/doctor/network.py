@@ -59,11 +59,11 @@ class ServerCheck:
     answers: bool = False
 
 
-async def server(place: BindAddress) -> ServerCheck:
+async def server(address: BindAddress) -> ServerCheck:
     name = "server"
-    at = f"{place.host} port {place.port}"
+    at = f"{address.host} port {address.port}"
     # Together, because a check has five seconds.
-    status, live = await asyncio.gather(fetch(f"{place.url}/v1/status"), fetch(f"{place.url}/health/live"))
+    status, live = await asyncio.gather(fetch(f"{address.url}/v1/status"), fetch(f"{address.url}/health/live"))
     is_live = isinstance(live, HttpAnswer) and live.json == {"status": "live"}
     if isinstance(status, Unanswered):
         if is_live:
@@ -73,7 +73,7 @@ async def server(place: BindAddress) -> ServerCheck:
             return ServerCheck(
                 findings=[warning(name, f"the server on {at} is live, but slow: {status.reason}", advice)]
             )
-        return ServerCheck(findings=[await _unanswered(place, at, status)])
+        return ServerCheck(findings=[await _unanswered(address, at, status)])
     if status.json == {"error": FULL.error}:
         advice = "end idle connections, or raise CONTENTSVC_MAX_CONNECTIONS and the server's limit of open files"
         return ServerCheck(findings=[fault(name, f"too many connections are open on {at}", advice)])
@@ -81,7 +81,7 @@ async def server(place: BindAddress) -> ServerCheck:
         advice = "use another port ('contentsvc serve --port'), or check the right one with 'doctor --port'"
         return ServerCheck(findings=[warning(name, f"another program answers on {at}", advice)])
     findings = [_versions(at, status)]
-    ready = await fetch(f"{place.url}/health/ready")
+    ready = await fetch(f"{address.url}/health/ready")
     if not isinstance(ready, HttpAnswer) or ready.status != _OK:
         body = ready.json if isinstance(ready, HttpAnswer) else None
         sentence = str((body or {}).get("error", "Not ready"))
@@ -99,27 +99,27 @@ def _versions(at: str, status: HttpAnswer) -> Finding:
     return ok("server", f"contentsvc {running} answers on {at}")
 
 
-async def _unanswered(place: BindAddress, at: str, status: Unanswered) -> Finding:
+async def _unanswered(address: BindAddress, at: str, status: Unanswered) -> Finding:
     if not status.refused:
         return warning("server", f"no answer on {at}: {status.reason}", "find out which program uses the port")
 
     def try_() -> None:
-        listen(place.host, place.port).close()
+        listen(address.host, address.port).close()
 
     try:
         await in_thread(try_)
     except CannotListen as exc:
         return fault("server", str(exc), "serve on another address ('contentsvc serve --host --port')")
-    return ok("server", f"no server runs on {at}; the port is free for '{serve_command(place.port)}'")
+    return ok("server", f"no server runs on {at}; the port is free for '{serve_command(address.port)}'")
 
 
-async def dashboard(place: BindAddress, result: ServerCheck) -> Finding:
+async def dashboard(address: BindAddress, result: ServerCheck) -> Finding:
     # Imported on demand: the module is slow to import.
     from contentsvc_http.dashboard.session import ROOT  # noqa: PLC0415  # Litestar comes with it
 
-    name, url = "dashboard", f"{place.url}{ROOT}"
+    name, url = "dashboard", f"{address.url}{ROOT}"
     if not result.answers:
-        return skipped(name, f"it will be at {url} when '{serve_command(place.port)}' runs")
+        return skipped(name, f"it will be at {url} when '{serve_command(address.port)}' runs")
     page = await fetch(url)
     if isinstance(page, HttpAnswer) and (page.status < _CLIENT_ERROR or page.status == _UNAUTHORIZED):
         return ok(name, url)

@@ -65,22 +65,22 @@ def gather(brief: Brief, limit: int) -> Material:
     """
     parts = report_of(brief, brief.options)
     opening = _opening(brief, parts, limit)
-    room = limit - sum(len(line) + 1 for line in opening)
+    remaining = limit - sum(len(line) + 1 for line in opening)
     entries = list(_by_weight([_entries(part) for part in parts]))
     chosen: list[_Entry] = []
     for entry in entries:
-        if len(entry.short) < room:
-            room -= len(entry.short) + 1
+        if len(entry.short) < remaining:
+            remaining -= len(entry.short) + 1
             chosen.append(entry)
     lines: list[str] = []
     # The short form of a further entry is worth more than the long form of this one.
     for entry in chosen:
         more = len(entry.full) - len(entry.short)
-        lines.append(entry.full if more < room else entry.short)
-        room -= more if more < room else 0
+        lines.append(entry.full if more < remaining else entry.short)
+        remaining -= more if more < remaining else 0
     names = _people(change for part in parts for change in part.changes)
     people = json_line({"kind": "contributors", "names": names})
-    if names and len(people) < room:
+    if names and len(people) < remaining:
         lines.append(people)
     return Material(lines=(*opening, *lines), omitted=len(entries) - len(chosen))
 

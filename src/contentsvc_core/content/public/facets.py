@@ -74,11 +74,11 @@ def scopes_of(post: Post) -> tuple[str, ...]:
 def facets_of(post: Post) -> tuple[str, ...]:
     repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
     labels = [f"label:{label.value}" for label in labels_of(post)]
-    room = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
-    fitting = _fitting(repositories, room)
-    room -= sum(map(_size, fitting))
+    remaining = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
+    fitting = _fitting(repositories, remaining)
+    remaining -= sum(map(_size, fitting))
     shown = fitting if len(fitting) == len(repositories) else [*fitting, _MORE_REPOSITORIES]
-    return (*labels, *shown, *_fitting((f"scope:{name}" for name in scopes_of(post)), room))
+    return (*labels, *shown, *_fitting((f"scope:{name}" for name in scopes_of(post)), remaining))
 
 
 def folded(name: str) -> str:
@@ -86,11 +86,11 @@ def folded(name: str) -> str:
     return one_line(name, 200).casefold()
 
 
-def _fitting(facets: Iterable[str], room: int) -> list[str]:
+def _fitting(facets: Iterable[str], remaining: int) -> list[str]:
     fitting: list[str] = []
     for facet in facets:
-        room -= _size(facet)
-        if room < 0:
+        remaining -= _size(facet)
+        if remaining < 0:
             break
         fitting.append(facet)
     return fitting

@@ -34,7 +34,7 @@ _LEFTWARD: Final = re.compile(
     r"(?=[^\W\d_])[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 #: The HTML of whole posts on one page or in one feed, in characters: twenty usual posts take a tenth of it.
-PAGE_ROOM: Final = 256 * 1024
+PAGE_BUDGET: Final = 256 * 1024
 #: The length of the excerpt of a post that is not shown whole, in characters: a paragraph.
 EXCERPT: Final = 500
 
@@ -139,12 +139,12 @@ def _blocks(content: str, whole: _Block) -> list[_Block]:
     return blocks
 
 
-def shown_in_full(posts: Iterable[Post], *, room: int = PAGE_ROOM) -> frozenset[str]:
+def shown_in_full(posts: Iterable[Post], *, budget: int = PAGE_BUDGET) -> frozenset[str]:
     """Return the ids of the posts that fit on one page as a whole, in the given order; the others get an excerpt."""
     in_full: set[str] = set()
     for post in posts:
-        if len(post.content) <= room:
-            room -= len(post.content)
+        if len(post.content) <= budget:
+            budget -= len(post.content)
             in_full.add(post.id)
     return frozenset(in_full)
 

@@ -251,7 +251,7 @@ class Paths:
     """The paths of one push, bounded in number and length."""
 
     def __init__(self) -> None:
-        self._room = MAX_PUSH_PATHS
+        self._remaining = MAX_PUSH_PATHS
 
     def of(self, native: NativeCommit) -> "tuple[_PathLists, int]":
         """Return the added, modified and removed paths of a commit, and the number of omitted ones."""
@@ -263,13 +263,13 @@ class Paths:
             size = len(joined)
             if (
                 len(names) <= MAX_PATHS
-                and size <= self._room
+                and size <= self._remaining
                 and (size <= MAX_PATH or max(map(len, names)) <= MAX_PATH)
                 and "" not in names
                 and "\x00" not in joined
             ):
                 # Nearly all commits: no path is omitted or changed.
-                self._room -= size
+                self._remaining -= size
                 return lists, 0
         return self._fitting(native)
 
@@ -281,9 +281,9 @@ class Paths:
             # One by one: as a list, millions of short paths would take many times the size of the body.
             for text in _texts(bytes(raw)):
                 name = _name(text) if left else None
-                if name and len(name) <= min(MAX_PATH, self._room):
+                if name and len(name) <= min(MAX_PATH, self._remaining):
                     left -= 1
-                    self._room -= len(name)
+                    self._remaining -= len(name)
                     paths.append(storable_text(name))
                 else:
                     cut += 1
@@ -314,7 +314,7 @@ def _name(text: bytes) -> str | None:
 
 
 def read_commit(native: NativeCommit, paths: Paths) -> Commit:
-    """Return a commit, normalized, with the paths that the push has room for."""
+    """Return a commit, normalized, with the paths within the remaining budget of the push."""
     author = native.author
     texts = (native.id, native.message, native.timestamp, native.url, author.name, author.email or "")
     if "\x00" in "".join(texts):
