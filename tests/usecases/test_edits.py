@@ -26,6 +26,7 @@ from contentsvc_core.content.editing import POST_CHANGED, UNKNOWN_POST, UNKNOWN_
 from contentsvc_core.content.posts import Label, Post
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.site_addresses import read_site_hosts
+from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.brands import BrandEditor
