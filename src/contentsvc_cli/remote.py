@@ -75,15 +75,16 @@ class Api:
         cursor: dict[str, Any] = {}
         size = min(limit or _PAGE, _PAGE)
         while limit is None or len(items) < limit:
-            answer = self.get(path, limit=size, **cursor, **parameters)
-            items += answer[name]
+            answer: _Body = self.get(path, limit=size, **cursor, **parameters)
+            items += answer.items_of(name)
             if "next" in answer:
                 cursor = {"before": answer["next"]}
-            elif answer["pagination"]["currentPage"] < answer["pagination"]["totalPages"]:
-                cursor = {"page": answer["pagination"]["currentPage"] + 1}
+                has_more = answer["next"] is not None
             else:
-                break
-            if cursor.get("before", "") is None:
+                page, pages = answer.page_and_pages()
+                cursor = {"page": page + 1}
+                has_more = page < pages
+            if not has_more:
                 break
         return items if limit is None else items[:limit]
 
@@ -159,8 +160,11 @@ class Api:
         except (ValueError, RecursionError):
             read = None
         body = read if isinstance(read, _Body) else None
-        if answer.is_success and body is not None:
-            return body
+        if answer.is_success:
+            if body is not None:
+                return body
+            message = f"{self.url} answers with no JSON object: is this the URL of contentsvc?"
+            raise click.ClickException(message)
         error = None if body is None else body.get("error")
         # The answer of an address without a route gives no reason.
         reason = "" if not error or error == _NO_ROUTE else one_line(str(error), _LONGEST)
@@ -211,6 +215,20 @@ class _Body(dict[str, Any]):
     def __missing__(self, name: str) -> Any:  # noqa: ANN401  # as the class
         message = f"{self._url} answers without '{name}': is this the URL of contentsvc, and of this version?"
         raise click.ClickException(message)
+
+    def items_of(self, name: str) -> "list[dict[str, Any]]":
+        items: object = self[name]
+        if isinstance(items, list) and all(isinstance(item, _Body) for item in cast("list[object]", items)):
+            return cast("list[dict[str, Any]]", items)
+        return self.__missing__(name)
+
+    def page_and_pages(self) -> tuple[int, int]:
+        pagination: object = self["pagination"]
+        if isinstance(pagination, _Body):
+            page, pages = pagination["currentPage"], pagination["totalPages"]
+            if isinstance(page, int) and isinstance(pages, int):
+                return page, pages
+        return self.__missing__("pagination")
 
 
 def _is_running(answer: httpx.Response) -> bool:

@@ -3,22 +3,32 @@ from typing import Final
 
 import structlog
 
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 
 #: Without a fault for this long, an outage has ended, in seconds: two heartbeats of a process that performs runs.
 _QUIET_S: Final = 5.0
+#: The rows that cannot be read and are remembered as logged: more of them fill the log anyway.
+_ROWS: Final = 1_000
 _ADVICE: Final = "see that the database runs and has room; 'contentsvc doctor' names the cause"
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
 class _Faults:
-    """Logs faults; of an outage of the database, each reason once, however many requests and loops it meets."""
+    """Logs faults. Each reason of an outage of the database is logged once, and each row that cannot be read once."""
 
     def __init__(self) -> None:
         self._reasons = set[str]()
+        self._unreadable = set[str]()
         self._first = self._last = 0.0
 
     def __call__(self, exc: Exception) -> None:
+        if isinstance(exc, UnreadableRow):
+            # Loops read such a row at every turn until you restore or delete it.
+            if str(exc) in self._unreadable:
+                return
+            if len(self._unreadable) >= _ROWS:
+                self._unreadable.clear()
+            self._unreadable.add(str(exc))
         if not isinstance(exc, StoreUnavailable):
             _LOG.error("fault", exc_info=exc)
             return

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from contract_values import IDS, RotatingSealer, Stores, Tenant, later, tenant
 from sqlalchemy import update
+from test_webhook_endpoints_contract import added
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.outgoing import recipients
@@ -64,6 +65,20 @@ async def addressees(acme: Tenant, endpoint: WebhookEndpoint) -> list[Addressee]
     await acme.stores.outbox.add(message)
     (taken,) = await acme.stores.outbox.take([message.id], now=later(minutes=3), until=later(minutes=4))
     return list(taken.addressees)
+
+
+async def test_the_lease_of_a_message_by_mail_has_its_own_end(acme: Tenant) -> None:
+    outbox = acme.stores.outbox
+    mail = message_for_test((await endpoint_of(acme, _ANN)).id, acme.id, IDS.new_id("msg_"), START)
+    request = message_for_test((await added(acme)).id, acme.id, IDS.new_id("msg_"), START)
+    for message in (mail, request):
+        await outbox.add(message)
+
+    taken = await outbox.take([mail.id, request.id], now=START, until=later(minutes=1), mails_until=later(minutes=5))
+
+    assert [each.message.due_at for each in taken] == [later(minutes=5), later(minutes=1)]
+    again = await outbox.take([mail.id, request.id], now=later(minutes=4), until=later(minutes=9))
+    assert [each.message.id for each in again] == [request.id]
 
 
 async def test_an_address_is_stored_with_the_message_that_asks_it(acme: Tenant) -> None:

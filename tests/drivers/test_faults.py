@@ -2,7 +2,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_http import faults
 from contentsvc_http.errors import refusal
 
@@ -46,4 +46,20 @@ def test_the_first_write_after_an_outage_is_logged_once(monkeypatch: pytest.Monk
     assert [(each["event"], each.get("after_s")) for each in logged] == [
         ("store unavailable", None),
         ("store available again", 16.0),
+    ]
+
+
+def test_a_row_that_cannot_be_read_is_logged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faults, "_LOG", structlog.get_logger())
+    log_fault = faults._Faults()  # pyright: ignore[reportPrivateUsage]
+    with capture_logs() as logged:
+        for _ in range(3):
+            log_fault(UnreadableRow("the post post_a cannot be read"))
+            log_fault(UnreadableRow("the post post_b cannot be read"))
+            log_fault(ValueError("another fault"))
+
+    assert [str(each["exc_info"]) for each in logged] == [
+        "the post post_a cannot be read",
+        "the post post_b cannot be read",
+        *["another fault"] * 3,
     ]

@@ -366,7 +366,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
         ((400, NO_HEADERS, '{"error": "Invalid status"}'), 2, "Error: Invalid status"),
         ((400, NO_HEADERS, "{}"), 1, "answers with 400: is this the URL of contentsvc?"),
         ((429, {"Retry-After": "3600"}, "{}"), 1, "try again in 3600 seconds"),
-        ((200, NO_HEADERS, "<html>"), 1, "answers with 200"),
+        ((200, NO_HEADERS, "<html>"), 1, "answers with no JSON object"),
     ],
 )
 def test_a_refusal_has_its_advice(
@@ -475,7 +475,9 @@ def test_an_answer_of_any_size_is_not_read(
             '{"posts": [{"id": "post_x"}], "pagination": {}}',
             "answers without 'currentPage': is this the URL",
         ),
-        (NO_HEADERS, "[" * 100_000, "answers with 200"),
+        (NO_HEADERS, '{"posts": [], "pagination": 7}', "answers without 'pagination': is this the URL"),
+        (NO_HEADERS, '{"posts": [1], "pagination": {}}', "answers without 'posts': is this the URL"),
+        (NO_HEADERS, "[" * 100_000, "answers with no JSON object: is this the URL of contentsvc?"),
         ({"Content-Encoding": "gzip"}, '{"ok": true}', "sends an answer that cannot be decompressed"),
         ({"Content-Encoding": "gzip, gzip"}, "", "cannot be decompressed: it is compressed several times"),
     ],

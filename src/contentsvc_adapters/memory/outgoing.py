@@ -22,6 +22,7 @@ from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType, Occurrence, run_failed
 from contentsvc_core.outgoing.failing import IntegrationAlert
+from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     ENDPOINT_DELETED,
     NOTHING_SENT,
@@ -207,7 +208,9 @@ class MemoryOutbox(SealedMemoryStore):
         ill = [each for each in shared if each.is_failing]
         return [*well, *ill[:failing]][:limit]
 
-    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
+    async def take(
+        self, ids: Sequence[str], *, now: datetime, until: datetime, mails_until: datetime | None = None
+    ) -> Sequence[LeasedMessage]:
         taken: list[LeasedMessage] = []
         for message in [self._state.messages[each] for each in dict.fromkeys(ids) if each in self._state.messages]:
             endpoint = self._due_at(message, now)
@@ -216,7 +219,7 @@ class MemoryOutbox(SealedMemoryStore):
             ours = evolve(
                 message,
                 takes=message.takes + 1,
-                due_at=until,
+                due_at=mails_until or until if endpoint.format is EndpointFormat.EMAIL else until,
                 occurred_at=message.occurred_at or now,
             )
             self._state.messages[ours.id] = ours

@@ -90,17 +90,8 @@ class Dispatcher:
         if not due:
             # Reads first, without a write lock: with nothing due, no other writer has to wait.
             return ()
-        taken = await self._outbox.take([each.id for each in due], now=now, until=now + LEASE)
-        # Only the lease tells the format.
-        return [
-            await self._extended(each, now + MAIL_LEASE) if each.format is EndpointFormat.EMAIL else each
-            for each in taken
-        ]
-
-    async def _extended(self, taken: LeasedMessage, until: datetime) -> LeasedMessage:
-        until = whole_ms(until)
-        await self._outbox.requeue(taken, due_at=until)
-        return evolve(taken, message=evolve(taken.message, due_at=until))
+        ids = [each.id for each in due]
+        return await self._outbox.take(ids, now=now, until=now + LEASE, mails_until=now + MAIL_LEASE)
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
         """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""

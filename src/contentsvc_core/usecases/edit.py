@@ -21,7 +21,7 @@ from contentsvc_core.content.editing import (
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.content.versions import PostVersion, current_first
-from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 from contentsvc_core.ports import Clock, IdSource, MarkupRenderer, PostLibrary, Share
 from contentsvc_core.refusals import Refusal
 
@@ -226,7 +226,9 @@ class Publisher:
                 except StoreUnavailable:
                     raise
                 except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
-                    self._on_fault(exc)
+                    fault = UnreadableRow(f"the scheduled post {post_id} cannot be read: {type(exc).__name__}: {exc}")
+                    fault.__cause__ = exc
+                    self._on_fault(fault)
                     is_published = False
                 published += is_published
                 if not is_published:

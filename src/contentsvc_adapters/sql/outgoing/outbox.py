@@ -4,11 +4,13 @@ from functools import cached_property, partial
 from typing import Any, Final, final
 
 from sqlalchemy import (
+    Case,
     Connection,
     Integer,
     Select,
     Update,
     bindparam,
+    case,
     func,
     literal_column,
     select,
@@ -46,6 +48,7 @@ _ANY_DUE: Final = (
     .limit(literal_column("1"))
 )
 _SERVED: Final = webhook_endpoints.c.enabled & KNOWN_FORMAT
+_BY_MAIL: Final = select(webhook_endpoints.c.id).where(webhook_endpoints.c.format == EndpointFormat.EMAIL.value)
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
 _DELAYED: Final = 500
 
@@ -105,16 +108,19 @@ class SqlOutbox(SealedSqlStore):
 
         return await self._database.read(read)
 
-    async def take(self, ids: Sequence[str], *, now: datetime, until: datetime) -> Sequence[LeasedMessage]:
+    async def take(
+        self, ids: Sequence[str], *, now: datetime, until: datetime, mails_until: datetime | None = None
+    ) -> Sequence[LeasedMessage]:
         if not ids:
             return ()
-        taken = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, until))
+        lease = case((webhook_messages.c.endpoint_id.in_(_BY_MAIL), to_ms(mails_until or until)), else_=to_ms(until))
+        taken = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, lease))
         if isinstance(taken, UnreadableRow):
             raise taken
         return taken
 
     def _take(
-        self, ids: list[str], now: datetime, until: datetime, connection: Connection
+        self, ids: list[str], now: datetime, lease_end: Case[int], connection: Connection
     ) -> Sequence[LeasedMessage] | UnreadableRow:
         on = select(webhook_endpoints.c.id).where(_SERVED)
         free = self._database.dialect.locking(
@@ -130,7 +136,7 @@ class SqlOutbox(SealedSqlStore):
             .where(webhook_messages.c.id.in_(free))
             .values(
                 takes=webhook_messages.c.takes + 1,
-                due_at=to_ms(until),
+                due_at=lease_end,
                 occurred_at=func.coalesce(webhook_messages.c.occurred_at, to_ms(now)),
             )
             .returning(webhook_messages.c.id)
