@@ -1,15 +1,15 @@
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, final
 
 from attrs import field, frozen
 
 from contentsvc_core.journal import Direction, LogLine, LogOutcome, LogStatus
 from contentsvc_core.text import storable
+from contentsvc_core.timestamps import EPOCH
 from contentsvc_core.values import Value
 
 #: The lengths of the stretches of time for counts of log entries.
 COUNTED_SPANS: Final = (timedelta(hours=1), timedelta(days=1))
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 #: ASCII only: ``str.lower`` and ``str.casefold`` convert more letters, and databases differ in those.
 _SMALL: Final = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 
@@ -52,7 +52,7 @@ class LogSearch:
 
 
 def stretch_at(at: datetime, span: timedelta) -> datetime:
-    return at - (at - _EPOCH) % span
+    return at - (at - EPOCH) % span
 
 
 def refuse_uncounted(span: timedelta) -> None:

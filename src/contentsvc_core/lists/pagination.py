@@ -18,14 +18,14 @@ MAX_PAGE: Final = 2**63 - 1
 _NUMERIC: Final = late(r"([+-]?)0*([0-9]+)", re.ASCII)
 
 
-def _integer(text: str | None, *, at_most: int) -> int | None:
+def _integer(text: str | None) -> int | None:
     match = _NUMERIC.fullmatch(text or "")
     if match is None:
         return None
     sign, digits = match.groups()
     # Longer numbers exceed the bound anyway, and int() refuses thousands of digits.
-    size = int(digits) if len(digits) <= len(str(at_most)) else at_most
-    return -min(size, at_most) if sign == "-" else min(size, at_most)
+    size = int(digits) if len(digits) <= len(str(MAX_PAGE)) else MAX_PAGE
+    return -min(size, MAX_PAGE) if sign == "-" else min(size, MAX_PAGE)
 
 
 def read_limit(text: str | None, *, default: int = DEFAULT_LIMIT) -> int:
@@ -33,7 +33,7 @@ def read_limit(text: str | None, *, default: int = DEFAULT_LIMIT) -> int:
 
     Below 1 becomes 1, above 100 becomes 100, non-numeric becomes the default.
     """
-    size = _integer(text, at_most=MAX_PAGE)
+    size = _integer(text)
     return default if size is None else min(max(size, 1), MAX_LIMIT)
 
 
@@ -48,7 +48,7 @@ class PageRequest(Value, frozen=True, kw_only=True):
 
         ``page``: below 1 and non-numeric become 1.
         """
-        number = _integer(page, at_most=MAX_PAGE)
+        number = _integer(page)
         return cls(limit=read_limit(limit), page=1 if number is None else max(number, 1))
 
     @property

@@ -7,13 +7,12 @@ from contentsvc_core.journal import ListedEntry
 from contentsvc_core.ports import ContextLibrary, PostLibrary, ReadModel, RunLists, Triggers
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.context import custom_id, is_custom_id
-from contentsvc_core.workflows.runs import ListedRun, RunStatus
+from contentsvc_core.workflows.runs import UNENDED, ListedRun
 
 #: The most runs shown for a delivery; the list of runs has the others.
 _MOST_RUNS: Final = 50
 #: The most log entries of one delivery: each repetition of the delivery adds one.
 _MOST_ENTRIES: Final = 50
-_UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 
 @final
@@ -29,7 +28,7 @@ class RecordTrail:
 
     @property
     def is_under_way(self) -> bool:
-        return any(run.status in _UNENDED for run, _, _ in self.runs)
+        return any(run.status in UNENDED for run, _, _ in self.runs)
 
 
 @final

@@ -6,7 +6,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.workflows.runs import RunStatus
+from contentsvc_core.workflows.runs import UNENDED, RunStatus
 
 #: The waiting time for the next release: tools publish twenty packages within half a minute.
 PACKAGE_DELAY: Final = timedelta(seconds=60)
@@ -16,7 +16,6 @@ PACKAGE_GAP: Final = timedelta(seconds=50)
 PACKAGE_SPAN: Final = timedelta(minutes=10)
 MOST_PACKAGES: Final = 250
 
-_UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 _OUT: Final = frozenset({RunStatus.CANCELLED, RunStatus.FAILED})
 
 
@@ -54,7 +53,7 @@ def reporting_run(arrivals: Sequence[Arrival], run_id: str) -> ReleaseRun | None
         run = arrivals[after].run
         if run is None or run.status is RunStatus.COMPLETED:
             break
-        last = run if run.status in _UNFINISHED else last
+        last = run if run.status in UNENDED else last
         after = _next(arrivals, after)
     return last
 

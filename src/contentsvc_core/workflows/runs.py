@@ -48,6 +48,9 @@ class RunStatus(Enum):
     CANCELLED = "cancelled"
 
 
+UNENDED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
+
+
 class RunState(Value, frozen=True, kw_only=True):
     #: A UUIDv7, not derived from the delivery: after 24 hours the same delivery may start another run.
     id: str

@@ -219,7 +219,7 @@ def _answers(body: object) -> Callable[[_Handler], _Handler]:
 async def _connect(connector: Connector, key: ApiKey, provider: str, body: NewIntegration) -> Connected:
     repository_id = None
     if body.repository_id is not None:
-        repository_id = read_repository_id("repositoryId", body.repository_id)
+        repository_id = read_repository_id(body.repository_id)
     return accepted(
         await connector.connect(
             key.organization_id,

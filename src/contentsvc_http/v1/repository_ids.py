@@ -57,10 +57,10 @@ class ChosenRepositories:
         return {integration.provider for integration in self.integrations}
 
 
-def read_repository_id(name: str, value: int | str) -> int:
+def read_repository_id(value: int | str) -> int:
     number = repository_id(str(value))
     if number is None:
-        refuse_request(f"{name}: '{one_line(str(value), 64)}' is not a repository id")
+        refuse_request(f"repositoryId: '{one_line(str(value), 64)}' is not a repository id")
     return number
 
 

@@ -1,11 +1,11 @@
 """Long posts in lists: their beginning, and the rest in a fold. The content is the service's own, well-formed HTML."""
 
-import re
 from typing import Final, final
 
 from attrs import field, frozen
 
-_TAG: Final = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:[^">]|"[^"]*")*+>')
+from contentsvc_core.content.public.html import MARK
+
 _VOID: Final = frozenset({"br", "hr"})
 _LISTS: Final = frozenset({"ul", "ol"})
 #: Posts with more entries than this are folded to this number, so that a fold hides five or more.
@@ -50,7 +50,7 @@ def _blocks(content: str) -> list[_Block]:
     blocks: list[_Block] = []
     open_: list[str] = []
     start, entries = 0, list[int]()
-    for tag in _TAG.finditer(content):
+    for tag in MARK.finditer(content):
         name = tag[2]
         if name in _VOID:
             continue

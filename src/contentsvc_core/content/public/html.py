@@ -23,7 +23,7 @@ _SENTENCE: Final = re.compile(r".*[.!?。](?=\s)", re.DOTALL)
 #: The tags between two paragraphs or entries, if the first ends without punctuation.
 _NEXT_BLOCK: Final = re.compile(r'(?<=[^.!?:;。…\s>])(?:\s|</?(?:[ou]l|li|p)(?: start="[0-9]+")?>)*+(?<=>)(?=[^\s<])')
 _LOWEST: Final = 6
-_MARK: Final = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:[^">]|"[^"]*")*+>')
+MARK: Final = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:[^">]|"[^"]*")*+>')
 #: The elements that may read in a direction of their own.
 _BLOCKS: Final = frozenset({"p", "li", "blockquote", "td", "th", *(f"h{n}" for n in range(1, 7))})
 #: Code reads from left to right, in a text of any direction.
@@ -124,7 +124,7 @@ def directed(content: str, *, is_alone: bool = False) -> str:
 def _blocks(content: str, whole: _Block) -> list[_Block]:
     blocks: list[_Block] = []
     within, code, end = whole, 0, 0
-    for tag in _MARK.finditer(content):
+    for tag in MARK.finditer(content):
         within.read(content[end : tag.start()], is_code=code > 0)
         end = tag.end()
         closes, name = tag[1] == "/", tag[2]
