@@ -114,3 +114,10 @@ async def test_the_firings_follow_the_form(acme: Caller, browsing: Browsing, scr
         assert page.form(form.action).fields["name"] == ["Half typed"]
     assert (await schedules(acme))[0].cron.hour == 9
     assert (await browsing.open(f"{ROOT}/preview")).path == ROOT
+
+
+async def test_too_many_repositories_are_a_fault_of_the_form(acme: Caller, browsing: Browsing) -> None:
+    page = await made(browsing, repositories=[str(number) for number in range(1, 102)])
+
+    assert (page.status, await schedules(acme)) == (422, [])
+    assert "A schedule has at most 100 repositories" in page.text

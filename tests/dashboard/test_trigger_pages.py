@@ -319,3 +319,11 @@ async def test_the_preview_names_the_reason_for_omitting_a_delivery(acme: Caller
     assert "Left out by its filters: 2" in page.text
     assert "no commit has a scope that matches api" in page.text
     assert "tag v1.0.0 does not match pkg@*" in page.text
+
+
+@pytest.mark.parametrize("chosen", [101, 600])
+async def test_too_many_repositories_are_a_fault_of_the_form(acme: Caller, browsing: Browsing, chosen: int) -> None:
+    page = await made(browsing, name="All", repositories=[f"codehost:{number}" for number in range(1, chosen + 1)])
+
+    assert (page.status, await triggers(acme)) == (422, [])
+    assert "A trigger has at most 100 repositories" in page.text

@@ -10,6 +10,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import in_zone
+from contentsvc_core.workflows.automations import too_many_repositories
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
@@ -92,6 +93,8 @@ class Planner:
             repository_ids: Sequence[int] = fields["repository_ids"]
             if not repository_ids:
                 return NO_REPOSITORY
+            if (excess := too_many_repositories("schedule", repository_ids)) is not None:
+                return excess
             connected = {
                 source.repository_id for source in sources_of(await self._directory.integrations(organization_id))
             }

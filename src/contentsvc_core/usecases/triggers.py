@@ -13,6 +13,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.workflows.automations import too_many_repositories
 from contentsvc_core.workflows.causes import source_type, unknown_repository
 from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_faults
 from contentsvc_core.workflows.triggers import (
@@ -176,6 +177,8 @@ def faults_of(fields: Mapping[str, Any]) -> list[Refusal]:
     name: str = fields.get("name", "")
     if len(name) > NAME_LIMIT:
         faults.append(Refusal(RefusalKind.UNSUITABLE, f"a trigger's name has at most {NAME_LIMIT} characters", "name"))
+    if (excess := too_many_repositories("trigger", fields.get("repository_ids", ()))) is not None:
+        faults.append(excess)
     kinds: Sequence[str] = fields.get("event_types", ())
     if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
         fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"

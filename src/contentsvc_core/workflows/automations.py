@@ -18,6 +18,16 @@ from contentsvc_core.zones import DEFAULT_ZONE
 #: The organization's time zone was changed concurrently, several times in a row; the client may retry.
 ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
 
+#: Maximum number of repositories of one trigger or schedule; more would be a mistake.
+MAX_REPOSITORIES: Final = 100
+
+
+def too_many_repositories(resource: str, repository_ids: Collection[int]) -> Refusal | None:
+    if len(set(repository_ids)) <= MAX_REPOSITORIES:
+        return None
+    fault = f"a {resource} has at most {MAX_REPOSITORIES} repositories: choose fewer"
+    return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
+
 
 @final
 @frozen(kw_only=True)

@@ -11,6 +11,7 @@ from contentsvc_core.ports import Directory, Stores
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
 from contentsvc_core.webhooks.providers import PROVIDERS
+from contentsvc_core.workflows.automations import MAX_REPOSITORIES
 from contentsvc_core.workflows.bodies import OneTriggerBody, TriggerListBody
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.triggers import (
@@ -32,8 +33,6 @@ from contentsvc_http.v1.repository_ids import (
     read_repository_filter,
 )
 
-#: Maximum number of repositories of one trigger; more would be a mistake.
-_MOST: Final = 100
 _SOURCE_TYPES: Final = [*(source_type(each.slug) for each in PROVIDERS), ANY_SOURCE]
 _SOURCE_TYPE: Final = {
     "title": "TriggerSourceType",
@@ -46,7 +45,7 @@ _Id = Annotated[str, Parameter(description="Id of the event trigger.")]
 class TriggerTargets(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """The repositories that a trigger watches."""
 
-    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
+    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=MAX_REPOSITORIES)]
 
 
 class TriggerSource(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):

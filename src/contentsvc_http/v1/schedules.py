@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Final, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -10,6 +10,7 @@ from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.workflows.automations import MAX_REPOSITORIES
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
@@ -31,8 +32,6 @@ from contentsvc_http.v1.repository_ids import (
     read_repository_filter,
 )
 
-#: Maximum number of repositories of one schedule; more would be a mistake.
-_MOST: Final = 100
 _Id = Annotated[str, Parameter(description="Id of the schedule.")]
 
 
@@ -58,7 +57,7 @@ class SourceConfigFields(Struct, forbid_unknown_fields=True, rename="camel", fro
 class TargetFields(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
     """The repositories that a schedule covers."""
 
-    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=_MOST)]
+    repository_ids: Annotated[list[ConnectedRepository], Meta(min_length=1, max_length=MAX_REPOSITORIES)]
 
 
 class NewSchedule(ScheduleSettings, rename="camel", frozen=True, kw_only=True):
