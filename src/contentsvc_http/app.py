@@ -89,7 +89,7 @@ def _refuse_of(for_clients: ClientServices) -> Callable[[Request[Any, Any, Any],
     def refuse_unknown(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
         path: str = request.scope["path"]
         if for_clients.public is not None and path.startswith(f"{ROOT}/"):
-            return refuse_page(request, exc)
+            return refuse_page(request, exc, for_clients.public.base_url)
         if for_clients.dashboard is not None and path.startswith(f"{DASHBOARD}/"):
             return refuse_unrouted(request, exc)
         return refuse(request, exc)

@@ -316,10 +316,10 @@ async def test_a_page_loads_its_files_below_the_path_that_a_proxy_removes() -> N
     created = await Reader.made(Settings(base_url="https://acme.example/hooks"))
     await publish(created.acme, accent="#0a6b4a")
 
-    for where in ("", "/embed"):
+    for where in ("", "/embed", "/subscribe/leave?token=x", "/../unknown"):
         page = (await created.get(where)).text
         files = re.findall(r'(?:href|src)="([^"]*/changelog/-/[^"]*)"', page)
-        assert len(files) >= 4
+        assert len(files) >= 2
         assert all(file.startswith("/hooks/changelog/-/") for file in files)
 
 

@@ -92,31 +92,33 @@ def front_page(
     )
 
 
-def missing(title: str, text: str, shown: PageContext | None = None) -> bytes:
+def missing(title: str, text: str, shown: PageContext | None = None, *, base_url: str = "") -> bytes:
     """Return the page of an error, with the header of the changelog if the request names a public one."""
     if shown is not None:
         return render("absent.html", shown, title=title, here="", text=text)
-    return _ENVIRONMENT.get_template("missing.html").render(title=title, text=text, changelog=None, icon=None).encode()
+    return _plain("missing.html", base_url, title=title, text=text)
 
 
 def mail_page(
-    title: str, text: str, *, action: str = "", at: str = "", back: str = "", back_text: str = "Back to the changelog"
+    base_url: str,
+    title: str,
+    text: str,
+    *,
+    action: str = "",
+    at: str = "",
+    back: str = "",
+    back_text: str = "Back to the changelog",
 ) -> bytes:
     """Return a page for a link in a mail; ``action`` is the button that submits the token of an address.
 
     ``at`` is that address; by default, the page's own.
     """
-    context = {
-        "title": title,
-        "text": text,
-        "action": action,
-        "at": at,
-        "back": back,
-        "back_text": back_text,
-        "changelog": None,
-        "icon": None,
-    }
-    return _ENVIRONMENT.get_template("mail.html").render(context).encode()
+    return _plain("mail.html", base_url, title=title, text=text, action=action, at=at, back=back, back_text=back_text)
+
+
+def _plain(template: str, base_url: str, **values: str) -> bytes:
+    page = _ENVIRONMENT.get_template(template)
+    return page.render(values, base_url=base_url, changelog=None, icon=None).encode()
 
 
 def next_part(here: str, part: ListPart) -> str | None:
@@ -167,7 +169,8 @@ def _accent(context: Context, accent: str) -> str:
 def _public_path(context: Context) -> str:
     # Without a host: the policy of the pages allows files of the same origin only, whatever host the reader uses.
     links: ChangelogLinks | None = context.get("links")
-    return "" if links is None else urlsplit(links.base_url).path
+    base_url: str = context.get("base_url", "") if links is None else links.base_url
+    return urlsplit(base_url).path
 
 
 _ENVIRONMENT: Final = page_environment("contentsvc_http.changelog")

@@ -1,5 +1,6 @@
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
@@ -275,7 +276,7 @@ def _from(page: PublicPage, before: Cursor | None) -> PublicPage:
     return page if before is None else evolve(page, part=f"{page.part}?before={written_cursor(before)}")
 
 
-def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:
+def refuse_page(request: Request[Any, Any, Any], exc: Exception, base_url: str = "") -> Response[Any]:
     """Return the page of an error. It is not cached: a changelog may become public at any time."""
     if isinstance(exc, ChangelogMoved):
         # Cached no longer than a page: the changelog may return to an earlier slug.
@@ -283,7 +284,7 @@ def refuse_page(request: Request[Any, Any, Any], exc: Exception) -> Response[Any
         return Response(b"", status_code=301, media_type=HTML, headers=headers)
     refused = refusal(exc)
     title = _TITLES.get(refused.status, "Something went wrong")
-    body = missing(title, str(refused.body["error"]), request.state.get(SHOWN))
+    body = missing(title, str(refused.body["error"]), request.state.get(SHOWN), base_url=base_url)
     headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **refused.headers}
     return Response(body, status_code=refused.status, media_type=HTML, headers=headers)
 
@@ -344,6 +345,7 @@ def changelog_routes(reading: PublicReading) -> Router:
     async def of_all_requests() -> PublicReading:
         return reading
 
+    handler = partial(refuse_page, base_url=reading.base_url) if reading.base_url else _refuse_to_its_reader
     # Copies: the framework caches the hooks of the first application in a handler.
     pages = map(deepcopy, (*_PAGES, *subscribe_routes(sends_mail=reading.sends_mail)))
     return OwnRouter(
@@ -351,6 +353,6 @@ def changelog_routes(reading: PublicReading) -> Router:
         route_handlers=[asset_route(), *pages, unknown],
         dependencies={"view": Provide(view), "reading": Provide(of_all_requests)},
         include_in_schema=False,
-        exception_handlers={Exception: refuse_page if reading.base_url else _refuse_to_its_reader},
+        exception_handlers={Exception: handler},
         after_request=None if reading.base_url else _for_its_reader,
     )

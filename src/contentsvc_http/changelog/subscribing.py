@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from litestar import Request, Response, post
 from litestar.handlers import HTTPRouteHandler, route
@@ -61,7 +61,7 @@ async def enter(request: Request[Any, Any, Any], view: View, reading: Public) ->
     if refused is not None:
         status = 422 if refused.kind is RefusalKind.INVALID else 503
         return _own(_subscribe_page(view, by_mail=True, typed=address, fault=refused.message()), status)
-    return _own(mail_page("Check your mail", _SENT, back=view.links.home))
+    return _own(mail_page(reading.base_url, "Check your mail", _SENT, back=view.links.home))
 
 
 async def _admitted(reading: PublicReading, request: Request[Any, Any, Any], view: ChangelogRequest) -> bool:
@@ -72,59 +72,59 @@ async def _admitted(reading: PublicReading, request: Request[Any, Any, Any], vie
 
 # Programs open links in mails to check them: so confirming and leaving need a button.
 @public("/subscribe/confirm")
-async def ask(view: View) -> Response[Any]:
+async def ask(view: View, reading: Public) -> Response[Any]:
     text = f"Get new posts of {view.changelog.title} by e-mail."
-    return _question(view.request, "Confirm your subscription", text, action="Subscribe", back=view.links.home)
+    return _question(reading, view.request, "Confirm your subscription", text, action="Subscribe", back=view.links.home)
 
 
 @_sent(f"{_CHANGELOG}/subscribe/confirm")
 async def confirm(view: View, reading: Public) -> Response[Any]:
-    links = view.links
+    links, base_url = view.links, reading.base_url
     if not await reading.app.subscriptions.confirm(_token(view.request)):
-        return _own(mail_page(_ENDED, _USED, back=links.subscribe, back_text="Enter your address"), 410)
+        return _own(mail_page(base_url, _ENDED, _USED, back=links.subscribe, back_text="Enter your address"), 410)
     text = f"New posts of {view.changelog.title} come by e-mail from now on. Each mail has a link to unsubscribe."
-    return _own(mail_page("You are subscribed", text, back=links.home))
+    return _own(mail_page(base_url, "You are subscribed", text, back=links.home))
 
 
 # Independent of the changelog's visibility and of a mail server: a reader can leave at any time.
 @public("/subscribe/leave")
-async def offer(request: Request[Any, Any, Any]) -> Response[Any]:
+async def offer(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     text = "After you press the button, you get no more mails, and your address is deleted."
-    return _question(request, "Unsubscribe", text, action="Unsubscribe")
+    return _question(reading, request, "Unsubscribe", text, action="Unsubscribe")
 
 
 @_sent(f"{_CHANGELOG}/subscribe/leave")
 async def leave(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     await reading.app.subscriptions.leave(_token(request))
-    return _own(mail_page("You are unsubscribed", "Your address is deleted. You get no more mails."))
+    return _own(mail_page(reading.base_url, "You are unsubscribed", "Your address is deleted. You get no more mails."))
 
 
 @route(f"{ALERTS_ROOT}/confirm", http_method=READ)
-async def ask_recipient(request: Request[Any, Any, Any]) -> Response[Any]:
+async def ask_recipient(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     text = "You get a mail when a draft waits, or when something fails."
-    return _question(request, "Confirm your address", text, action="Get alerts")
+    return _question(reading, request, "Confirm your address", text, action="Get alerts")
 
 
 @_sent(f"{ALERTS_ROOT}/confirm")
 async def confirm_recipient(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     if not await reading.app.consents.confirm(_token(request)):
-        return _own(mail_page(_ENDED, _USED_BY_RECIPIENT), 410)
+        return _own(mail_page(reading.base_url, _ENDED, _USED_BY_RECIPIENT), 410)
     text = "Alerts come by e-mail from now on. Each mail has a link to get no more of them."
-    return _own(mail_page("Your address is confirmed", text))
+    return _own(mail_page(reading.base_url, "Your address is confirmed", text))
 
 
 @route(f"{ALERTS_ROOT}/leave", http_method=READ)
-async def offer_recipient(request: Request[Any, Any, Any]) -> Response[Any]:
+async def offer_recipient(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     text = "After you press the button, your address gets no more alerts, and cannot be entered again."
-    return _question(request, "Get no more alerts", text, action="Remove my address")
+    return _question(reading, request, "Get no more alerts", text, action="Remove my address")
 
 
 @_sent(f"{ALERTS_ROOT}/leave")
 async def leave_as_recipient(request: Request[Any, Any, Any], reading: Public) -> Response[Any]:
     token = _token(request)
     await reading.app.consents.leave(token)
-    back = f"{ALERTS_ROOT}/confirm?token={quote(token, safe='')}"
-    return _own(mail_page("Your address is removed", _LEFT, action="Get alerts again", at=back))
+    back = f"{urlsplit(reading.base_url).path}{ALERTS_ROOT}/confirm?token={quote(token, safe='')}"
+    return _own(mail_page(reading.base_url, "Your address is removed", _LEFT, action="Get alerts again", at=back))
 
 
 def subscribe_routes(*, sends_mail: bool) -> list[HTTPRouteHandler]:
@@ -133,11 +133,13 @@ def subscribe_routes(*, sends_mail: bool) -> list[HTTPRouteHandler]:
     return [subscribe, *by_mail, offer, leave, *recipient]
 
 
-def _question(request: Request[Any, Any, Any], title: str, text: str, *, action: str, back: str = "") -> Response[Any]:
+def _question(
+    reading: PublicReading, request: Request[Any, Any, Any], title: str, text: str, *, action: str, back: str = ""
+) -> Response[Any]:
     """Return the page of a link in a mail, whose button sends the token of the link."""
     if not _token(request):
         raise not_here()
-    return _own(mail_page(title, text, action=action, back=back))
+    return _own(mail_page(reading.base_url, title, text, action=action, back=back))
 
 
 def _subscribe_page(view: ChangelogRequest, *, by_mail: bool, typed: str = "", fault: str = "") -> bytes:
