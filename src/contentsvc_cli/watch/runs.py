@@ -16,6 +16,7 @@ from contentsvc_cli.terminal.output import (
     hint,
     list_output,
     show,
+    wants_json,
 )
 from contentsvc_cli.wiring import owned, with_app
 from contentsvc_core.application import Application
@@ -44,6 +45,8 @@ def list_runs(organization: str, statuses: tuple[str, ...], since: str, limit: i
     at_most = fetched(limit)
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
+        if wants_json() and not statuses:
+            return to_builtins([RunBody.of(run) for run in await app.stores.ledger.runs(owner, limit=at_most)])
         chosen = [RunStatus(status) for status in statuses]
         listed = await app.stores.run_lists.runs(owner, statuses=chosen, limit=at_most or ALL)
         return to_builtins([RunBody.of(run) for run in listed])
