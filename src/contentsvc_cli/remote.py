@@ -179,7 +179,6 @@ class Api:
             case 429:
                 wait = answer.headers.get("Retry-After", "")
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
-                return Unavailable(f"{self.url} {fault}")
             case 409 if _is_running(answer):
                 fault = "still executes the command: look at its result before you repeat it"
             case 400 if error:
@@ -195,9 +194,8 @@ class Api:
                 )
             case status:
                 fault = f"answers with {status}{f': {error}' if error else ''}"
-                if status in _BUSY:
-                    return Unavailable(f"{self.url} {fault}")
-        return click.ClickException(f"{self.url} {fault}")
+        refusal = Unavailable if answer.status_code in _BUSY else click.ClickException
+        return refusal(f"{self.url} {fault}")
 
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
         if isinstance(exc, httpx.TimeoutException):

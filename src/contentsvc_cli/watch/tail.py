@@ -79,19 +79,15 @@ def tail(  # noqa: PLR0917  # its options
         shown = _Lines(app, owner.id, as_json=as_json)
         follower = LogFollower(app.stores.read_model, owner.id, search)
         await shown.show(await follower.start(earlier), since=since)
-        away = False
+        outage = _Outage("database")
         while True:
             await asyncio.sleep(EVERY_S)
             try:
                 new = await follower.new()
             except StoreUnavailable as exc:
-                if not away:
-                    say(f"{exc}; trying again", err=True)
-                away = True
+                outage.report(str(exc))
                 continue
-            if away:
-                click.echo("the database is available again", err=True)
-            away = False
+            outage.end()
             await shown.show(new)
 
     def remote(api: Api) -> None:
@@ -119,24 +115,38 @@ def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filte
     newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST), **filters)
     statuses: dict[str, str] = {entry["id"]: entry["status"] for entry in newest}
     show(newest[:earlier])
-    away = False
+    outage = _Outage("server")
     while True:
         time.sleep(_ASK_EVERY_S)
         try:
             newest = _newest_until(api, statuses, filters)
         except Unavailable as exc:
-            if not away:
-                say(f"{exc.message}; trying again", err=True)
-            away = True
+            outage.report(exc.message)
             continue
-        if away:
-            click.echo("the server is available again", err=True)
-        away = False
+        outage.end()
         # By id: an entry that arrives between two pages shifts the others, and one of them is on both.
         by_id = {entry["id"]: entry for entry in newest}
-        fresh = [entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]]
-        statuses |= {entry["id"]: entry["status"] for entry in newest}
-        show(fresh)
+        show([entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]])
+        # Older entries are not listed again.
+        statuses = {id_: entry["status"] for id_, entry in by_id.items()}
+
+
+class _Outage:
+    """Reports the beginning and the end of an outage, each once."""
+
+    def __init__(self, of: str) -> None:
+        self._of = of
+        self._lasts = False
+
+    def report(self, reason: str) -> None:
+        if not self._lasts:
+            say(f"{reason}; trying again", err=True)
+        self._lasts = True
+
+    def end(self) -> None:
+        if self._lasts:
+            click.echo(f"the {self._of} is available again", err=True)
+        self._lasts = False
 
 
 def _newest_until(api: Api, seen: Mapping[str, str], filters: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
