@@ -13,9 +13,9 @@ from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Push
-from contentsvc_core.refusals import Refusal, too_many
+from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.automations import Firing, changed_automation, refuse_addition
+from contentsvc_core.workflows.automations import Firing, changed_automation, refuse_addition, too_many_repositories
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
@@ -213,3 +213,13 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
     assert weekly.slot == datetime(2026, 1, 26, tzinfo=UTC)
     assert fired(end - timedelta(milliseconds=1)) is None
     assert fired(end, enabled=False) is fired(end, due_at=None) is fired(end, since=None) is None
+
+
+def test_a_trigger_has_at_most_100_different_repositories() -> None:
+    assert too_many_repositories("trigger", [*range(1, 101), 100]) is None
+
+    refused = too_many_repositories("trigger", range(1, 102))
+
+    assert refused is not None
+    assert (refused.kind, refused.field) == (RefusalKind.UNSUITABLE, "repository_ids")
+    assert refused.reason == "a trigger has at most 100 repositories: choose fewer"
