@@ -33,6 +33,7 @@ _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
 #: The largest reply that is read, in bytes: usual replies have less than a kilobyte.
 _REPLY: Final = 64 * 1024
+#: The bytes of one read from the connection: a usual reply is read at once.
 _PIECE: Final = 4096
 
 
@@ -68,7 +69,7 @@ class _Endless(OSError):
 class _Replies:
     """Reads replies, in place of the file of a connection.
 
-    The library waits anew for each byte, and keeps any number of lines: a reply would have no end in time or size.
+    ``smtplib`` restarts its timeout at each byte, and stores any number of lines: its replies have no limit.
     """
 
     def __init__(self, sock: socket.socket, timeout_s: float) -> None:

@@ -7,7 +7,7 @@ from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 
 #: Without a fault for this long, an outage has ended, in seconds: two heartbeats of a process that performs runs.
 _QUIET_S: Final = 5.0
-#: The rows that cannot be read and are remembered as logged: more of them fill the log anyway.
+#: The most unreadable rows that are remembered as logged. Beyond that, all are forgotten, to limit the memory.
 _ROWS: Final = 1_000
 _ADVICE: Final = "see that the database runs and has room; 'contentsvc doctor' names the cause"
 _LOG: Final = structlog.get_logger("contentsvc")
@@ -23,7 +23,7 @@ class _Faults:
 
     def __call__(self, exc: Exception) -> None:
         if isinstance(exc, UnreadableRow):
-            # Loops read such a row at every turn until you restore or delete it.
+            # A loop reads such a row at every turn until an operator restores or deletes it.
             if str(exc) in self._unreadable:
                 return
             if len(self._unreadable) >= _ROWS:

@@ -127,7 +127,7 @@ class Worker:
         try:
             taken = await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # The take completes in spite of the cancellation: give its runs back.
+            # The take completes in spite of the cancellation: requeue its runs.
             for run in await taking:
                 await self._ledger.requeue(run)
             raise

@@ -65,9 +65,9 @@ class VersionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 def versions_after(
     stored: Sequence[PostVersion], before: Post, after: Post, author: str | None
 ) -> tuple[Sequence[PostVersion], Sequence[PostVersion]]:
-    """Return the versions that a change adds, and all that are then kept, each newest first. ``kept`` is newest first.
+    """Return the versions that a change adds, and all that are stored then, each newest first.
 
-    The text before the change is added first if no version has it.
+    ``stored`` are the versions before, newest first. The text before the change is added first if no version has it.
     """
     if before.text == after.text:
         return (), stored

@@ -87,9 +87,9 @@ class Outbox(Protocol):
         """Lease messages that are due; each message goes to one caller. Only a recorded attempt counts.
 
         The lease ends at ``until``, that of a message by mail at ``mails_until`` (default: ``until``). A message
-        without a recorded outcome is due again then. The secrets are the ones
-        that sign at ``now``; a message whose secret cannot be opened is left out. A message by mail comes with the
-        recipients among the addresses of its endpoint.
+        without a recorded outcome is due again then. The secrets are the ones that sign at ``now``; a message whose
+        secret cannot be opened is left out. A message by mail comes with the recipients among the addresses of its
+        endpoint.
         """
         ...
 

@@ -69,10 +69,10 @@ async def read_repositories(
 ) -> ChosenRepositories:
     numbers: list[int] = []
     named: dict[str, str] = {}
-    for path, value in enumerate(values):
+    for index, value in enumerate(values):
         number = repository_id(str(value))
         if number is None:
-            named.setdefault(str(value), f"{name}[{path}]")
+            named.setdefault(str(value), f"{name}[{index}]")
         else:
             numbers.append(number)
     ids = (

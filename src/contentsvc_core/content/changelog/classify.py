@@ -101,7 +101,7 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     return _WORDED[Section.BREAKING] if _breaks_in(breaks, seen, kind) else kind
 
 
-def news_of(message: CommitMessage, touched: Touched, breaks: Breaks) -> tuple[CommitMessage, Kind]:
+def classify_news(message: CommitMessage, touched: Touched, breaks: Breaks) -> tuple[CommitMessage, Kind]:
     """Return a message and its section; without the upkeep, if its subject names a change for users behind upkeep."""
     kind = classify(message, touched, breaks=breaks)
     is_upkeep = kind.section in UPKEEP and not (kind.sure or kind.empty)

@@ -94,7 +94,7 @@ _UNUSUAL_TYPE: Final = late(
     r"(?P<type>(?:bug|hot)[ -]fix(?:es)?|new[ -]features?|neue funktion|nouvelle fonctionnalité|nueva funcionalidad"
     r"|nouveauté|corrección): +(?=\S)"
     r"|(?P<kind>build|chore|ci|docs|feat|fix|perf|refactor|style|test)"
-    r"(?:[\[/](?P<part>[\w.-]{1,40})\]?: +|\((?P<place>[\w./-]{1,40})\)!? :? *)(?=\S)",
+    r"(?:[\[/](?P<part>[\w.-]{1,40})\]?: +|\((?P<scope>[\w./-]{1,40})\)!? :? *)(?=\S)",
     re.IGNORECASE,
 )
 #: The title that a code host gives to the merge request of an issue: ``Resolve "The horn is silent"``.
@@ -329,7 +329,7 @@ def _read_mark(head: _Head) -> bool:
             said = match.groupdict()
             kind = said.get("type") or said.get("kind")
             head.kind = head.kind or (kind and kind.replace(" ", "-"))
-            head.scope = head.scope or said.get("file") or said.get("part") or said.get("place")
+            head.scope = head.scope or said.get("file") or said.get("part") or said.get("scope")
             head.breaking = head.breaking or pattern is _BREAKING_MARK
             head.numbers += filter(None, [said.get("number")])
             head.rest = head.rest[match.end() :]

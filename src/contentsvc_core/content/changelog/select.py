@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
-from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, news_of
+from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, classify_news
 from contentsvc_core.content.changelog.combine import Entry, combine
 from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
@@ -131,7 +131,7 @@ def reported_changes(
     breaks = breaks_of(tag)
     hides = bool(options.hidden or options.hidden_authors or options.hidden_paths)
     for combined in combine(pushes, requests):
-        message, kind = news_of(combined.message, combined.touched, breaks)
+        message, kind = classify_news(combined.message, combined.touched, breaks)
         entry = combined if message is combined.message else replace(combined, message=message)
         if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)

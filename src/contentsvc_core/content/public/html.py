@@ -23,6 +23,7 @@ _SENTENCE: Final = re.compile(r".*[.!?。](?=\s)", re.DOTALL)
 #: The tags between two paragraphs or entries, if the first ends without punctuation.
 _NEXT_BLOCK: Final = re.compile(r'(?<=[^.!?:;。…\s>])(?:\s|</?(?:[ou]l|li|p)(?: start="[0-9]+")?>)*+(?<=>)(?=[^\s<])')
 _LOWEST: Final = 6
+#: A start tag or an end tag of the service's own HTML.
 MARK: Final = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:[^">]|"[^"]*")*+>')
 #: The elements that may read in a direction of their own.
 _BLOCKS: Final = frozenset({"p", "li", "blockquote", "td", "th", *(f"h{n}" for n in range(1, 7))})
