@@ -74,6 +74,8 @@ def _orders(asked: socket.socket) -> tuple[_Order, list[int]]:
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            # A test run under `nohup` ignores it, and so would the server.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             selector.close()
             for each in (asked, woken, waking, control, *controls.values()):
                 each.close()
