@@ -187,6 +187,14 @@ def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
         ("feat: ring at noon by default", "src/noon.py", False, False),
         ("Remove `bell-rope`", "src/bell.py", True, True),
         ("Remove `bell-rope`", "src/bell.py uv.lock", False, False),
+        ("Remove the confirmation before a night", "src/night.py", False, False),
+        ("Remove the `confirm` dialog", "src/night.py", True, True),
+        ("Make the header sticky and required", "src/header.py", False, False),
+        ("Lamps now use less oil", "src/lamp.py", False, False),
+        ("Raise the limit to 100", "src/lamp.py", False, False),
+        ("No longer flickers in fog", "src/lamp.py", False, False),
+        ("Remove the limit of lamps", "src/lamp.py", False, False),
+        ("Removed lamps are shown again", "src/lamp.py", False, False),
     ],
 )
 def test_the_number_of_a_release_tells_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:

@@ -119,6 +119,8 @@ def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
         return False
     if PathClass.LOCK in seen.touched.classes and _PACKAGE_GONE.fullmatch(seen.text):
         return False
+    if seen.says(grave.LOOKS) and not grave.CODE.search(seen.text):
+        return False
     stable = breaks is Breaks.MAJOR and seen.says(grave.BREAKING_IN_STABLE)
     return stable or seen.says(grave.BREAKING_IN_MAJOR)
 

@@ -80,7 +80,9 @@ class Evidence(Struct, gc=False):
     @property
     def breaks(self) -> bool:
         """Whether the words announce a breaking change, and do not mend one."""
-        return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
+        if not self.says(grave.BREAKING):
+            return False
+        return grave.MENDS_BREAKING.match(self.text) is None or grave.MARKED.search(self.text) is not None
 
 
 def typed_as(kind: str, sign: str) -> Section | None:
