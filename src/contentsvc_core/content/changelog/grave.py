@@ -170,9 +170,9 @@ MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | loggi
 #: What users see without having built on it. Without code beside it, its changes break nothing.
 LOOKS: Final = words_of(r"""
     banners? | borders? | buttons? | cards? | colou?rs? | confirmations? | cursors? | dialogs? | drop-?downs?
-    favicons? | flicker\w* | fonts? | footers? | headers? | icons? | images? | lag | layouts? | logos? | margins? | menus?
-    modals? | navbars? | overlays? | padding | pages? | placeholders? | pop-?ups? | prompts? | screens? | shadows? | sidebars?
-    spacing | spinners? | splash | tabs? | themes? | toasts? | toolbars? | tooltips? | wizards?
+    favicons? | flicker\w* | fonts? | footers? | headers? | icons? | images? | lag | layouts? | logos? | margins?
+    menus? | modals? | navbars? | overlays? | padding | pages? | placeholders? | pop-?ups? | prompts? | screens?
+    shadows? | sidebars? | spacing | spinners? | splash | tabs? | themes? | toasts? | toolbars? | tooltips? | wizards?
 """)
 CODE: Final = late(r"`|--\w|\w\(|\w[._:]\w|[a-z][A-Z]")
 #: Breaking only in a release whose number promises breaking changes.
