@@ -189,7 +189,7 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
         |semantics|structure)s?\b | \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
-    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! \w+ (?:are|is|was|were)\b)(?!.*\b(?:extra|limit|limitation|need
+    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! \w+ (?:are|is|was|were)\b)(?!.* (?:extra|limit|limitation|need
         |newline|overhead|race|restriction)s?\b)
 """)
 BREAKING_IN_STABLE: Final = Table(r"""
