@@ -83,6 +83,14 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("Task 33 - ring at noon", None, "ring at noon", ()),
         ("Issue 34 in bells: ring", None, "Issue 34 in bells: ring", ()),
         ("Input/output is fixed", None, "Input/output is fixed", ()),
+        ("UTF-8 names ring", None, "UTF-8 names ring", ()),
+        ("GPT-4 rings", None, "GPT-4 rings", ()),
+        ("LAMP-4 rings", None, "LAMP-4 rings", ()),
+        ("LAMP-4: ring", None, "ring", ()),
+        ("[LAMP-4] ring", None, "ring", ()),
+        ("LAMP-44 ring", None, "ring", ()),
+        ("fix(SHA-256): ring", "SHA-256", "ring", ()),
+        ("fix(LAMP-44): ring", None, "ring", ()),
     ],
 )
 def test_a_subject_is_taken_apart(message: str, scope: str | None, text: str, numbers: tuple[str, ...]) -> None:

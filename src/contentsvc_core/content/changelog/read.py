@@ -12,6 +12,7 @@ from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
     RELEASE_SIGN,
     SHORTCODES,
+    STANDARDS,
     TYPES,
     VERBS,
     VERBS_IN_SCOPES,
@@ -53,9 +54,9 @@ _LEADING_NUMBER: Final = late(
 )
 #: ``LAMP-12: x``, ``LAMP-12. x``, ``LAMP-12/x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``,
 #: ``Bug 1234567 - Part 2: x``, ``Issue 12: x``, ``12: x`` unless the number is a status of HTTP. Bugs and tasks may
-#: have numbers of their own.
+#: have numbers of their own. A single digit before words is a version: ``GPT-4 x``.
 _TICKET: Final = late(
-    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |/|(?=[\[(]))(?=\S)"
+    rf"[(\[]?(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}[)\]]?(?: *[:;|-] *|\. |(?<!-[0-9]) |/|(?=[\[(]))(?=\S)"
     r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
     r"|(?![1-5][0-9]{2}:)[0-9]{1,7}: +(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
@@ -108,7 +109,7 @@ _MARKS: Final = (
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
 _NO_PREFIX: Final = late(r"(?!feat )[A-Za-z](?![A-Z]|[a-z]+\()[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
-_NUMBER_SCOPE: Final = late(r"#(?P<number>[0-9]{1,10})|[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}|\W+")
+_NUMBER_SCOPE: Final = late(rf"#(?P<number>[0-9]{{1,10}})|(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}|\W+")
 _SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -288,10 +289,7 @@ def _prefixes(subject: str) -> "_Head":
         # After the type `revert` comes the undone subject.
         if _NO_PREFIX.fullmatch(head.rest) or (head.kind or "").casefold() == "revert":
             break
-        for read in _READERS:
-            if read(head):
-                break
-        else:
+        if not any(read(head) for read in _READERS):
             break
     if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
         # `fix(#481): …` names an issue and `feat(*): …` the whole, not a part of the code.

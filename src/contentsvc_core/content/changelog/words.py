@@ -89,6 +89,11 @@ SCOPES: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
+#: The beginnings of names that look like tickets: ``UTF-8``, ``SHA-256``, ``CVE-2030-1``.
+STANDARDS: Final = (
+    r"(?:AES|BASE|BLAKE|COVID|CP|CVE|ECMA|ES|GHSA|GPT|HMAC|HTTP|IEEE|IPV|ISO|KOI8|MD|MP|MPEG|PEP|PKCS|RFC|RSA|RUSTSEC"
+    r"|SHA|SHA3|TLS|UCS|USB|UTC|UTF|VT|WCAG|WIN)-"
+)
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 
 #: First words of subjects in other languages. No nouns of German, which keep their capital.
