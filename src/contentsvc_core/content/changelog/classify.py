@@ -92,6 +92,8 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
             if kind is not None:
                 break
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
+    if kind.section in _MAY_BREAK and grave.ADVISORY.search(message.body):
+        return _SURE[Section.SECURITY]
     if breaks is Breaks.NOT:
         return kind
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source

@@ -42,6 +42,8 @@ BREAKING: Final = Table(r"""
     (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
         |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b(?!.{0,20}<MEASURE>).{0,20}(?:<PLATFORM>\b
         |supported|required)
+    ^(?:entfern|streich|beend|supprim|suppression|retir|retrait|abandon|élimin|elimin|quit)\S* .*\b(?:support|soporte
+        |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
     (?=.*\bdrop(?:s|ped)?\b)(?:\band|,|&) drop(?:s|ped)? (?:support for )?<PLATFORM> ?v?\d
     ^drop(?:s|ped)? (?:py|v)?\d+\.\d+(?=\Z| (?:&|and|support)\b| &)
@@ -123,9 +125,20 @@ SECURITY: Final = Table(r"""
     \bcatastrophic (?:backtracking|performance) | \bsecurity (?:fix|issue|hole|bug|flaw|patch|hardening)
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
+    \bdouble[- ]free | \bsession (?:fixation|hijack\w*) | \bclickjacking | \baccount takeover
+    \bauth(?:entication)? bypass
+    \barbitrary (?:code|command)s? execution | \bremote code execution | \bsandbox escape | \bheap overflow
+    \b(?:avoid|don't|do not|never|no longer|stop) (?:display|expos|log|print|send|show|stor)(?:e|es|ing|s)? (?:\S+ )
+        {0,2}?(?:credentials?|secrets?|passwords?|(?:access|api|auth|refresh|session) tokens?|(?:api|private) keys?)\b
     \btmp race | \black of escaping | \bsecurity (?:update|upgrade) \S+ from \S*\d
     \bsicherheitslücken? | \bfailles? de sécurité | \bvulnérabilités? | \bvulnerabilidad(?:es)?
 """)
+#: The number of a vulnerability in a line of its own below a subject; updates of dependencies quote others.
+ADVISORY: Final = late(
+    r"^(?:(?:address|fix|resolve)(?:[sd]|es|ed)?:? |security: )?[(\[]?(?:CVE-\d{4}-\d{4,7}|GHSA(?:-[0-9a-z]{4}){3})"
+    r"[)\]]?\.?$",
+    re.IGNORECASE | re.MULTILINE,
+)
 REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 #: The things may be parts of other things: "the call of `light()`", "lids in the menu".
 _APART: Final = (

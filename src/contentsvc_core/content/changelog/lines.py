@@ -210,7 +210,8 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
 
 def notes_of(change: Change, first: int | None = None) -> list[str]:
     """Return the breaking footers of a change as plain sentences, without repetitions of its line."""
-    return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
+    line = change.text.casefold()
+    return [sentence(note) for note in change.notes[:first] if note.casefold().rstrip(".") not in line]
 
 
 def quoted_notes(change: Change) -> str:

@@ -26,7 +26,7 @@ DOCUMENTATION: Final = words_of(r"""
     authors?(?:\.\w+) | contributors? list | licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
     rustdoc | jsdoc | godoc | third[- ]party packages | issue templates? | pr template | mkdocs | dokumentation
-    documentación | documentação | документаци\w+
+    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
 """)
 INTERNAL: Final = Table(r"""
     appveyor | nightly build | vendored | fixme
@@ -41,8 +41,9 @@ INTERNAL: Final = Table(r"""
     codspeed | codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
     gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
     golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
-    sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore | makefile | justfile | tox(?:\.ini)? | nox
-    hatch | review (?:comments?|feedback|suggestions?) | code review
+    sonar\w* | code ?owners | editorconfig | devcontainers?
+    \.?git ?ignore(?! (?:bug|filter|glob|handl|match|pars|pattern|rule|semantic|support|syntax)\w*)
+    makefile | justfile | tox(?:\.ini)? | nox | hatch | review (?:comments?|feedback|suggestions?) | code review
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
@@ -175,6 +176,8 @@ DEPENDENCY: Final = Table(r"""
     (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
     <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze) (?:aktualisiert|angehoben|erneuert|mises à jour
+        |actualizadas|atualizadas|aggiornate)
     (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*
         |обнов\w+)(?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias
         |dependências|dipendenze|зависимост\w+)(?: .*)?
@@ -274,6 +277,7 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
+        (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
         |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
@@ -297,6 +301,7 @@ ROBOT: Final = lines_of(r"""
     cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
+    (?:übersetzungen|traductions|traducciones) \w+ | (?:mise à jour|ajout) des traductions
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+

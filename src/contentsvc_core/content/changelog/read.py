@@ -8,6 +8,7 @@ from msgspec import Struct
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import (
+    AREAS,
     GITMOJI,
     INTERNAL_VERBS,
     RELEASE_SIGN,
@@ -208,7 +209,7 @@ def parse(message: str) -> CommitMessage:
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
-                scope=scope or None,
+                scope=scope or (kind if kind in AREAS else None),
                 description=words,
                 breaking=breaking or mark is not None,
                 breaking_notes=notes,
@@ -358,7 +359,8 @@ def _read_header(head: _Head) -> bool:
     if match["type"].casefold() in TYPES:
         if head.kind is not None:
             return False
-        head.kind, head.scope = match["type"], (match["scope"] or "").strip() or head.scope
+        area = match["type"] if match["type"].casefold() in AREAS else None
+        head.kind, head.scope = match["type"], (match["scope"] or "").strip() or head.scope or area
     elif match["colon"][-1] != " ":
         return False
     elif head.scope is None:
