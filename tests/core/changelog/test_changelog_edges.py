@@ -202,7 +202,8 @@ class TestLists:
         )
         technical = voice_of(None)
         assert entry(change, HOST, technical) == (
-            f"- **\\*lid\\*:** Close it ([#1]({HOST}/issues/1)) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
+            f"- **\\*lid\\*:** Close it ([#1]({HOST}/issues/1)) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n"
+            "  > It \\<closes>"
         )
         assert entry(change, None, technical) == (
             f"- **\\*lid\\*:** Close it (#1) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
