@@ -37,6 +37,7 @@ from contentsvc_core.on_demand import late
 #: Sections whose changes break something where a release's number says that something breaks.
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
+_MAY_DEPRECATE: Final = frozenset({None, Section.ADDED, Section.CHANGED})
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
@@ -251,6 +252,8 @@ def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
+    if section in _MAY_DEPRECATE and seen.says(patterns.DEPRECATION, of=_ASIDE.sub("", seen.text)):
+        return _WORDED[Section.DEPRECATED]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]
     if section is not Section.ADDED and seen.says(patterns.PERFORMANCE):
@@ -303,7 +306,12 @@ _IN_UPKEEP: Final = (
     TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
 )
 _IN_WORDS: Final = (
-    VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit | patterns.STATED_FAULT.bit
+    VERB
+    | patterns.DEPRECATION.bit
+    | patterns.PERFORMANCE.bit
+    | patterns.FAULT.bit
+    | patterns.NOVELTY.bit
+    | patterns.STATED_FAULT.bit
 )
 
 

@@ -68,6 +68,19 @@ INTERNAL: Final = Table(r"""
         |webpack|yarn) | ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
     ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere | ^moved? .* (?:in)?to \w\S*/\S+
     ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
+    ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
+        |formatting|indentation|types|typing|type errors?)\Z
+    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?:obsolete|old|outdated|stale) comments?
+    ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
+    ^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?|imports?|includes?|newlines?|semicolons?)\Z
+    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers? | (?:for|improve) (?:better )?readability
+    ^improve[sd]? (?:the )?(?:code )?(?:comments|consistency|maintainability|naming|quality|structure)\Z
+    ^(?:rework|restructure|rewrite)(?:s|ed)? (?:the |some )?internals
+    ^uses? (?:an? )?(?:const|early returns?|guard clauses?|let|list comprehensions?|nullptr|optional chaining|pathlib
+        |template literals?)(?:\Z| (?:for|in|instead|to) .*)
+    ^makes? (?:the |some |more )*(?:\w+ )?(?:class(?:es)?|fields?|functions?|helpers?|members?|methods?|structs?|types?
+        |variables?) (?:const|final|private|static)\Z
+    ^convert(?:s|ed)? .* to (?:async/await|composition api|(?:functional |function )components?|hooks)
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Upkeep, although the type of the subject says that there is news.
 MISTYPED: Final = words_of(r"""
@@ -119,6 +132,13 @@ STATED_FAULT: Final = words_of(r"""
     (?:did|does|do|is|was|were|are)(?:n't| not) (?:appear|appearing|clickable|close|closing|displayed|found|load
         |loaded|loading|open|opening|play|playing|render|rendered|rendering|respond|responding|save|saved|saving|scroll
         |show|showing|shown|start|starting|sync|syncing|update|updated|updating|visible|work|working)
+""")
+#: Deprecations without the verb.
+DEPRECATION: Final = words_of(r"""
+    ^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
+        (?:\Z| (?:about|for|on) .*)
+    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]? | ^announce[sd]? .*deprecation of
+    (?=.*\bdeprecated\b)(?:is|are) (?:now )?deprecated
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
 FAULT_BELOW: Final = late(
@@ -280,7 +300,11 @@ EMPTY: Final = Table(r"""
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
-        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
+        |(?:rebuild|regenerate|update|move|split|reorgani[sz]e)d? (?:the |some )?(?:assets|files?)
+        |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
+        |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
+        |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
+        |post[- ]release version bump|revert accidental .*
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
         |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
