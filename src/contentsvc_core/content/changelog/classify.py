@@ -38,6 +38,11 @@ from contentsvc_core.on_demand import late
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _MAY_DEPRECATE: Final = frozenset({None, Section.ADDED, Section.CHANGED})
+#: Verbs of upkeep that are also deeds for users, where the words name what they see: "Simplify the login page".
+_MAY_BE_SEEN: Final = frozenset({
+    "consolidate", "dedupe", "deduplicate", "modernize", "pin", "reorder", "reorganize", "restructure", "silence",
+    "simplify",
+})  # fmt: skip
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
@@ -237,9 +242,21 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
     deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
-    noticed = seen.touched.source and seen.first in words.NOTICED_VERBS
-    inside = seen.first in words.INTERNAL_VERBS or private or (not noticed and seen.says(patterns.INTERNAL, of=deed))
+    seen_by_users = seen.touched.source and _is_seen(seen)
+    noticed = seen_by_users or (seen.touched.source and seen.first in words.NOTICED_VERBS)
+    tidies = seen.first in words.INTERNAL_VERBS and not seen_by_users
+    inside = tidies or private or (not noticed and seen.says(patterns.INTERNAL, of=deed))
     return _WORDED[Section.INTERNAL] if inside else None
+
+
+def _is_seen(seen: Evidence) -> bool:
+    """Check that the words name a part of the product or its behaviour, and not its code."""
+    at_runtime = patterns.AT_RUNTIME.match(seen.text) is not None
+    if not at_runtime and seen.first in words.INTERNAL_VERBS - _MAY_BE_SEEN:
+        return False
+    product = seen.verb in _NEWS and seen.says(patterns.PRODUCT)
+    names = at_runtime or product or seen.says(grave.LOOKS)
+    return names and not seen.says(patterns.OF_CODE) and not grave.CODE.search(seen.text)
 
 
 def _about_code(seen: Evidence) -> bool:

@@ -182,10 +182,12 @@ REMOVED: Final = late(
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
 #: What users see without having built on it. Without code beside it, its changes break nothing.
 LOOKS: Final = words_of(r"""
-    banners? | borders? | buttons? | cards? | colou?rs? | confirmations? | cursors? | dialogs? | drop-?downs?
-    favicons? | flicker\w* | fonts? | footers? | headers? | icons? | images? | lag | layouts? | logos? | margins?
-    menus? | modals? | navbars? | overlays? | padding | pages? | placeholders? | pop-?ups? | prompts? | screens?
-    shadows? | sidebars? | spacing | spinners? | splash | tabs? | themes? | toasts? | toolbars? | tooltips? | wizards?
+    banners? | borders? | buttons? | cards? | checkout | colou?rs? | confirmations? | cursors? | dashboards?
+    dialogs? | drop-?downs? | editors? | favicons? | feeds? | flicker\w* | fonts? | footers? | forms? | headers?
+    icons? | images? | inbox | lag | layouts? | login | logos? | margins? | menus? | modals? | navbars? | navigation
+    overlays? | padding | pages? | panels? | placeholders? | playlists? | pop-?ups? | prompts? | screens? | shadows?
+    sidebars? | sign-?up | spacing | spinners? | splash | tabs? | themes? | toasts? | toolbars? | tooltips? | views?
+    wizards?
 """)
 CODE: Final = late(r"`|--\w|\w\(|\w[._:]\w|[a-z][A-Z]")
 #: Breaking only in a release whose number promises breaking changes.

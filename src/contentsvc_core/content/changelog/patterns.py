@@ -158,6 +158,20 @@ NOVELTY: Final = words_of(r"""
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
     ^configurable
 """)
+#: Parts of a product that have names of tools: "Add a lint plugin".
+PRODUCT: Final = words_of(r"integrations? | plugins? | runners? | servers?")
+#: Words of code: with them, a change of what users see is about its code.
+OF_CODE: Final = words_of(r"""
+    class(?:es)? | clean-?up | code | components? | css | functions? | handlers? | handling | helpers? | hooks?
+    implementations? | imports? | internals | logic | markup | methods? | modules? | names? | props? | refactor\w*
+    state | stores? | types? | variables?
+""")
+#: What the software does while it runs, with verbs that are mostly for work on code: "Clean up sessions on logout".
+AT_RUNTIME: Final = late(
+    r"(?:clean(?:s|ed)?(?: up)?|de-?dup\w*|format|pin|rebuild|regenerate|reorder|silence|tidy)s? .*"
+    r" (?:after|at|before|by|during|if|on|once|when|whenever|while) (?!(?:merg|rebas|refactor|releas|review)\w*)\w+",
+    re.IGNORECASE,
+)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
     ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
