@@ -38,7 +38,7 @@ from contentsvc_core.on_demand import late
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _MAY_DEPRECATE: Final = frozenset({None, Section.ADDED, Section.CHANGED})
-#: Verbs of upkeep that are also deeds for users, where the words name what they see: "Simplify the login page".
+#: Verbs of upkeep that are also deeds for users, where the words name a part of the product: "Simplify the page".
 _MAY_BE_SEEN: Final = frozenset({
     "consolidate", "dedupe", "deduplicate", "modernize", "pin", "reorder", "reorganize", "restructure", "silence",
     "simplify",
