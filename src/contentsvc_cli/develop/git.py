@@ -205,7 +205,7 @@ class Checkout:
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return all tags that point to commits, by date, then by version; with ``merged``, those of this commit and its ancestors."""
+        """Return all tags that point to commits, by date and version; with ``merged``, only those of its history."""
         fields = self._fields(
             b"\0",
             None,
