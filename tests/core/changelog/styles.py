@@ -141,6 +141,14 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Remove an unnecessary warning", _CODE, _S.FIXED),
         ("Disallow open fire", _CODE, _S.CHANGED),
     ),
+    "faults that subjects state": (
+        ("The lid closes too early", _CODE, _S.FIXED),
+        ("Cannot close the lid in fog", _CODE, _S.FIXED),
+        ("Users cannot log in at noon", _CODE, _S.FIXED),
+        ("Show what users cannot see", _CODE, _S.CHANGED),
+        ("Squashed commit of the following:", _CODE, _S.INTERNAL),
+        ("Squashed commit of the following: fix the lid", _CODE, _S.FIXED),
+    ),
     "words of tools": (
         ("Fix a crash when the tests of the lens run twice", _CODE, _S.FIXED),
         ("Refactor the lens and fix a crash in fog", _CODE, _S.FIXED),

@@ -86,7 +86,7 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("UTF-8 names ring", None, "UTF-8 names ring", ()),
         ("ui: fix the bell", "ui", "fix the bell", ()),
         ("UI(bell): ring!", "bell", "ring!", ()),
-        ("API: ring!", "API", "ring!", ()),
+        ("API: ring!", "api", "ring!", ()),
         ("GPT-4 rings", None, "GPT-4 rings", ()),
         ("LAMP-4 rings", None, "LAMP-4 rings", ()),
         ("LAMP-4: ring", None, "ring", ()),

@@ -111,6 +111,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Don't boil an empty pot", "No longer boils an empty pot"),
         ("do not push lids that are open", "no longer pushes lids that are open"),
         ("Don't carry lids", "No longer carries lids"),
+        ("Dont carry lids", "No longer carries lids"),
         ("Don't boil pots and kettles", "No longer boils pots and kettles"),
         ("Don't play with lids", "No longer plays with lids"),
         ("Deprecate gas, Upgrade Oil", "Deprecated gas, Upgraded Oil"),

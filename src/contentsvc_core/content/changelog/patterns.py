@@ -125,6 +125,9 @@ FAULT: Final = words_of(r"""
 #: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
+    too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
+    (?:customers?|people|users?|you) (?:can't|cannot|can not) (?:access|create|delete|download|edit|load|log|open|save
+        |scroll|see|select|sign|submit|upload|view)
     npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
@@ -322,6 +325,7 @@ EMPTY: Final = Table(r"""
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
         |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+    squashed commits?(?: of the following)?:?
     (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
         |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)

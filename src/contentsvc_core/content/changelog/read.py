@@ -65,9 +65,10 @@ _TICKET: Final = late(
 )
 #: ``Issue #12 by ada, bob: x``.
 _ISSUE: Final = late(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
-#: ``; x`` (a small change), ``* lisp/lamp.el (light): x``, and items of lists: ``* x``, ``+ x``.
+#: ``; x`` (a small change), ``* lisp/lamp.el (light): x``, items of lists: ``* x``, ``+ x``, and git's own words.
 _ITEM_OF_LOG: Final = late(
-    r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
+    r"Squashed commit of the following: *(?=\S)"
+    r"|; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
 )
 #: ``name - text``: a scope if a known verb follows.
 _DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
@@ -227,7 +228,7 @@ def parse(message: str) -> CommitMessage:
     return CommitMessage(
         subject=subject,
         kind=kind,
-        scope=read.scope,
+        scope=read.scope or (kind if kind in AREAS else None),
         sign=read.sign,
         description=read.rest,
         breaking=read.breaking or breaking,
@@ -359,8 +360,7 @@ def _read_header(head: _Head) -> bool:
     if match["type"].casefold() in TYPES:
         if head.kind is not None:
             return False
-        area = match["type"] if match["type"].casefold() in AREAS else None
-        head.kind, head.scope = match["type"], (match["scope"] or "").strip() or head.scope or area
+        head.kind, head.scope = match["type"], (match["scope"] or "").strip() or head.scope
     elif match["colon"][-1] != " ":
         return False
     elif head.scope is None:

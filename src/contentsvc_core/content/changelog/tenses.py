@@ -180,7 +180,7 @@ _TO_A_THING: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead
 _ANOTHER: Final = late(r" \w+ing ")
 #: What the software no longer does.
 _DO_NOT: Final = late(
-    r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
+    r"(?P<d>d)(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
