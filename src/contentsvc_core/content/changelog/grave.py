@@ -9,7 +9,7 @@ from contentsvc_core.on_demand import late
 PLATFORM: Final = (
     r"(?:python ?\d*|py ?\d*|node(?:\.?js)?|ruby|jruby|rails|php|go(?:lang)?|rust|rustc|java|jdk|jre|kotlin|scala"
     r"|clojure|\.net(?: (?:core|framework|standard))?|dotnet|net(?:standard|core|coreapp)?\d[\d.]*|django|flask"
-    r"|react|vue|angular|ember|svelte|laravel|symfony|postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb"
+    r"|react|vue|angular|ember|svelte|laravel|symfony|postgres(?:ql)?|pg(?= ?\d)|mysql|mariadb|sqlite|redis|mongodb"
     r"|elasticsearch|elixir|erlang|otp|swift|xcode|ios|macos|android|windows|ubuntu|debian|centos|cmake|gcc|clang"
     r"|llvm|msvc|compiler|c\+\+|typescript|npm|yarn|pnpm|deno|bun|webpack|eslint|babel|jquery|kubernetes|k8s"
     r"|openssl|libressl|pypy|cpython|cython|numpy|scipy|pandas|qt|gtk|cuda|perl|ghc|lua|julia|gradle|maven"
@@ -46,6 +46,11 @@ BREAKING: Final = Table(r"""
         |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
     (?=.*\bdrop(?:s|ped)?\b)(?:\band|,|&) drop(?:s|ped)? (?:support for )?<PLATFORM> ?v?\d
+    ^drop(?:s|ped)? (?:support for )?(?:all )?(?:eol|end[- ]of[- ]life|unsupported) (?:versions of )?<PLATFORM>s?\b
+    ^(?:drop|remove)(?:s|d|ped)? (?:the )?(?:amd|cjs|commonjs|umd) (?:build|bundle|export|output)s?\b
+    \b(?:is|are) not supported any ?more\b | ^needs? <PLATFORM> ?<VERSION>
+    ^(?:bump|increase|raise|set|update)(?:s|d)? (?:the )?(?:deployment target|minsdk\w*)\b.*\d
+    \brequires? (?:a |an )?(?:data|database|manual) migration\b
     ^drop(?:s|ped)? (?:py|v)?\d+\.\d+(?=\Z| (?:&|and|support)\b| &)
     (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
         \b<PLATFORM>\b.{0,20}\b(?:minimum|minim|min)\b
@@ -112,7 +117,9 @@ GONE: Final = Table(r"""
         |package|parameter|plugin|property|setting)s?)(?: (?:is|are))? no longer (?:available|possible|includes?
         |included|part of)\b(?! (?:after|before|if|once|until|when|while)\b)
     \Arequires? `?[\w.-]+`? ?(?:>=? ?|v)?\d+(?:\.\d+)*(?:\+| or (?:newer|later|higher))?`?\.?$
-    \Arename[sd]? (?:public |the )?(?:`?[\w.-]+`? )?(?:option|flag|setting|command|package|endpoint)s?\b(?! (?:in|on)\b
+    \Areplace[sd]? (?:the )?`?--[\w-]+.* (?:by|with)[ ]
+    \Arename[sd]? (?:public |the )?(?:`?[\w.-]+`? )?(?:option|flag|setting|command|package|endpoint
+        |env(?:ironment)? var(?:iable)?)s?\b(?! (?:in|on)\b
         |(?: \w+)? (?:button|class|dialog|entry|entries|file|folder|label|menu|page|palette|section|tab|title|variable
         |view)s?\b)
     \Arename[sd]? (?:the )?`?--[\w-]+
@@ -176,7 +183,7 @@ REMOVED: Final = late(
     rf"|(?!{_APART} )[`\"']?(?!(?i:feature) flag|(?i:file) ext)[\w-]+[`\"']? (?:option|flag|argument|parameter|param"
     r"|method|function|class|command|endpoint|api|API|setting|fixture|hook|field|property|feature|extractor|event|prop|attribute|alias|module|plugin"
     r"|format|type|operator|backend|driver|provider|extension|keyword|kwarg|constant|trait|interface"
-    r"|middleware|macro|mixin|constructor|getter|setter"
+    r"|middleware|macro|mixin|env(?:ironment)? var(?:iable)?|constructor|getter|setter"
     rf"|directive|helper|rule|preset|config)(?:s|es)?\b{_ALONE})"
 )
 MESSAGE: Final = words_of(r"(?:error|warning|log|help|debug)? ?messages? | logging | log level | examples? | verbos\w+")
@@ -195,6 +202,8 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     \Arename[sd]?\b | \b(?:is|are|was|were|has been|have been) (?:replaced|removed|dropped)\b | \brenamed\b
     \A(?:replace|convert)(?:s|d|ed)?\b.*` | \A(?:require|disallow|forbid|prohibit|refuse|enforce)s?d?\b
     \Amove[sd]? .*\bto\b
+    \b(?:has |have |is |are )?changed from .* to\b | \bconfig(?:uration)?(?: file| format)? (?:has |is )?moved\b
+    \A(?:convert|migrate|switch)(?:s|d|ed)? (?:the )?config(?:uration)?\b.* to\b | \Areplace[sd]? .*\bformat\b
     \bmake\b.*\b(?:private|generic|required|mandatory|strict(?:er)?|async|sync|immutable|final|frozen|sealed|explicit
         |opt-(?:in|out)|non-?nullable|read-?only|abstract|protected|unsafe|fallible|keyword|positional|raise|throw
         |return)\b
