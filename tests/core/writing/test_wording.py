@@ -110,6 +110,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("Stop button does nothing", "Stop button does nothing"),
         ("Don't boil an empty pot", "No longer boils an empty pot"),
         ("do not push lids that are open", "no longer pushes lids that are open"),
+        ("Add a lid; fix(spout): keep it", "Added a lid; fix(spout): keep it"),
         ("Don't carry lids", "No longer carries lids"),
         ("Dont carry lids", "No longer carries lids"),
         ("Don't boil pots and kettles", "No longer boils pots and kettles"),
@@ -216,6 +217,14 @@ def test_customers_read_nothing_of_the_inside(content_type: ContentType) -> None
     assert "ing at noon" in markdown
     for word in ("clippy", "yarn", "unit", "hint", "node", "TypeVar", "lid", "#12", "/issues/"):
         assert word not in markdown
+
+
+@pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, ContentType.BLOG_POST])
+def test_customers_read_the_part_of_a_change_that_says_nothing_without_it(content_type: ContentType) -> None:
+    changes = push("feat: add tea", "feat(lid): roles", "feat(spout): open twice")
+    markdown = written(content_type, changes, brand=brand(audience="our customers")).markdown
+    assert "lid" in markdown
+    assert "spout" not in markdown
 
 
 @pytest.mark.parametrize("content_type", _POSTS)

@@ -183,7 +183,7 @@ _DO_NOT: Final = late(
     r"(?P<d>d)(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)(?![\w(])")
 
 
 def narrated(text: str) -> str:
