@@ -138,7 +138,8 @@ def _private_fix(seen: Evidence) -> Kind | None:
 
 
 def _security(seen: Evidence) -> Kind | None:
-    return _SURE[Section.SECURITY] if grave.SECURITY.search(seen.message.subject) else None
+    found = grave.SECURITY.search(seen.message.subject) and not grave.OF_OTHERS.match(seen.text)
+    return _SURE[Section.SECURITY] if found else None
 
 
 def _release(seen: Evidence) -> Kind | None:

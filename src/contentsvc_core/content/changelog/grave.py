@@ -133,13 +133,20 @@ SECURITY: Final = Table(r"""
     \b(?:leak|expos)\w* (?:of )?(?:credentials?|secrets?|passwords?|tokens?|private keys?)\b
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \bdouble[- ]free | \bsession (?:fixation|hijack\w*) | \bclickjacking | \baccount takeover
-    \bauth(?:entication)? bypass
+    (?=.*\bbypass\b)^(?!(?:add|allow|enable|implement|support)s?\b).*\bauth(?:entication)? bypass
     \barbitrary (?:code|command)s? execution | \bremote code execution | \bsandbox escape | \bheap overflow
     \b(?:avoid|don't|do not|never|no longer|stop) (?:display|expos|log|print|send|show|stor)(?:e|es|ing|s)? (?:\S+ )
         {0,2}?(?:credentials?|secrets?|passwords?|(?:access|api|auth|refresh|session) tokens?|(?:api|private) keys?)\b
     \btmp race | \black of escaping | \bsecurity (?:update|upgrade) \S+ from \S*\d
     \bsicherheitslücken? | \bfailles? de sécurité | \bvulnérabilités? | \bvulnerabilidad(?:es)?
 """)
+#: Subjects about vulnerabilities of other software: "Add a rule for XSS", "Report vulnerabilities in the dashboard".
+OF_OTHERS: Final = late(
+    r"(?!.*\b(?:CVE|GHSA)-)(?:(?:add|detect|document|find|flag|implement|list|report|scan|show|support)(?:s|ed|ing)? "
+    r"(?!.*\b(?:against|block|check|den[iy]|escap|fix|guard|mitigat|prevent|protect|reject|sanit|token|valid)\w*)"
+    r"|.*\b(?:detection|detector|false positive|rule|scanner)s?\b)",
+    re.IGNORECASE,
+)
 #: The number of a vulnerability in a line of its own below a subject; updates of dependencies quote others.
 ADVISORY: Final = late(
     r"^(?:(?:address|fix|resolve)(?:[sd]|es|ed)?:? |security: )?[(\[]?(?:CVE-\d{4}-\d{4,7}|GHSA(?:-[0-9a-z]{4}){3})"
