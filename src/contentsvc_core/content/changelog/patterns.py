@@ -93,6 +93,11 @@ MISTYPED: Final = words_of(r"""
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
     ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline
         |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|dependencies|deps|package\.json|type errors?|types|version(?: number)?)\Z
+    ^(?:fix|update)(?:e?s|e?d)? (?:the )?snapshots?\Z | ^bump(?:s|ed)? (?:the )?(?:dependencies|deps|version)\Z
+    ^remove[sd]? (?:the |an? |some )?unused (?:code|imports?|variables?)\Z
+    ^update[sd]? (?:the )?(?:change ?log|read ?me)(?:\.\w+)?\Z
+    ^(?:(?:add|fix|update)(?:e?s|e?d)? )?(?:the |an? )?(?:eslint|prettier|storybook)(?: (?:config\w*|rules?|setup))?\Z
     ^wip\b.* | ^makes? (?:the )?(?:\S+ )?(?:ci|clippy|compiler|eslint|lint\w*|mypy|ruff|tests?) happy\Z
     ^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code|logs?|output|prints?|statements?))\Z
     ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
