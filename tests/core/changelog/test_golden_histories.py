@@ -16,7 +16,7 @@ from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
+from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, unmentioned
 from contentsvc_core.content.changelog.report import items_of, report_of
 from contentsvc_core.content.changelog.select import Change, breaks_of, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
@@ -112,9 +112,9 @@ def _notes() -> Iterator[str]:
     for body in NOTES:
         read = notes_of(release(body=body))
         yield f"== {_quoted(body)}"
-        yield f"lead: {read.lead!r}{', and prose' if read.tells else ''}"
+        yield f"lead: {read.lead!r}{', and prose' if read.is_prose else ''}"
         yield from map(_line, read.changes[:12])
-        yield f"{len(read.changes)} changes, {len(untold(body, changes))} of {len(changes)} untold"
+        yield f"{len(read.changes)} changes, {len(unmentioned(body, changes))} of {len(changes)} untold"
         text, cut = clean(body, 120)
         yield f"cut: {cut}\n{lowered(text, 2)}"
         yield f"of a package: {package_notes(body)[:60]!r}"

@@ -43,7 +43,7 @@ _BLOG = ContentType.BLOG_POST
     ],
 )
 def test_an_explanation_is_whole_sentences_that_say_what_a_change_does(body: str, told: str) -> None:
-    assert explanation(body, said="Close the lid by itself") == told
+    assert explanation(body, subject="Close the lid by itself") == told
 
 
 def test_only_what_no_user_runs_is_left_to_the_end() -> None:

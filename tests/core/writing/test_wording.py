@@ -8,7 +8,7 @@ from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unsupported_settings
-from contentsvc_core.content.changelog.tenses import narrated
+from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
@@ -123,7 +123,7 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
     ],
 )
 def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_safe(subject: str, told: str) -> None:
-    assert narrated(subject) == told
+    assert conjugated(subject) == told
 
 
 @pytest.mark.parametrize(
@@ -239,6 +239,6 @@ def test_wishes_that_rules_cannot_follow_are_named() -> None:
 def test_french_elides_and_spanish_says_e_before_an_i() -> None:
     french, spanish = PHRASEBOOKS["French"], PHRASEBOOKS["Spanish"]
     for name, told in (("kettle", "de kettle"), ("orhun/x", "d'orhun/x"), ("httpx", "d'httpx"), ("Éva", "d'Éva")):
-        assert french.say("{name:de}", name=name) == told
+        assert french.format("{name:de}", name=name) == told
     for last, told in (("ink", "a e ink"), ("hierro", "a y hierro"), ("iOS", "a y iOS"), ("hilo", "a e hilo")):
         assert spanish.enumerated(["a", last]) == told
