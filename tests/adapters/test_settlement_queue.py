@@ -486,7 +486,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
 
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
-async def test_failed_settlements_release_their_room(end: str) -> None:
+async def test_failed_settlements_release_their_reservations(end: str) -> None:
     def answer(item: BatchItem) -> None:
         raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.id)
 

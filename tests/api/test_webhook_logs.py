@@ -185,7 +185,7 @@ async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller
         assert (wrong.status_code, next(iter(parameters)) in wrong.text) == (400, True), wrong.text
 
 
-async def test_a_bulk_replay_waits_for_a_place_of_its_organization(acme: Caller) -> None:
+async def test_a_bulk_replay_is_refused_while_the_share_of_its_organization_is_full(acme: Caller) -> None:
     let_go = asyncio.Event()
     held = [
         asyncio.create_task(acme.world.shares.lists(acme.organization.id, let_go.wait)) for _ in range(PER_ORGANIZATION)

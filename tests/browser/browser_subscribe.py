@@ -186,7 +186,7 @@ def _after_the_other(route: Route) -> None:
     route.continue_()
 
 
-def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
+def test_widgets_of_two_changelogs_are_separate_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
     second = _snippet(story, ' data-label="Lamps"').replace("acme", "lamps")
     with (
         _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url,

@@ -123,7 +123,7 @@ async def test_a_search_finds_only_public_posts() -> None:
     assert len((await reader.get(f"?q={'x' * 5_000}")).text) < 20_000
 
 
-async def test_a_search_does_not_tell_what_the_changelog_omits() -> None:
+async def test_a_search_does_not_disclose_what_the_changelog_omits() -> None:
     reader = await Reader.made()
     markdown = "## Fixed\n\n- A beam ([abc1234](https://x.example/c))\n\n## Contributors\n\nInes Kaya"
     write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A lens", markdown=markdown)

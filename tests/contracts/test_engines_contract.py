@@ -553,7 +553,7 @@ class _Ports:
     run_state: object
 
 
-async def test_one_organizations_slow_runs_leave_room_for_another(
+async def test_one_organizations_slow_runs_leave_capacity_for_another(
     acme: Tenant, engine: Engine, script: Script, launch: Launch
 ) -> None:
     other = await tenant(engine.stores, "other", triggers=1)

@@ -198,7 +198,7 @@ async def _runs(acme: Tenant, *hours: int) -> list[ListedRun]:
     return [listed_run(run) for run in await acme.stores.ledger.runs(acme.id)]
 
 
-async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> None:
+async def test_runs_are_listed_newest_first_by_status_and_cursor(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     await _runs(zenith, 0, 5)
     runs, run_lists = await _runs(acme, 3, 1, 2, 1), acme.stores.run_lists

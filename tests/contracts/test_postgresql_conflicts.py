@@ -188,7 +188,7 @@ async def test_sweeps_at_once_share_the_work(acme: Tenant, beside: Tenant, postg
     assert _deadlocks(postgres_url) == 0
 
 
-async def test_changes_at_once_each_raise_the_version_and_are_in_nobodys_way(
+async def test_concurrent_changes_each_raise_the_version_without_deadlock(
     acme: Tenant, beside: Tenant, postgres_url: str
 ) -> None:
     before = (await acme.endpoint()).version

@@ -356,7 +356,7 @@ async def test_a_server_that_does_not_answer_leaves_time_for_the_next_one() -> N
         await database.dispose()
 
 
-async def test_a_proxy_without_a_server_behind_it_is_said_in_plain_words() -> None:
+async def test_a_proxy_without_a_server_behind_it_is_reported() -> None:
     async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Unread bytes would turn the end into a reset.
         await reader.read(1024)

@@ -156,7 +156,7 @@ async def test_filters_combine_with_words(acme: Tenant, records: Sequence[Contex
     assert await _ids(acme, "lamp", repository="zenith/rate-limit") == []
 
 
-async def test_the_case_of_a_repository_is_nobodys_concern(acme: Tenant) -> None:
+async def test_a_repository_filter_ignores_case(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith", repository_id=9, full_name="Zenith/Rate-Limit")
     await acme.stores.deliveries.settle(await zenith.processed("D-1"))
     search = ContextSearch(repository="zENITH/rate-limit")

@@ -125,7 +125,7 @@ def test_a_limited_prompt_keeps_the_weightiest_and_newest_and_counts_the_rest() 
     assert note["note"].startswith(f"{101 - len(shown)} further changes or releases")
 
 
-def test_details_give_way_before_changes_do() -> None:
+def test_details_are_left_out_before_changes_are() -> None:
     wordy = [f"feat: part {number}\n\n{'so it is. ' * 70}" for number in range(10)]
     shown = changes(prompt_for(Brief(chapters=(chapter(*wordy),)), limit=SMALLEST_LIMIT))
 
@@ -133,7 +133,7 @@ def test_details_give_way_before_changes_do() -> None:
     assert 0 < sum("details" in change for change in shown) < 10
 
 
-def test_a_busy_repository_leaves_room_for_the_others() -> None:
+def test_a_busy_repository_leaves_space_for_the_others() -> None:
     busy = chapter(*(f"feat: part {number} {'x' * 80}" for number in range(200)), repository="acme/busy")
     quiet = chapter("fix: one word", repository="acme/quiet", first=1_000)
     shown = changes(prompt_for(Brief(chapters=(busy, quiet)), limit=SMALLEST_LIMIT))
@@ -303,7 +303,7 @@ def test_the_notes_of_releases_are_cut() -> None:
     assert record.keys().isdisjoint({"name", "published"})
 
 
-def test_material_uses_its_room_to_the_last_character() -> None:
+def test_material_uses_its_limit_to_the_last_character() -> None:
     given = Brief(chapters=(chapter(*(f"feat: part {number} {'x' * 300}" for number in range(9))),))
     sizes = {
         limit: sum(len(line) + 1 for line in gather(given, limit).lines)

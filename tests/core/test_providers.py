@@ -205,7 +205,7 @@ class TestSeveralEventsOfOneDelivery:
         assert [each.delivery_id for each in first.also] == [f"{first.delivery_id}.1", f"{first.delivery_id}.2"]
         assert [each.event.type for each in first.also] == ["release", "release"]
 
-    def test_a_long_delivery_id_leaves_room_for_the_number(self) -> None:
+    def test_a_long_delivery_id_leaves_space_for_the_number(self) -> None:
         delivery = sent(BITBUCKET, push(), a_release("v1.0.0"))
         header = BITBUCKET.delivery_header.lower().encode()
         headers = Headers.of((name, b"x" * 255 if name == header else value) for name, value in delivery.headers)

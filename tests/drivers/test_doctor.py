@@ -138,7 +138,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     assert found.one("key")[1] == "the file contentsvc.db.key decrypts the stored secrets (1 tried)"
 
 
-def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
+def test_the_answer_to_people_has_the_state_in_a_word_and_what_to_do() -> None:
     done = doctor()
 
     assert done.exit_code == 0
@@ -192,7 +192,7 @@ def test_a_database_url_that_cannot_be_used_leads_to_no_other_database(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
-def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
+def test_an_unreachable_database_is_reported_and_the_other_checks_run(
     monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", f"postgresql+asyncpg://ada:hunter2@{host}/contents")
@@ -214,7 +214,7 @@ def test_a_folder_that_is_not_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) 
     assert (state, output.endswith("missing does not exist")) == ("fault", True)
 
 
-def test_a_copied_folder_whose_settings_name_the_old_one_is_noticed(
+def test_a_copied_folder_with_settings_of_the_old_one_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, here = folder / "old", folder / "new"
@@ -399,7 +399,7 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     assert not (folder / "contentsvc.db.key").exists()
 
 
-def test_runs_that_nobody_takes_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
+def test_runs_without_a_worker_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
     (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
@@ -535,7 +535,7 @@ def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:
     assert found.all("server")[1]["found"] == "Not ready: the engine has stopped [2J"
 
 
-def test_a_worker_and_a_stranger_are_told_apart() -> None:
+def test_a_worker_and_another_program_are_distinguished() -> None:
     with answering(__health__live=(200, {"status": "live"}), __health__ready=READY) as port:
         assert told("--port", port).one("server") == ("ok", f"a worker answers on 127.0.0.1 port {port}")
     with answering(__v1__status=(200, "<h1>Hello</h1>")) as port:
@@ -715,7 +715,7 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
         ((17, 0), "ok", None),
     ],
 )
-def test_what_an_older_postgresql_lacks_is_said(
+def test_what_an_older_postgresql_lacks_is_named(
     monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], state: str, told_beside: str | None
 ) -> None:
     asked = DatabaseInspector.server

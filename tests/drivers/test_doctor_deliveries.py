@@ -157,7 +157,7 @@ def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hoo
     assert looked()[0].state is FindingState.OK
 
 
-def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
+def test_of_many_integrations_the_most_severe_come_first_and_few_are_shown(
     hook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hook

@@ -241,7 +241,7 @@ async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) 
     assert own[:2] == [f"PATCH /v1/posts/{{postId}} key {key[:14]}"] * 2
 
 
-async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucket(world: World) -> None:
+async def test_an_invalid_key_counts_as_no_key_and_uses_no_key_bucket(world: World) -> None:
     key = await world.issue()
     revoked = await world.issue()
     assert await world.keys.keys.revoke(revoked[:14], world.clock.now())

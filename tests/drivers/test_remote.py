@@ -415,7 +415,7 @@ def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
         assert "csk_" not in done.output
 
 
-def test_a_user_without_a_home_folder_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_home_folder_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("HOME", "XDG_CONFIG_HOME", "CONTENTSVC_SERVER", "CONTENTSVC_DATABASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 2**31 - 5)

@@ -331,7 +331,7 @@ async def test_all_releases_are_reported_once_in_any_order_of_runs(monorepo: Wor
     assert sorted(told) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
 
 
-async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: World) -> None:
+async def test_the_restart_of_a_failed_run_of_several_releases_reports_all_of_them(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     first, last = await taken(monorepo)

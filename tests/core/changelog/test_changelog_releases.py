@@ -146,7 +146,7 @@ def test_many_releases_and_changes_fit_into_a_post_and_nothing_is_forgotten() ->
 
 
 @given(st.lists(st.sampled_from(["feat: a", "feat: b", "fix: c", "ci: d", "release", "pre"]), max_size=12))
-def test_every_change_is_told_once_under_the_first_release_after_it(happened: list[str]) -> None:
+def test_every_change_is_listed_once_under_the_first_release_after_it(happened: list[str]) -> None:
     events = [
         release(f"v{place}", prerelease=each == "pre") if each in {"release", "pre"} else push(each)
         for place, each in enumerate(happened)

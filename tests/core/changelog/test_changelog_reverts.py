@@ -97,7 +97,7 @@ def test_by_subject_the_latest_before_the_revert_goes() -> None:
     assert [each.url in draft.markdown for each in (first, second, third)] == [True, False, True]
 
 
-def test_a_change_made_again_after_its_revert_is_told() -> None:
+def test_a_change_made_again_after_its_revert_is_reported() -> None:
     assert entries(draft_of("feat: ring", 'Revert "feat: ring"', "feat: ring").markdown) == ["Ring"]
 
 

@@ -147,7 +147,7 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],
 )
-def test_what_only_names_a_fault_or_a_new_thing_is_a_deed(subject: str, entry: str) -> None:
+def test_a_subject_that_only_names_a_fault_or_a_new_thing_gets_a_verb(subject: str, entry: str) -> None:
     assert entries(draft_of(subject).markdown) == [entry]
 
 
@@ -205,7 +205,7 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
         ("Ring at noon and add a lid", "Ring at noon and add a lid"),
     ],
 )
-def test_tests_and_documents_that_came_with_a_change_are_not_told(subject: str, said: str) -> None:
+def test_tests_and_documents_that_came_with_a_change_are_not_mentioned(subject: str, said: str) -> None:
     assert entries(draft_of(f"feat: {subject}").markdown) == [said]
 
 
@@ -331,7 +331,7 @@ def told(given: Brief) -> list[tuple[Section, str, tuple[str, ...]]]:
     return [(change.section, change.text, change.numbers) for change in part.changes if "3" not in change.numbers]
 
 
-def test_a_pull_request_is_told_by_its_own_title_and_its_labels_decide_before_words_do() -> None:
+def test_a_pull_request_has_its_own_title_and_its_labels_decide_before_words_do() -> None:
     assert told(described(7, "Add a lid")) == [(Section.ADDED, "Add a lid", ("7",))]
     assert told(described(7, "Add a lid", "type: bug")) == [(Section.FIXED, "Add a lid", ("7",))]
     assert told(described(7, "Add a lid", "breaking-change")) == [(Section.BREAKING, "Add a lid", ("7",))]

@@ -167,7 +167,7 @@ def test_a_body_may_say_that_something_breaks_without_a_note(body: str) -> None:
         "* Handle breaking change of the glass",
     ],
 )
-def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
+def test_a_template_that_is_not_filled_in_announces_no_breaking_change(body: str) -> None:
     read = parse(f"Turn the mirror\n\n{body}")
     assert (read.breaking, read.breaking_notes) == (False, ())
 
@@ -189,7 +189,7 @@ def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
         ("Remove `bell-rope`", "src/bell.py uv.lock", False, False),
     ],
 )
-def test_the_number_of_a_release_tells_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
+def test_the_number_of_a_release_decides_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
     push = Push(ref="refs/heads/main", branch="main", commits=(commit_of(1, subject, paths),), head_commit=None)
     for tag, breaks in (("v1.4.0", False), ("0.8.1", False), ("0.8.0", early), ("lamp-v3.0.0", major)):
         (change,) = reported_changes([push], DEFAULT_OPTIONS, tag=tag)
@@ -206,7 +206,7 @@ def test_a_marked_breaking_change_is_never_lost(line: tuple[str, str, Section | 
 
 
 @given(st.lists(commits(), max_size=8))
-def test_any_commits_are_told_at_most_once(made: list[Commit]) -> None:
+def test_any_commits_are_reported_at_most_once(made: list[Commit]) -> None:
     push = Push(ref="refs/heads/main", branch="main", commits=tuple(made), head_commit=None)
     changes = changes_of_push(push)
     ids = [commit.id for change in changes for commit in change.commits if commit.id]

@@ -108,7 +108,7 @@ def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title:
         ),
     ],
 )
-def test_changes_that_have_commas_or_labels_are_set_apart(messages: list[str], title: str) -> None:
+def test_changes_that_have_commas_or_labels_are_separated_by_semicolons(messages: list[str], title: str) -> None:
     assert announced(release("v2.0"), push(*messages)).title == f"kettle v2.0{title}"
 
 

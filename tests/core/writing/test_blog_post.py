@@ -95,7 +95,7 @@ def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explan
     assert places == sorted(places)
 
 
-def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
+def test_a_word_that_the_code_host_has_cut_is_left_out() -> None:
     long = "ring at every sharp hour and at every half hour of the day, and al"
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown

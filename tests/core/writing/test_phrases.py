@@ -194,7 +194,7 @@ def test_parts_are_joined_as_in_a_sentence(parts: list[str], told: str) -> None:
     assert ENGLISH.enumerated(parts) == told
 
 
-def test_thousands_are_set_apart_as_the_language_does() -> None:
+def test_thousands_are_separated_as_the_language_does() -> None:
     assert {name: book.number(1_234_567) for name, book in PHRASEBOOKS.items()} == {
         "English": "1,234,567",
         "French": "1\u202f234\u202f567",

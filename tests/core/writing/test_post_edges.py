@@ -76,12 +76,12 @@ class TestExcerpts:
         assert explanation("Adds two three four five six", said).startswith(told)
         assert (explanation("Adds two three four five six", said) == "") is (told == "")
 
-    def test_the_first_of_five_commits_that_explains_the_change_is_told(self) -> None:
+    def test_the_first_of_five_commits_that_explains_the_change_is_quoted(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
         assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
         assert excerpt(_change(*silent, f"fix: drip\n\n{_SPRING}"), ENGLISH) == ""
 
-    def test_an_english_explanation_is_told_as_changes_are(self) -> None:
+    def test_an_english_explanation_has_the_tense_of_changes(self) -> None:
         body = "Replaces the old hinge and adds oil. Ensure that the lid closes by itself."
         told = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
         assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == told
@@ -95,14 +95,14 @@ class TestExcerpts:
 
 
 class TestBlogPosts:
-    def test_a_breaking_change_is_told_by_its_notes_instead_of_its_explanation(self) -> None:
+    def test_a_breaking_change_has_its_notes_instead_of_its_explanation(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(12))
         markdown = written(_BLOG, f"feat!: drop the plug (#1)\n\n{_SPRING}\n\n{notes}").markdown
         told = "\n  >\n".join(f"  > Note {number}" for number in range(10))
         assert f"- **Dropped the plug.** ([#1]({HOST}/issues/1))\n{told}\n\n" in markdown
         assert "spring" not in markdown
 
-    def test_a_push_as_large_as_the_code_host_sends_is_said_to_be_one(self) -> None:
+    def test_a_push_of_the_maximum_size_is_marked_as_possibly_incomplete(self) -> None:
         many = push(*(commit("ci: boil", sha=f"{n:040x}") for n in range(MAX_COMMITS)), "docs: draw it")
         markdown = of_several(_BLOG, {"acme/lid": (push("feat: ring at noon"),), "acme/kettle": (many,)}).markdown
         assert (
@@ -119,7 +119,7 @@ class TestBlogPosts:
 
 
 class TestLinkedInPosts:
-    def test_hashtags_are_of_two_projects_and_none_is_too_long_or_said_twice(self) -> None:
+    def test_hashtags_are_of_two_projects_and_none_is_too_long_or_repeated(self) -> None:
         def tags(*projects: str, **more: Any) -> str:
             events = {f"acme/{project}": (push(f"feat: ring {project} at noon"),) for project in projects}
             return of_several(_LINKEDIN, events, **more).markdown.splitlines()[-1]
@@ -132,7 +132,7 @@ class TestLinkedInPosts:
 
 
 class TestInvestorUpdates:
-    def test_twenty_risks_are_told_and_the_others_counted(self) -> None:
+    def test_twenty_risks_are_listed_and_the_others_counted(self) -> None:
         breaking = [f"feat!: drop plug {n} of the base" for n in range(21)]
         gone = [f"feat: deprecate song {n} of the book" for n in range(22)]
         markdown = written(_UPDATE, *breaking, *gone).markdown

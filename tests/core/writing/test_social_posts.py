@@ -141,7 +141,7 @@ def test_a_linkedin_post_has_one_link_and_at_most_three_hashtags() -> None:
 
 
 @pytest.mark.parametrize(("people", "thanked"), [(1, False), (2, False), (3, True)])
-def test_people_are_thanked_by_number_for_nobodys_account_is_known(people: int, thanked: bool) -> None:
+def test_people_are_thanked_by_number_because_their_accounts_are_unknown(people: int, thanked: bool) -> None:
     made = push(*(commit(f"feat: ring {n}", author=Author(name=f"P{n}", email="")) for n in range(people)))
     assert (f"Thank you to all {people} contributors." in written(_LINKEDIN, made).markdown) is thanked
 

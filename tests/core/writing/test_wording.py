@@ -122,7 +122,9 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("", ""),
     ],
 )
-def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_safe(subject: str, told: str) -> None:
+def test_an_action_is_in_the_past_tense_and_behaviour_in_the_present_tense_where_that_is_safe(
+    subject: str, told: str
+) -> None:
     assert conjugated(subject) == told
 
 
@@ -159,7 +161,7 @@ def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: st
     ],
     ids=["month", "push", "release", "notes"],
 )
-def test_each_tone_changes_a_third_of_the_lines_that_are_ours(
+def test_each_tone_changes_a_third_of_the_lines_from_the_phrasebook(
     content_type: ContentType, events: list[Event], more: dict[str, Any]
 ) -> None:
     def ours(tone: ToneProfile, language: str) -> list[str]:
