@@ -58,7 +58,7 @@ class _Place:
     file: Path
     ledger: Path
     acme: Tenant
-    endpoint: HookConfiguration
+    hook: HookConfiguration
 
 
 @final
@@ -108,8 +108,8 @@ def run_store_campaign(
     for first in range(0, count, _A_FILE):
         file, ledger = folder / f"store-{first}.db", folder / f"ledger-{first}"
         ledger.touch()
-        acme, endpoint = asyncio.run(_made(file))
-        place = _Place(file=file, ledger=ledger, acme=acme, endpoint=endpoint)
+        acme, hook = asyncio.run(_made(file))
+        place = _Place(file=file, ledger=ledger, acme=acme, hook=hook)
         for _ in range(first, min(first + _A_FILE, count)):
             _cycle(place, rng.getrandbits(64), rng.uniform(*_KILLED_AFTER_S), answers)
             report.cycles += 1
@@ -126,10 +126,10 @@ async def _made(file: Path) -> tuple[Tenant, HookConfiguration]:
     await upgrade(database)
     stores = sql_stores(database, RotatingSealer())
     acme = await tenant(stores, triggers=_TRIGGERS)
-    endpoint = await acme.endpoint()
+    hook = await acme.hook()
     await stores.close()
     await database.dispose()
-    return acme, endpoint
+    return acme, hook
 
 
 def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
@@ -204,7 +204,7 @@ def _settlement(place: _Place, delivery: str, ids: RandomIds) -> Settlement:
         repository_id=repository.id,
         repository=repository.full_name,
     )
-    settling = settlement(outcome, place.endpoint, at=START, new_id=ids.new_id)
+    settling = settlement(outcome, place.hook, at=START, new_id=ids.new_id)
     assert settling is not None
     return settling
 

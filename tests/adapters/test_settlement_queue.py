@@ -20,7 +20,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, S
 _NUMBERS = count(1)
 
 
-HOOK = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+HOOK = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.THIS_INTEGRATION, version=1)
 
 
 def settling(delivery_id: str = "", claim: Claim = Claim.TAKE, *, at: datetime = START, note: str = "") -> Settlement:

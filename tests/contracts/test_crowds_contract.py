@@ -70,7 +70,7 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
 
 async def test_deliveries_that_are_nearly_alike_keep_the_values_in_which_they_differ(acme: Tenant) -> None:
     tenants = acme, await tenant(acme.stores, "zenith")
-    hooks = [await each.endpoint() for each in tenants]
+    hooks = [await each.hook() for each in tenants]
 
     def settling(number: int) -> Settlement:
         hook = hooks[number % 9 == 8]

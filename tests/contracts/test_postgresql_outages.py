@@ -291,7 +291,7 @@ async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bo
         assert all(answer is Settled.AS_DECIDED or type(answer) is StoreUnavailable for answer in answers)
         for _ in range(3):
             with pytest.raises(StoreUnavailable, match="cannot be used"):
-                await acme.endpoint()
+                await acme.hook()
         assert time.monotonic() - began < 60
 
         await asyncio.to_thread(server.start)
@@ -310,7 +310,7 @@ async def test_a_standby_is_refused_and_used_as_soon_as_it_is_a_primary() -> Non
         acme = await tenant(sql_stores(database, RotatingSealer()))
         settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
         await asyncio.to_thread(server.stand_by)
-        for using in (partial(revision, database), acme.endpoint, settle):
+        for using in (partial(revision, database), acme.hook, settle):
             with pytest.raises(StoreUnavailable, match=r"the server is a standby.*: name the primary"):
                 await using()
 

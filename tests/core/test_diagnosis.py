@@ -48,7 +48,12 @@ SIGNATURE = SIGNATURE_HEADER.encode()
 
 def hook(at: Address = AT, **changes: object) -> HookConfiguration:
     known = HookConfiguration(
-        address=at, enabled=True, secrets=("secret",), former_secrets=("old",), repository=Belonging.OURS, version=1
+        address=at,
+        enabled=True,
+        secrets=("secret",),
+        former_secrets=("old",),
+        repository=Belonging.THIS_INTEGRATION,
+        version=1,
     )
     return evolve(known, **changes)
 

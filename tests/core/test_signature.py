@@ -83,7 +83,9 @@ def test_one_text_is_not_several_secrets() -> None:
     assert SECRET not in str(raised.value)
     with pytest.raises(TypeError, match=_ONE_TEXT):
         SharedToken(header="X-Token").verifier(SECRET)
-    hook = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+    hook = HookConfiguration(
+        address=address(), enabled=True, secrets=(), repository=Belonging.THIS_INTEGRATION, version=1
+    )
     with pytest.raises(TypeError, match=_ONE_TEXT):
         evolve(hook, secrets=SECRET)
     with pytest.raises(TypeError, match=_ONE_TEXT):

@@ -167,7 +167,11 @@ class MemoryDeliveryStore(SealedMemoryStore):
             if (integration.organization_id, integration.provider) != (address.organization_id, address.provider):
                 continue
             if any(repository.id == address.repository_id for repository in integration.repositories):
-                return Belonging.OURS if integration.id == address.integration_id else Belonging.ANOTHERS
+                return (
+                    Belonging.THIS_INTEGRATION
+                    if integration.id == address.integration_id
+                    else Belonging.ANOTHER_INTEGRATION
+                )
         return Belonging.UNKNOWN
 
     def _upserted(self, record: ContextRecord) -> ContextRecord:

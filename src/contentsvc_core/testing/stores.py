@@ -300,7 +300,7 @@ async def _check_addresses(store: DeliveryStore, address: Address) -> None:
             found = await store.configuration(unknown, START, allow_cached=allow_cached)
             _expect(f"configuration returns None for an unknown {part}", found, holds=found is None)
     found = await store.configuration(evolve(address, repository_id=address.repository_id ^ 1 or 2), START)
-    _expect("an unknown repository is not Belonging.OURS", found, holds=not found or not found.is_open)
+    _expect("an unknown repository is not Belonging.THIS_INTEGRATION", found, holds=not found or not found.is_open)
 
 
 async def _cancelled_at(turn: int, settling: Coroutine[Any, Any, Settled]) -> Settled:

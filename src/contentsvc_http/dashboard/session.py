@@ -130,7 +130,7 @@ class DashboardSession:
         return await asyncio.shield(result)
 
     async def _once(self, digest: str, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
-        kept_s = 0.0
+        retention_s = 0.0
         try:
             begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
             if isinstance(begun, Refusal) or begun.answer is not None:
@@ -139,10 +139,10 @@ class DashboardSession:
             is_refused = isinstance(done, Refusal)
             await self.app.idempotency.end(begun, None if is_refused else _DONE, refused=is_refused)
             if not is_refused:
-                kept_s = _DOUBLE_CLICK.total_seconds()
+                retention_s = _DOUBLE_CLICK.total_seconds()
             return done
         finally:
-            asyncio.get_running_loop().call_later(kept_s, self.dashboard.sent.pop, digest, None)
+            asyncio.get_running_loop().call_later(retention_s, self.dashboard.sent.pop, digest, None)
 
     @property
     def is_partial(self) -> bool:
