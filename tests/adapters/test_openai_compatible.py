@@ -38,13 +38,13 @@ PATIENCE: Final = RetryPolicy(first_pause_s=0.001, silence_s=0.5)
 def brief(*messages: str, content_type: ContentType = ContentType.CHANGELOG) -> Brief:
     commits = tuple(
         Commit(
-            id=f"{place:040x}",
+            id=f"{index:040x}",
             message=message,
             author=Author(name="Ada", email="ada@mail.example"),
             timestamp="2030-01-02T03:04:05Z",
-            url=f"https://host.example/acme/lamp/commit/{place:040x}",
+            url=f"https://host.example/acme/lamp/commit/{index:040x}",
         )
-        for place, message in enumerate(messages or ("feat: turn the beam",))
+        for index, message in enumerate(messages or ("feat: turn the beam",))
     )
     push = Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=None)
     return Brief(content_type=content_type, chapters=(Chapter(repository="acme/lamp", events=(push,)),))

@@ -145,9 +145,9 @@ async def test_one_entry_is_explained(acme: Caller) -> None:
     answer = await acme("GET", f"{PATH}/{listed['id']}")
 
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert told["log"] == listed
-    explained = told["explanation"]
+    body = answer.json()
+    assert body["log"] == listed
+    explained = body["explanation"]
     assert (explained["outcome"], explained["reason"]) == ("refused", "Invalid webhook signature")
     assert explained["similar"] == {"number": 0, "since": listed["createdAt"]}
     assert (explained["diagnosis"]["cause"], explained["diagnosis"]["remedy"]) == ("wrongSecret", "rotateSecret")

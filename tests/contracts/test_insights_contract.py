@@ -125,12 +125,12 @@ async def test_a_page_of_the_log_equals_a_plain_filter(
 
 @pytest.mark.slow("walks through a log page by page")
 @pytest.mark.parametrize("search", [LogSearch(), LogSearch(text="push"), LogSearch(outcomes=LogOutcome)])
-async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
+async def test_cursors_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
     read: list[ListedEntry] = []
-    place: Cursor | None = None
-    while part := await acme.stores.read_model.log(acme.id, search, limit=5, before=place):
+    cursor: Cursor | None = None
+    while part := await acme.stores.read_model.log(acme.id, search, limit=5, before=cursor):
         read += part
-        place = Cursor.of(part[-1])
+        cursor = Cursor.of(part[-1])
         # Entries that arrive between two pages do not move them.
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)

@@ -222,7 +222,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
     for schedule in schedules:
         assert await stores.schedules.add(schedule)
-    run, other, written, told = [await acme.taken() for _ in range(4)]
+    run, other, written, reported = [await acme.taken() for _ in range(4)]
     link = Session(digest="d", key_prefix="csk_1", created_at=later(), expires_at=later(hours=1))
     await stores.sessions.add(link)
     dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
@@ -256,7 +256,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     assert lost == 14
     assert await stores.ledger.complete(written, a_post(acme.id), once="v1") is Completion.COMPLETED
     assert lost == 16
-    completed = await stores.ledger.complete(told, a_post(acme.id), once="v1", also=["v2"])
+    completed = await stores.ledger.complete(reported, a_post(acme.id), once="v1", also=["v2"])
     assert completed is Completion.ALREADY_REPORTED
     assert lost == 18
     # A missing value stays missing.

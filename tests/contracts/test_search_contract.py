@@ -171,14 +171,14 @@ async def test_parts_lead_through_all_of_it(acme: Tenant, records: Sequence[Cont
     search = ContextSearch(terms=_terms(query))
     expected = [each for each in records if not query or each.event.type == "push"]
     read: list[ContextRecord] = []
-    place: Cursor | None = None
+    cursor: Cursor | None = None
     has_more = True
     while has_more:
-        hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=place)
+        hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=cursor)
         assert len(hits.found) == min(2, len(expected) - len(read))
         read += hits.found
         has_more = hits.has_more
-        place = Cursor.of(read[-1])
+        cursor = Cursor.of(read[-1])
 
     assert read == expected
 

@@ -253,8 +253,8 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     leave = f"{_BASE}/changelog/-/alerts/leave?token=t"
     assert all(_is_ours(url) or url == leave for url in page.urls)
     assert not _mentions_or_links(" ".join(page.words))
-    told = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
-    assert not re.search(r"@\w|://", told)
+    remaining = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
+    assert not re.search(r"@\w|://", remaining)
 
 
 def test_defused_text_looks_the_same() -> None:

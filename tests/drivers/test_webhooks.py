@@ -324,10 +324,10 @@ async def test_other_methods_are_refused_and_options_are_answered(app: Webhooks,
         assert (refused.status, refused.headers["allow"], refused.asked) == (405, "POST, OPTIONS", 0)
         assert refused.headers["x-request-id"]
         assert refused.body == {"error": "Method Not Allowed"}
-    told = await call(app, push(world), method="OPTIONS")
-    assert told.status == 204
-    assert told.headers.keys() == {"allow", "x-request-id"}
-    assert told.headers["allow"] == "POST, OPTIONS"
+    answer = await call(app, push(world), method="OPTIONS")
+    assert answer.status == 204
+    assert answer.headers.keys() == {"allow", "x-request-id"}
+    assert answer.headers["allow"] == "POST, OPTIONS"
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ async def replay(world: World, command: ReplayDeliveries) -> ReplayedBatch:
 
 
 async def deliveries(world: World, number: int) -> None:
-    for place in range(number):
+    for index in range(number):
         world.clock.advance(timedelta(seconds=1))
-        await pushed(world, f"d-{place}", f"feat: lamp {place}")
+        await pushed(world, f"d-{index}", f"feat: lamp {index}")
 
 
 async def test_every_entry_of_a_filter_is_replayed_once_in_batches(world: World) -> None:

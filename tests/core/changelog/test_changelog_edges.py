@@ -303,9 +303,9 @@ class TestPages:
         whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
         # 100 characters and the end with two line feeds are reserved; a heading takes two more than its length.
-        room = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
-        assert self._page(room, push(*commits)) == whole
-        assert self._page(room - 1, push(*commits)) == whole.replace(
+        longest = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
+        assert self._page(longest, push(*commits)) == whole
+        assert self._page(longest - 1, push(*commits)) == whole.replace(
             "- Drip 4\n", "\n1 more change is not shown here.\n"
         )
 

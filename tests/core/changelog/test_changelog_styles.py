@@ -201,8 +201,8 @@ def test_a_marked_breaking_change_is_never_lost(line: tuple[str, str, Section | 
     others = [each for lines in STYLES.values() for each in lines if not each[0].startswith("Merge")]
     some = random.Random(seed).sample(others, 6)  # noqa: S311
     marked = ("chore!: take the ladder away", line[1], Section.BREAKING)
-    told = changes_of([*some[:3], marked, *some[3:]])
-    assert [change.shown for change in told if change.text == "Take the ladder away"] == [True]
+    changes = changes_of([*some[:3], marked, *some[3:]])
+    assert [change.shown for change in changes if change.text == "Take the ladder away"] == [True]
 
 
 @given(st.lists(commits(), max_size=8))
@@ -240,8 +240,8 @@ def test_prose_that_names_a_fault_makes_a_change_a_fix(body: str, section: Secti
 def test_a_habit_of_news_folds_what_comes_without() -> None:
     noted = [(f"Ring bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
     lines = [*noted, ("Use a thinner rope", "src/rope.py", None), ("feat: ring at noon", "src/noon.py", None)]
-    told = {change.text: change.shown for change in changes_of(lines)}
-    assert told == {"Ring bell 0": True, "Ring bell 1": True, "Ring bell 2": True} | {
+    shown = {change.text: change.shown for change in changes_of(lines)}
+    assert shown == {"Ring bell 0": True, "Ring bell 1": True, "Ring bell 2": True} | {
         "Use a thinner rope": False,
         "Ring at noon": True,
     }
@@ -270,8 +270,8 @@ def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:
         ("Deprecate the old rope", "src/rope.py", None),
         ("Drop support for Python 3.9", "src/bell.py", None),
     ]
-    told = {change.text: change.shown for change in changes_of([*requested, *past])}
-    assert [text for text, shown in told.items() if not shown] == ["Use a thinner rope"]
+    shown_by_text = {change.text: change.shown for change in changes_of([*requested, *past])}
+    assert [text for text, shown in shown_by_text.items() if not shown] == ["Use a thinner rope"]
     assert all(change.shown for change in changes_of([*requested[2:], *past]))
 
 

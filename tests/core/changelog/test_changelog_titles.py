@@ -160,7 +160,7 @@ _TEXTS = st.text(max_size=200)
 
 @given(messages=st.lists(_TEXTS, max_size=12), tag=_TEXTS, name=st.none() | _TEXTS)
 def test_every_title_is_one_clean_line_of_1_to_120_characters(messages: list[str], tag: str, name: str | None) -> None:
-    commits = push(*(commit(message, sha=f"{place:040x}") for place, message in enumerate(messages)))
+    commits = push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages)))
     named = release(tag, name=name)
     drafts = [written(commits), written(commits, named), announced(named), announced(named, commits)]
     for draft in filter(None, drafts):

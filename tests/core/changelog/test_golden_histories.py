@@ -43,9 +43,9 @@ def _line(change: Change) -> str:
         "authors": ", ".join(author.name for author in change.authors if author != Author(name="Ada", email="")),
         "rank": " ".join(map(str, importance(change))),
     }
-    said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+    details = "".join(f" | {name}: {value}" for name, value in more.items() if value)
     small = "" if change.continuation == change.text else f" ({change.continuation})"
-    return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{said}"
+    return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{details}"
 
 
 def _messages() -> Iterator[str]:
@@ -62,8 +62,8 @@ def _messages() -> Iterator[str]:
             "subject": "" if read.subject == message else read.subject,
             "body": _quoted(read.body) if read.body else "",
         }
-        said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
-        yield f"{_quoted(message)}\n    {read.description}{said}"
+        details = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+        yield f"{_quoted(message)}\n    {read.description}{details}"
 
 
 def _histories() -> Iterator[str]:
@@ -101,9 +101,9 @@ def _bodies() -> Iterator[str]:
     for body in BODIES:
         yield f"{_quoted(body)}\n    {explanation(body, 'Bell things')!r}"
     for body in BREAKING:
-        said, notes = breaking_notes(body)
+        announced, notes = breaking_notes(body)
         footers = " ".join(f"{footer.token}={footer.value!r}" for footer in footers_of(f"x\n\n{body}"))
-        yield f"{_quoted(body)}\n    {said} {list(notes)} {footers}".rstrip()
+        yield f"{_quoted(body)}\n    {announced} {list(notes)} {footers}".rstrip()
 
 
 def _notes() -> Iterator[str]:
@@ -122,12 +122,12 @@ def _notes() -> Iterator[str]:
 
 def _titles() -> Iterator[str]:
     for tag, name, prerelease in TITLES:
-        said = release(tag, name=name, prerelease=prerelease)
+        made = release(tag, name=name, prerelease=prerelease)
         yield f"{tag!r} {_quoted(name or '')}{' pre' if prerelease else ''}"
-        yield f"    {release_title(said, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
-        yield f"    {release_line(said, ENGLISH)}"
-        several = [releases_named([said, said], "kettle", ENGLISH, most) for most in (1, 2)]
-        yield f"    {released_name(said)!r} {several}"
+        yield f"    {release_title(made, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
+        yield f"    {release_line(made, ENGLISH)}"
+        several = [releases_named([made, made], "kettle", ENGLISH, most) for most in (1, 2)]
+        yield f"    {released_name(made)!r} {several}"
 
 
 def _quoted(text: str) -> str:

@@ -102,8 +102,8 @@ def test_a_post_about_very_many_packages_stays_within_its_limit() -> None:
 
 @given(st.lists(foreign_text(), max_size=4), st.lists(foreign_text(), max_size=3))
 def test_whatever_authors_write_there_is_a_post(messages: list[str], bodies: list[str]) -> None:
-    packages = [package(release(f"part{place}@1.0.{place}", body=body)) for place, body in enumerate(bodies)]
-    commits = [touching(message, f"part{place % 2}") for place, message in enumerate(messages)]
+    packages = [package(release(f"part{index}@1.0.{index}", body=body)) for index, body in enumerate(bodies)]
+    commits = [touching(message, f"part{index % 2}") for index, message in enumerate(messages)]
     draft = together(CLI, *packages, API, pushes=(push(*commits),))
 
     assert 1 <= len(draft.title) <= 120

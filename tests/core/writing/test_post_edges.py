@@ -20,7 +20,7 @@ _SPRING: Final = "Adds a spring that closes it gently."
 
 def _change(*messages: str) -> Change:
     (change,) = reported_changes(
-        [push(*(commit(message, sha=f"{place:040x}") for place, message in enumerate(messages, 1)))],
+        [push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages, 1)))],
         ChangelogOptions(),
     )
     return change
@@ -28,7 +28,7 @@ def _change(*messages: str) -> Change:
 
 class TestExcerpts:
     @pytest.mark.parametrize(
-        ("body", "told"),
+        ("body", "expected"),
         [
             (f"{_SPRING}\n```\ncode\n```", _SPRING),
             (f"\r\n## Problem\r\n\r\nAdds a lid that falls off at noon.\r\n\r\n## What\r\n\r\n{_SPRING}\r\n", _SPRING),
@@ -60,11 +60,11 @@ class TestExcerpts:
             ("Adds one two three " + "x" * 201 + ".", ""),
         ],
     )
-    def test_an_explanation_is_found_where_it_stands(self, body: str, told: str) -> None:
-        assert explanation(body) == told
+    def test_an_explanation_is_found_where_it_stands(self, body: str, expected: str) -> None:
+        assert explanation(body) == expected
 
     @pytest.mark.parametrize(
-        ("said", "told"),
+        ("subject", "expected"),
         [
             ("adds two three", ""),
             ("adds two", "Adds two three f"),
@@ -72,9 +72,9 @@ class TestExcerpts:
             ("add three two", "Adds"),
         ],
     )
-    def test_an_explanation_has_four_words_of_its_own(self, said: str, told: str) -> None:
-        assert explanation("Adds two three four five six", said).startswith(told)
-        assert (explanation("Adds two three four five six", said) == "") is (told == "")
+    def test_an_explanation_has_four_words_of_its_own(self, subject: str, expected: str) -> None:
+        assert explanation("Adds two three four five six", subject).startswith(expected)
+        assert (explanation("Adds two three four five six", subject) == "") is (expected == "")
 
     def test_the_first_of_five_commits_that_explains_the_change_is_quoted(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
@@ -83,8 +83,8 @@ class TestExcerpts:
 
     def test_an_english_explanation_has_the_tense_of_changes(self) -> None:
         body = "Replaces the old hinge and adds oil. Ensure that the lid closes by itself."
-        told = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
-        assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == told
+        expected = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
+        assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == expected
         assert excerpt(_change(f"fix: drip\n\n{body}"), PHRASEBOOKS["German"]) == body
 
     def test_an_explanation_that_says_what_the_subject_says_is_none(self) -> None:
@@ -98,8 +98,8 @@ class TestBlogPosts:
     def test_a_breaking_change_has_its_notes_instead_of_its_explanation(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(12))
         markdown = written(_BLOG, f"feat!: drop the plug (#1)\n\n{_SPRING}\n\n{notes}").markdown
-        told = "\n  >\n".join(f"  > Note {number}" for number in range(10))
-        assert f"- **Dropped the plug.** ([#1]({HOST}/issues/1))\n{told}\n\n" in markdown
+        quoted = "\n  >\n".join(f"  > Note {number}" for number in range(10))
+        assert f"- **Dropped the plug.** ([#1]({HOST}/issues/1))\n{quoted}\n\n" in markdown
         assert "spring" not in markdown
 
     def test_a_push_of_the_maximum_size_is_marked_as_possibly_incomplete(self) -> None:

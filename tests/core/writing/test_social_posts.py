@@ -63,14 +63,14 @@ def test_posts_fit_whatever_is_in_them(
     pushed = push(commit(f"feat({other}): {subject}"), *(commit(f"fix: {other} {n}") for n in range(9)))
     voice = brand(company=company, tone=tone)
     events: tuple[Event, ...] = (pushed, release(tag))
-    told = [
+    lines = [
         write_content(
             Brief(content_type=kind, brand=voice, chapters=[Chapter(repository=f"acme/{project}", events=events)])
         )
         for kind in (_TWITTER, _LINKEDIN)
     ]
-    markdown = [draft.markdown for draft in told if isinstance(draft, Draft)]
-    if len(markdown) < len(told):
+    markdown = [draft.markdown for draft in lines if isinstance(draft, Draft)]
+    if len(markdown) < len(lines):
         return
     tweet, linkedin = markdown
     assert _counted(tweet) <= TWEET_LIMIT
@@ -168,7 +168,7 @@ def test_without_a_known_address_nothing_is_linked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "expected"),
     [
         (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
         (
@@ -185,12 +185,12 @@ def test_without_a_known_address_nothing_is_linked() -> None:
     ],
 )
 def test_a_post_for_x_names_other_changes_as_far_as_they_fit_and_counts_the_rest_if_it_is_more_than_one(
-    more: list[str], told: str
+    more: list[str], expected: str
 ) -> None:
     markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown
     first, second, _ = markdown.split("\n\n")
     assert first == "Here is what is new in kettle. Ring at noon."
-    assert second.startswith(told)
+    assert second.startswith(expected)
     assert _counted(markdown) <= TWEET_LIMIT
 
 
