@@ -64,9 +64,9 @@ def fuzz_receiving(seed: int, count: int) -> Found:
         try:
             outcomes[type(received(delivery, ids)).__name__] += 1
         except Exception:  # noqa: BLE001  # the test looks for any exception
-            told = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
+            error = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
             faults.append(
-                f"seed {seed}, number {number}: {told}; headers {delivery.headers}; body {delivery.body.hex()}"
+                f"seed {seed}, number {number}: {error}; headers {delivery.headers}; body {delivery.body.hex()}"
             )
     return Found(outcomes=outcomes, faults=faults)
 

@@ -90,7 +90,7 @@ class SentLetter:
 
 def confirmation(mail: LeasedMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
     url = f"{links.subscribe}/confirm?token={token}"
-    # Its organization chose the title, and any visitor the address: a stranger's words to a stranger.
+    # Its organization chose the title, and any visitor the address: both are untrusted.
     name = defused(changelog.title)
     ask = f"This address was entered to get new posts of {name} by mail."
     ignore = "If you did not enter it, ignore this mail: the link ends after 24 hours, and the address is deleted."

@@ -41,7 +41,7 @@ UNAVAILABLE: Final = "Service temporarily unavailable"
 #: for a store that may not answer, and must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
 #: The same for one organization, so that a flood at one address leaves places for refusals of other organizations.
-_LOGGED_OF_ONE: Final = 4
+_LOGGED_PER_ORGANIZATION: Final = 4
 #: A refusal whose delivery has waited this long for the store is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
 
@@ -331,7 +331,7 @@ class Receiver:
         if settling is None:
             return
         owner = hook.address.organization_id
-        if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_OF_ONE:
+        if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_PER_ORGANIZATION:
             self._report(hook, -1)
             return
         if not self._may_write(settling, is_final=True):

@@ -21,7 +21,7 @@ CONSIDERED: Final = 20
 #: How the log entry of a processed delivery without runs begins its reason.
 NO_RUNS: Final = "0 workflow runs started"
 #: The same, if triggers are meant for the delivery: they collect it, or their filters leave it out.
-_MEANT: Final = (f"{NO_RUNS}; {COLLECTED}", f"{NO_RUNS}; {LEFT_OUT}")
+_COLLECTED_OR_FILTERED: Final = (f"{NO_RUNS}; {COLLECTED}", f"{NO_RUNS}; {LEFT_OUT}")
 
 
 class Remedy(Enum):
@@ -117,7 +117,7 @@ def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis 
     scheme = SPECIFIED if provider is None else provider.scheme
     if line.status is not LogStatus.FAILED:
         reason = line.reason or ""
-        if reason.startswith(NO_RUNS) and not reason.startswith(_MEANT):
+        if reason.startswith(NO_RUNS) and not reason.startswith(_COLLECTED_OR_FILTERED):
             sentence = "The delivery was processed, but no trigger matches its repository and event."
             return _of(DiagnosisCause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
         return None

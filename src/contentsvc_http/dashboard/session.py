@@ -40,7 +40,7 @@ _VISIT: Final = "dashboard_visit"
 #: A page of the dashboard, as a request names it; the form of the sign-in carries it. Browsers follow a dot segment to
 #: another part of the host (RFC 3986, section 5.2.4).
 _OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(/[!-~]{{1,1000}})")
-#: The length of the value that tells a form on a page from its copies on other pages, in characters: 119 bits.
+#: The length of the value that distinguishes a form on a page from its copies on other pages, in characters: 119 bits.
 _ONCE_LENGTH: Final = 20
 #: The time in which the same form sent twice is a double click. A reload comes later: its reader has seen the answer.
 _DOUBLE_CLICK: Final = timedelta(seconds=2)

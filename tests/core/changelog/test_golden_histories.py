@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import evolve
 from changelog_samples import release
 from tests.builders import a_brand
-from tests.core.changelog.histories import HISTORIES, POSTS, TOLD, WRITTEN
+from tests.core.changelog.histories import HISTORIES, IN_POSTS, POSTS, WRITTEN
 from tests.core.changelog.styles import STYLES
 from tests.core.changelog.texts import BODIES, BREAKING, MESSAGES, NOTES, TITLES
 from tests.golden_text import check_text
@@ -89,7 +89,7 @@ def _posts() -> Iterator[str]:
 
 def _forms() -> Iterator[str]:
     brand = a_brand(company_name="Acme", audience="customers", tone_profile=ToneProfile.CONVERSATIONAL)
-    for name in TOLD:
+    for name in IN_POSTS:
         for content_type in ContentType:
             for voice in (None, brand) if content_type is not ContentType.CHANGELOG else (brand,):
                 draft = write_content(evolve(HISTORIES[name], content_type=content_type, brand=voice))
