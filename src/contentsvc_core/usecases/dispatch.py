@@ -91,7 +91,7 @@ class Dispatcher:
             # Reads first, without a write lock: with nothing due, no other writer has to wait.
             return ()
         ids = [each.id for each in due]
-        return await self._outbox.take(ids, now=now, until=now + LEASE, mails_until=now + MAIL_LEASE)
+        return await self._outbox.take(ids, now=now, lease=LEASE, mail_lease=MAIL_LEASE)
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
         """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""

@@ -59,7 +59,7 @@ class Mailer:
         """
         await self._batch()
         now = self._clock.now()
-        taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
+        taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, lease=LEASE)
         ready: list[tuple[LeasedMail, Letter]] = []
         cached_posts: dict[tuple[str, str], list[Post]] = {}
         # Each once for all mails of a batch.
