@@ -10,12 +10,13 @@ import pytest
 from attrs import evolve, frozen
 from contract_values import SHARED_CLOCK, RotatingSealer, Stores, Tenant, tenant
 from older_schema import database_at
-from sqlalchemy import BigInteger, Engine, bindparam, event
+from sqlalchemy import BigInteger, ColumnElement, Engine, bindparam, event
 from tests import postgres, sqlite
 from tests.contracts.choose import LISTS, REPEATS, database_of, name_of
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.dialects.postgresql import Postgresql
 from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 from contentsvc_core.testing import START
@@ -145,9 +146,13 @@ def _no_batches() -> Generator[None]:
 def shared_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let ``SHARED_CLOCK`` be the clock of all databases: leases end by it."""
     monkeypatch.setattr(SHARED_CLOCK, "at", START)
-    now_ms = bindparam("shared_now", callable_=lambda: to_ms(SHARED_CLOCK.at), type_=BigInteger)
+    at = bindparam("shared_now", callable_=lambda: to_ms(SHARED_CLOCK.at), type_=BigInteger)
+
+    def now_ms(_dialect: Dialect) -> ColumnElement[int]:
+        return at
+
     for dialect in (Postgresql, Sqlite):
-        monkeypatch.setattr(dialect, "now_ms", lambda _dialect: now_ms)
+        monkeypatch.setattr(dialect, "now_ms", now_ms)
 
 
 @pytest.fixture
