@@ -69,8 +69,11 @@ def _step_databases(ahead_s: Callable[[], float]) -> None:
 
     ahead_ms = bindparam("ahead_ms", callable_=lambda: int(1000 * ahead_s()), type_=BigInteger)
 
-    def stepped(machines: Callable[[Any], ColumnElement[int]]) -> Callable[[Any], ColumnElement[int]]:
-        return lambda dialect: machines(dialect) + ahead_ms
+    def stepped(machines: Callable[[Any], ColumnElement[int]]) -> Any:  # a method of one kind or the other
+        def now_ms(dialect: Any) -> ColumnElement[int]:  # as above
+            return machines(dialect) + ahead_ms
+
+        return now_ms
 
     for kind in (Postgresql, Sqlite):
         kind.now_ms = stepped(kind.now_ms)
