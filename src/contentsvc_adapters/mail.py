@@ -1,6 +1,7 @@
 """Sending letters to an SMTP server (port :class:`~contentsvc_core.ports.MailSender`), in threads of its own."""
 
 import asyncio
+import contextlib
 import smtplib
 import socket
 import ssl
@@ -110,6 +111,11 @@ class _Connection(smtplib.SMTP):
 
     file: Any
 
+    def __exit__(self, *_error: object) -> None:
+        # The outcome of each letter is known before QUIT, so the answer to it changes nothing.
+        with contextlib.suppress(OSError):
+            super().__exit__(None, None, None)
+
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
             self.file = _Replies(self.sock, self.timeout)
@@ -164,7 +170,7 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 client.noop()
-        except (OSError, smtplib.SMTPException) as exc:
+        except OSError as exc:
             return _reason(exc)
         return None
 
@@ -189,7 +195,7 @@ class SmtpSender:
                     if client.sock is None:
                         # The server has ended the connection with 421.
                         break
-        except (OSError, smtplib.SMTPException) as exc:
+        except OSError as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
                 done.append(SentLetter(posting=MailResult.RETRY, error=_reason(exc)))
