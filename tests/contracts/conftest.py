@@ -144,7 +144,7 @@ def _no_batches() -> Generator[None]:
 
 @pytest.fixture
 def shared_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ``SHARED_CLOCK`` be the clock of all databases: leases end by it."""
+    """Replace the clock of all databases by ``SHARED_CLOCK``: leases end by it."""
     monkeypatch.setattr(SHARED_CLOCK, "at", START)
     at = bindparam("shared_now", callable_=lambda: to_ms(SHARED_CLOCK.at), type_=BigInteger)
 
