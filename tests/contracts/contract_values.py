@@ -83,6 +83,17 @@ class RotatingSealer:
             raise SecretUnreadable(sealed) from exc
 
 
+@final
+class SharedClock:
+    """The clock of the databases, for the contracts with the fixture ``shared_clock``."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+
+SHARED_CLOCK = SharedClock()
+
+
 def later(**by: int) -> datetime:
     return START + timedelta(**by)
 

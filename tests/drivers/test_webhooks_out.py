@@ -147,7 +147,7 @@ class Scene:
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
     folder = tmp_path_factory.mktemp("webhooks-out")
-    clock = SteppedClock(folder)
+    clock = SteppedClock(folder, databases=True)
     ahead = [0.0]
 
     class Stepped(datetime):

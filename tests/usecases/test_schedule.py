@@ -300,6 +300,34 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     assert (await standing(world, schedule)).last_slot is not None
 
 
+async def test_no_slot_is_computed_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
+    running, off = await planned(world), await planned(world, enabled=False, lookback=Lookback.YESTERDAY)
+    owner = world.organization.id
+    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+    other = evolve(_DAILY, hour=10)
+    change = planner(world).change
+    another: dict[str, Any] = {
+        "name": "Every evening",
+        "cron": _DAILY,
+        "repository_ids": [REPOSITORY_ID],
+        "output_type": ContentType.BLOG_POST,
+        "lookback": Lookback.YESTERDAY,
+    }
+
+    for refused in (
+        await planner(world).create(owner, CreateSchedule(**another)),
+        await change(owner, running.id, ChangeSchedule(cron=other)),
+        await change(owner, off.id, ChangeSchedule(enabled=True)),
+    ):
+        assert "this machine does not know the time zone 'Mars/Base'" in message_of(refused)
+    assert await world.stores.schedules.all_of(owner) == [running, off]
+    # Without a new slot, everything can be changed.
+    assert (await planned(world, **another, enabled=False)).due_at is None
+    assert isinstance(await change(owner, off.id, ChangeSchedule(cron=other)), Schedule)
+    assert isinstance(await change(owner, running.id, ChangeSchedule(name="Mornings")), Schedule)
+    assert isinstance(await change(owner, running.id, ChangeSchedule(enabled=False)), Schedule)
+
+
 async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
     for minute in range(20):
         for lookback in Lookback:
