@@ -262,12 +262,13 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         assert questions == ["beforeunload"] * 3
 
 
-def test_unsaved_text_can_be_let_go(story: Story, browser: Browser) -> None:
+@pytest.mark.parametrize(("path", "label"), [("/changelog", "Description"), ("/triggers/new", "Name")])
+def test_unsaved_text_can_be_let_go(story: Story, browser: Browser, path: str, label: str) -> None:
     with Looking.at(story, browser) as looking:
         page = looking.page
-        looking.go("/changelog")
+        looking.go(path)
         questions = _questions(page, stays=False)
-        page.get_by_label("Description").fill("What shines.")
+        page.get_by_label(label).fill("What shines.")
         page.get_by_role("link", name="Overview").click()
         expect(page).to_have_url(re.compile("/dashboard$"))
         assert questions == ["beforeunload"]
