@@ -173,6 +173,13 @@ def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looki
     # The first of two faulty fields.
     expect(page.locator(".fault")).to_have_count(2)
     expect(page.locator("[name=all_repositories]").first).to_be_focused()
+    looking.go("/schedules/new")
+    page.get_by_label("Name").fill("Too late")
+    page.get_by_label("at the hour").fill("24")
+    page.locator("form#schedule").evaluate("form => { form.noValidate = true }")
+    page.get_by_role("button", name="Create the schedule").press("Enter")
+    expect(page.get_by_label("at the hour")).to_be_focused()
+    expect(page.get_by_label("at the hour")).to_have_accessible_description("Hour must be from 0 to 23.")
 
     looking.go("/triggers")
     page.get_by_role("button", name=re.compile("^Switch off")).first.press("Enter")

@@ -166,10 +166,10 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
     "schedules/new": (
         _SCHEDULE,
         [
-            ({"hour": "24"}, "times", "Hour must be from 0 to 23."),
-            ({"hour": "nine"}, "times", "Hour must be from 0 to 23."),
-            ({"minute": "9999999999999999999999"}, "times", "Minute must be from 0 to 59."),
-            ({"frequency": "monthly", "day_of_month": ""}, "times", "The day of the month must be from 1 to 31."),
+            ({"hour": "24"}, "hour", "Hour must be from 0 to 23."),
+            ({"hour": "nine"}, "hour", "Hour must be from 0 to 23."),
+            ({"minute": "9999999999999999999999"}, "minute", "Minute must be from 0 to 59."),
+            ({"frequency": "monthly", "day_of_month": ""}, "day_of_month", "The day of the month must be from 1"),
             ({"name": ""}, "name", "A schedule needs a name."),
             ({"repositories": []}, "repositories", "A schedule needs a repository."),
             ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),

@@ -63,7 +63,7 @@ async def connect(session: Visitor, form: SentForm) -> Response[Any]:
         fault += _WITHOUT
     if (at_fault := _AT_FAULT.get(connected.field or "")) is None:
         raise Unsaved(error=fault)
-    raise Unsaved(error="Nothing was connected: one field below needs another look.", faults={at_fault: fault})
+    raise Unsaved(faults={at_fault: fault})
 
 
 @sent(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", page=show)
