@@ -41,6 +41,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "organization": ("/organization", None),
     "changelog-settings": ("/changelog", None),
     "changelog-second": ("/changelog", r"/dashboard/changelogs/[^/]+$"),
+    "changelog-preview": ("/changelog/preview", None),
     "house-style": ("/house-style", None),
 }
 #: The pictures of the documentation, as large as the window: `make pictures` copies them.
