@@ -286,6 +286,7 @@ async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsin
     page = await browsing.open(f"{LOGS}/{id_}")
 
     assert page.heading == "v1.0.0"
+    assert "<title>v1.0.0 · contentsvc</title>" in page.response.text
     for words in ("processed", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
