@@ -339,7 +339,7 @@ async def test_a_large_payload_is_cut_with_a_note(acme: Caller, browsing: Browsi
         ({"detail": None, "reason": None}, "No payload is kept for this entry."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
         ({"integration_id": "int_gone"}, "Integration removed"),
-        ({"direction": Direction.OUTGOING}, "we called the code host"),
+        ({"direction": Direction.OUTGOING}, "to the code host"),
         ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),
     ],
 )

@@ -25,7 +25,7 @@ from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
 _SHOWN: Final = 100
-_WITHOUT: Final = " Or enter the repository id: then the code host is not asked."
+_WITHOUT: Final = " You can also enter the repository id: then the code host is not asked."
 _AT_FAULT: Final = {
     "repository_id": "repository_id",
     "provider": "provider",
