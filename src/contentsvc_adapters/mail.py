@@ -207,8 +207,8 @@ class SmtpSender:
         except smtplib.SMTPServerDisconnected:
             raise
         except smtplib.SMTPRecipientsRefused as exc:
-            code, said = next(iter(exc.recipients.values()))
-            return _refused(code, said)
+            code, reply = next(iter(exc.recipients.values()))
+            return _refused(code, reply)
         except smtplib.SMTPSenderRefused as exc:
             # A fault of the settings, not of the letter. After accepted letters, it is a limit of the connection: as an
             # attempt, it would use up the attempts of most letters of a large batch.
@@ -261,9 +261,9 @@ class SmtpSender:
         return message
 
 
-def _refused(code: int, said: bytes | str) -> SentLetter:
+def _refused(code: int, reply: bytes | str) -> SentLetter:
     posting = MailResult.REFUSED if code in _PERMANENT else MailResult.RETRY
-    return SentLetter(posting=posting, error=f"the server answered {code}: {_text(said)}")
+    return SentLetter(posting=posting, error=f"the server answered {code}: {_text(reply)}")
 
 
 def _reason(exc: Exception) -> str:
@@ -286,5 +286,5 @@ def _reason(exc: Exception) -> str:
             return f"the server cannot be reached: {_text(str(exc))}"
 
 
-def _text(said: bytes | str) -> str:
-    return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else said, _ERROR)
+def _text(reply: bytes | str) -> str:
+    return one_line(reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply, _ERROR)
