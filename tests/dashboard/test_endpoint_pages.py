@@ -110,7 +110,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     assert "Outgoing endpoint.test message" in log.response.text
     assert f'href="{own}">Deploys' in log.response.text
     shown = await browsing.open(f"/dashboard/integrations/logs/{entry.id}")
-    assert "we called the endpoint" in shown.response.text
+    assert "to the endpoint" in shown.response.text
     assert "the endpoint answered with status 500" in shown.response.text
     assert "&lt;b&gt;no&lt;/b&gt;" in shown.response.text
     assert "What it led to" not in shown.response.text

@@ -286,6 +286,7 @@ async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsin
     page = await browsing.open(f"{LOGS}/{id_}")
 
     assert page.heading == "v1.0.0"
+    assert "<title>v1.0.0 · contentsvc</title>" in page.response.text
     for words in ("processed", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
@@ -338,7 +339,7 @@ async def test_a_large_payload_is_cut_with_a_note(acme: Caller, browsing: Browsi
         ({"detail": None, "reason": None}, "No payload is kept for this entry."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
         ({"integration_id": "int_gone"}, "Integration removed"),
-        ({"direction": Direction.OUTGOING}, "we called the code host"),
+        ({"direction": Direction.OUTGOING}, "to the code host"),
         ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),
     ],
 )

@@ -154,6 +154,8 @@ async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Brow
     page = await browsing.open(f"{ROOT}/{run.id}")
 
     assert page.heading == "Push to acme/lighthouse"
+    # The name of the tab tells it from the other pushes.
+    assert "<title>Push to acme/lighthouse: main: fix: the lens and 1 more · contentsvc</title>" in page.response.text
     assert steps(page) == ["good", "good", "good", "good"]
     for attrs in ("Delivery arrived", "Run created", "Started by trigger Letters.", "Post written", "Completed"):
         assert attrs in page.text

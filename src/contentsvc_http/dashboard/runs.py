@@ -75,7 +75,8 @@ async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
     context = await _context_of(session, run)
     if not session.is_partial:
         context |= {"arrived": False, **await _event(session, run)}
-        return pages.page(session, "run.html", context, title=context["line"].about, section=_SECTION)
+        title = ": ".join(filter(None, (context["line"].about, context["line"].detail)))
+        return pages.page(session, "run.html", context, title=title, section=_SECTION)
     if session.query.get("seen") == context["digest"]:
         return nothing_new()
     return pages.part(session, "run_now.html", context | {"arrived": True})
