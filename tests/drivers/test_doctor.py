@@ -1,6 +1,5 @@
 """``doctor``: every fault is named, with advice."""
 
-import asyncio
 import json
 import os
 import resource
@@ -30,12 +29,12 @@ from contentsvc_adapters.sql import HEAD
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor import command as doctor_command
-from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState, ok, within
 from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer, in_thread
 
 VERSION = version("contentsvc")
 
@@ -665,16 +664,6 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     ]
     assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well, itself) == ok("a", "b")
-
-
-async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
-    assert await in_thread(lambda: 7) == 7
-    with pytest.raises(OSError, match="x"):
-        await in_thread(lambda: (_ for _ in ()).throw(OSError("x")))
-    over = threading.Event()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(in_thread(over.wait), 0.01)
-    over.set()
 
 
 @pytest.mark.slow("looks at several databases of PostgreSQL")
