@@ -1,4 +1,4 @@
-"""Stands for parts of the service of which a test replaces some methods."""
+"""Fakes of stores and hosts: a test replaces some methods of a real one."""
 
 from typing import Any
 
