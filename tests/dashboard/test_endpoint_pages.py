@@ -9,7 +9,6 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.conftest import signed_in
 from tests.dashboard.contents import beside
-from tests.dashboard.tree import tree
 from tests.endpoints import Receiver, dispatch, tokens_of
 
 from contentsvc_core import Scope
@@ -40,7 +39,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
     page = await browsing.send(form, **fields, event=["post.published", "nonsense"])
 
     assert (page.status, page.heading) == (201, "The endpoint is created")
-    secret = tree(page).one("code", class_="secret").text
+    secret = page.tree.one("code", class_="secret").text
     assert secret.startswith("whsec_")
     acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, **fields, event=["post.published", "nonsense"])
@@ -156,7 +155,7 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     assert "100 % of 1" in (await browsing.open(PATH)).response.text
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
     assert wrong.status == 422
-    assert tree(wrong).one(id="format-fault").text.startswith("The format must be slack")
+    assert wrong.tree.one(id="format-fault").text.startswith("The format must be slack")
 
 
 async def test_the_secret_url_of_a_chat_is_shown_to_keys_that_may_write(acme: Caller, browsing: Browsing) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import branded, posted
-from tests.dashboard.tree import Node, tree
+from tests.dashboard.tree import Node
 
 _RAW_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\b(codehost:|d-)\d")
 
@@ -60,7 +60,7 @@ async def test_ids_are_in_the_details_with_a_copy_button(acme: Caller, browsing:
 
     page = await browsing.open(f"/dashboard{path}")
 
-    root = tree(page)
+    root = page.tree
     (details,) = [each for each in root.all("details") if each.all("summary")[0].text == "Details"]
     assert id_ in [button["data-copy"] for button in details.all("button", class_="copy")]
     assert not _RAW_ID.search(prime_text(root.one("main")))
@@ -70,7 +70,7 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-2", "feat: another lamp")
 
-    root = tree(await browsing.open("/dashboard/integrations/logs"))
+    root = (await browsing.open("/dashboard/integrations/logs")).tree
 
     times = root.one("table").all("time")
     assert [time.text for time in times] == ["just now"] * 2
@@ -258,7 +258,7 @@ async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
     page = await browsing.send((await browsing.open(path)).form(path), **typed)
 
     assert page.status == 422
-    (fault,) = [node for node in tree(page).all("p", class_="fault") if node["id"]]
+    (fault,) = [node for node in page.tree.all("p", class_="fault") if node["id"]]
     assert fault["id"] == f"{at_fault}-fault"
     assert fault.text.startswith(words)
     (field,) = [attrs for _, attrs in page.elements if fault["id"] in attrs.get("aria-describedby", "").split()]

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.tree import Node, tree
+from tests.dashboard.tree import Node
 
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
@@ -357,7 +357,7 @@ async def test_a_trail_of_crumbs_ends_with_a_link(acme: Caller, browsing: Browsi
 
     page = await browsing.open(f"/dashboard/{path.format(run=(await one(acme)).id, trigger=trigger_id)}")
 
-    crumbs = tree(page).one("nav", class_="crumbs")
+    crumbs = page.tree.one("nav", class_="crumbs")
     last = crumbs.children[-1]
     assert isinstance(last, Node)
     assert last.tag == "a"
