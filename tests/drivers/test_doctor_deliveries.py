@@ -193,6 +193,8 @@ def test_an_organization_that_cannot_be_read_is_named_and_does_not_hide_others(
 
 
 def test_an_unknown_time_zone_is_named_and_can_be_changed(hook: dict[str, Any], folder: Path) -> None:
+    times = ("--name", "Mornings", "--frequency", "daily", "--at", "09:00", "--repository-id", str(4242))
+    command("schedule", "create", *ORGANIZATION, *times, "--output", "changelog")
     with contextlib.closing(sqlite3.connect(folder / "contentsvc.db")) as file, file:
         file.execute("UPDATE organizations SET time_zone = 'Mars/Base'")
 
@@ -203,10 +205,8 @@ def test_an_unknown_time_zone_is_named_and_can_be_changed(hook: dict[str, Any], 
     )
     assert second.found.startswith("acme/lighthouse: connected")
     assert [each["timeZone"] for each in command("organization", "list")] == ["Mars/Base"]
-    times = ("--name", "Mornings", "--frequency", "daily", "--at", "09:00", "--repository-id", str(4242))
-    create = ["schedule", "create", *ORGANIZATION, *times, "--output", "changelog"]
-    created = CliRunner().invoke(main, create)
-    assert "daily at 09:00 Mars/Base" in created.stdout, created.output
+    listed = CliRunner().invoke(main, ["schedule", "list", *ORGANIZATION])
+    assert "daily at 09:00 Mars/Base" in listed.stdout, listed.output
     command("organization", "edit", *ORGANIZATION, "--time-zone", "Asia/Tokyo")
     assert len(looked()) == 1
     assert hook

@@ -91,7 +91,7 @@ async def test_the_api_answers_with_the_status_of_the_kind(acme: Caller) -> None
         ("/triggers/new", {"repositories": "codehost:1", "brand": "brand_7"}, "brand"),
         ("/triggers/new", {"repositories": "codehost:1", "name": "x" * 101}, "name"),
         ("/schedules/new", {"name": "Weekly", "repositories": "7"}, "repositories"),
-        ("/schedules/new", {"name": "Weekly", "repositories": "1", "hour": "99"}, "times"),
+        ("/schedules/new", {"name": "Weekly", "repositories": "1", "hour": "99"}, "hour"),
         ("/schedules/new", {"name": "", "repositories": "1"}, "name"),
         ("/endpoints", {"url": "ftp://example.org/"}, "url"),
         ("/endpoints", {"url": "https://example.org/", "description": "x" * 201}, "description"),

@@ -125,7 +125,7 @@ async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: W
     )
     await released(monorepo, "@acme/api@1.1.0")
     await waited(monorepo)
-    await pushed(monorepo, "p-2", {"fix: light it": ["packages/cli/light.ts"], "fix: build": ["build.rs"]})
+    await pushed(monorepo, "p-2", {"fix: light it": ["packages/cli/light.ts"], "fix: find the linker": ["build.rs"]})
     await released(monorepo, "@acme/cli@1.1.0")
     await waited(monorepo)
 
@@ -136,7 +136,7 @@ async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: W
     # The window of a package begins at its own previous release, not at releases of other packages.
     assert "Draw a lamp" in cli.markdown
     assert "Light it" in cli.markdown
-    assert "Build" in cli.markdown
+    assert "Find the linker" in cli.markdown
     assert "Serve a lamp" not in cli.markdown
     assert "compare/%40acme%2Fcli%401.0.0...%40acme%2Fcli%401.1.0" in cli.markdown
     assert "releaseTags" not in (cli.source_metadata or {})
