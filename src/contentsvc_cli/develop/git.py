@@ -8,8 +8,9 @@ import contextlib
 import os
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final, final
@@ -205,7 +206,10 @@ class Checkout:
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return all tags that point to commits, by date; with ``merged``, those of this commit and its ancestors."""
+        """Return all tags that point to commits, by date; with ``merged``, those of this commit and its ancestors.
+
+        The latter are in the order of history: an older commit may be tagged last. Tags of one commit are by date.
+        """
         fields = self._fields(
             b"\0",
             None,
@@ -225,7 +229,21 @@ class Checkout:
                 name = ref.lstrip("\n").removeprefix(_TAGS)
                 annotation = _unsigned(message) if kind == "tag" else None
                 tags.append(Tag(name=name, commit_id=commit_id, message=annotation, created_at=created_at))
-        return tags
+        return tags if merged is None else self._by_history(tags, merged)
+
+    def _by_history(self, tags: Iterable[Tag], tip: str) -> list[Tag]:
+        waiting = defaultdict[bytes, list[Tag]](list)
+        for tag in tags:
+            waiting[tag.commit_id.encode("ascii")].append(tag)
+        newest_first: list[list[Tag]] = []
+        # Unrelated commits, such as those of merged branches, are by their dates.
+        commits = self._fields(b"\n", None, "rev-list", "--date-order", "--end-of-options", tip) if waiting else ()
+        for commit in commits:
+            if of_commit := waiting.pop(commit, None):
+                newest_first.append(of_commit)
+                if not waiting:
+                    break
+        return list(chain.from_iterable(reversed(newest_first)))
 
     def _peel(self, tag: str) -> str | None:
         # A tag of a tag: versions of git differ in how `*objectname` resolves it.
