@@ -92,9 +92,10 @@ def with_app(
     if server is not None:
         return _with_server(server, remote, busy)
     if settings.is_sqlite and not may_make and not settings.database_file.exists():
+        login = "" if remote is None else ". For a running service, use 'contentsvc login URL'"
         fail(
-            f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
-            "served, or make one with 'contentsvc migrate'"
+            f"there is no database at '{settings.database_file}': run 'contentsvc init' to create one, change to the "
+            f"folder where you ran it, or set CONTENTSVC_DATABASE_URL{login}"
         )
 
     async def run() -> _T:

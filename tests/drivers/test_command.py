@@ -433,8 +433,11 @@ def test_a_database_in_a_missing_folder_is_refused_by_name(monkeypatch: pytest.M
 
 
 def test_a_command_in_the_wrong_folder_is_refused_and_creates_nothing(folder: Path) -> None:
-    for arguments in (("log", "list", "--organization", "acme"), ("key", "list"), ("organization", "list")):
-        assert error(*arguments).startswith("there is no database at 'contentsvc.db'")
+    login = ". For a running service, use 'contentsvc login URL'"
+    for arguments, end in ((("log", "list"), login), (("key", "list"), "CONTENTSVC_DATABASE_URL")):
+        message = error(*arguments)
+        assert message.startswith("there is no database at 'contentsvc.db': run 'contentsvc init' to create one, ")
+        assert message.endswith(end)
     assert list(folder.iterdir()) == []
 
 

@@ -292,8 +292,8 @@ def test_a_mistyped_folder_is_named_as_it_was_typed(tmp_path: Path, monkeypatch:
 
     for path in (f"{tmp_path}/nope", "./nope", "../nope"):
         assert "nope is not a folder" in told(path)
-    assert told("nope").endswith("; 'nope' is no folder, either\n")
-    assert told().endswith("; name a checkout: 'contentsvc preview PATH'\n")
+    assert told("nope").endswith("the current folder is not a git repository, and 'nope' is no folder\n")
+    assert told().endswith("is not a git repository: name a checkout as in 'contentsvc preview PATH'\n")
 
 
 def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ _ELSEWHERE: Final = frozenset(
     }
 )
 
+_NO_REPOSITORY: Final = "not a git repository"
 #: The number of stored paths of a commit: one more than the service reads, so that the service sees that paths are
 #: missing.
 _PATHS_KEPT: Final = MAX_PATHS + 1
@@ -75,6 +76,10 @@ class GitFailed(Exception):
     """A git command failed; the message is for the user."""
 
 
+class NoRepository(GitFailed):
+    """A path that is not inside a git repository."""
+
+
 @final
 @frozen(kw_only=True)
 class Line:
@@ -90,7 +95,13 @@ class Checkout:
             message = f"{path} is not a folder"
             raise GitFailed(message)
         self._path = path
-        self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        try:
+            self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        except GitFailed as exc:
+            if _NO_REPOSITORY not in str(exc):
+                raise
+            message = f"{'the current folder' if path == Path() else path} is {_NO_REPOSITORY}"
+            raise NoRepository(message) from exc
         common = Path(os.fsdecode(self._output("rev-parse", "--git-common-dir")))
         # An additional work tree has its own git folder; relative results are relative to the path.
         self._common = path / common
