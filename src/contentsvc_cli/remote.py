@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self, cast, final
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast, final
 from uuid import uuid4
 
 import click
@@ -11,6 +11,7 @@ import httpx
 
 from contentsvc_cli.servers import KEY_VARIABLE, Server
 from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,13 +33,24 @@ _PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice: ``POST`` and ``DELETE`` with an idempotency key.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
+#: The beginning of an answer with 400 about an invalid value; the other ones refuse valid values.
+_INVALID: Final = "Invalid "
+#: The beginning of an answer about an invalid value of a body.
+_INVALID_REQUEST: Final = "Invalid request: "
 #: In the challenge of a key without the scope (RFC 6750, section 3.1); other refusals with 403 are about the resource.
 _NO_SCOPE: Final = 'error="insufficient_scope"'
 _BUSY: Final = frozenset({429, 502, 503, 504})
 
 
+_Items: TypeAlias = list[dict[str, Any]]
+
+
 class Unavailable(click.ClickException):
     """The server cannot be reached, or does not answer requests at the moment."""
+
+
+class UnsuitableValue(click.ClickException):
+    """The server refuses a valid value, such as the id of an unknown repository."""
 
 
 @final
@@ -69,9 +81,9 @@ class Api:
         """
         return self.send("GET", path, parameters=_filled(parameters))
 
-    def list(self, path: str, name: str, limit: int | None, **parameters: object) -> list[dict[str, Any]]:
+    def list(self, path: str, name: str, limit: int | None, **parameters: object) -> _Items:
         """Return the items of a paginated list, at most ``limit``, from as many pages as needed."""
-        items: list[dict[str, Any]] = []
+        items: _Items = []
         cursor: dict[str, Any] = {}
         size = min(limit or _PAGE, _PAGE)
         while limit is None or len(items) < limit:
@@ -88,6 +100,18 @@ class Api:
                 break
         return items if limit is None else items[:limit]
 
+    def all(self, path: str, name: str) -> _Items:
+        """Return the items of a list without pages."""
+        answer: _Body = self.get(path)
+        return answer.items_of(name)
+
+    def integrations(self) -> Sequence[tuple[str, dict[str, Any]]]:
+        """Return the connected repositories, each with its provider."""
+        answer: _Body = self.get("/v1/integrations")
+        # Every version knows the default provider; without it, this is another service.
+        providers = dict.fromkeys((DEFAULT_PROVIDER.slug, *answer))
+        return [(provider, repository) for provider in providers for repository in answer.items_of(provider)]
+
     def send(
         self,
         method: str,
@@ -100,7 +124,7 @@ class Api:
         """Return the answer to a request; a request that is safe to repeat is repeated after a failure.
 
         Raises:
-                UsageError: The server refuses a query: exit code 2.
+                UsageError: A value is invalid: exit code 2, as without a server.
                 ClickException: The server refuses the request for another reason, or cannot be reached.
         """
         arguments: dict[str, Any] = {"params": parameters, "content": content}
@@ -181,10 +205,12 @@ class Api:
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
             case 409 if _is_running(answer):
                 fault = "still executes the command: look at its result before you repeat it"
+            case 400 if error.startswith(_INVALID):
+                return click.UsageError(error.removeprefix(_INVALID_REQUEST))
             case 400 if error:
-                return click.UsageError(error)
+                return UnsuitableValue(error)
             case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
-                return click.ClickException(error)
+                return click.ClickException(error.removeprefix(_INVALID_REQUEST))
             case status if not error and status != 404 and answer.is_client_error:  # noqa: PLR2004
                 fault = f"answers with {status}: is this the URL of contentsvc?"
             case 404:
@@ -214,10 +240,10 @@ class _Body(dict[str, Any]):
         message = f"{self._url} answers without '{name}': is this the URL of contentsvc, and of this version?"
         raise click.ClickException(message)
 
-    def items_of(self, name: str) -> "list[dict[str, Any]]":
+    def items_of(self, name: str) -> _Items:
         items: object = self[name]
         if isinstance(items, list) and all(isinstance(item, _Body) for item in cast("list[object]", items)):
-            return cast("list[dict[str, Any]]", items)
+            return cast("_Items", items)
         return self.__missing__(name)
 
     def page_and_pages(self) -> tuple[int, int]:

@@ -26,7 +26,7 @@ else:
 
 _T = TypeVar("_T")
 #: The field at the beginning of a refusal, such as ``targets.repositoryIds[0]``.
-_FIELD: Final = late(r"(?:Invalid request: )?(?:[A-Za-z]+\.)*([A-Za-z]+)(?:\[\d+\])?(?=[: ])")
+_FIELD: Final = late(r"(Invalid )?(?:[A-Za-z]+\.)*([A-Za-z]+)(?:\[\d+\])?(?=[: ])")
 
 
 async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
@@ -108,6 +108,7 @@ def with_app(
 
 def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str | None) -> _T:
     from contentsvc_cli.remote import Api as Client
+    from contentsvc_cli.remote import UnsuitableValue
 
     if work is None:
         name = click.get_current_context().command_path
@@ -119,15 +120,18 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
             check_organization(api, slug)
         try:
             return work(api)
-        except click.UsageError as exc:
-            raise click.UsageError(_with_option(exc.message, ctx)) from exc
+        except (click.UsageError, UnsuitableValue) as exc:
+            exc.message = _with_option(exc.message, ctx)
+            raise
 
 
 def _with_option(refusal: str, ctx: click.Context | None) -> str:
     """Return a refusal of ``/v1`` with the command's option for the field at its beginning."""
     at_fault = _FIELD.match(refusal)
-    option = None if ctx is None or at_fault is None else option_of(ctx.command, at_fault[1])
-    return refusal if option is None or at_fault is None else f"{option}{refusal[at_fault.end() :]}"
+    option = None if ctx is None or at_fault is None else option_of(ctx.command, at_fault[2])
+    if option is None or at_fault is None:
+        return refusal
+    return f"{at_fault[1] or ''}{option}{refusal[at_fault.end() :]}"
 
 
 def check_organization(api: Api, slug: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+import click
 import httpx
 import pytest
 from click.testing import CliRunner, Result
@@ -18,7 +19,11 @@ from tests.server_process import Installation, ServerProcess, serving
 
 from contentsvc_cli import remote
 from contentsvc_cli.main import main
+from contentsvc_cli.wiring import accepted
+from contentsvc_core.lists.parameters import bad_query
+from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.testing import push_body
+from contentsvc_http.errors import refused
 
 DELIVERY = "d-1"
 NO_HEADERS: dict[str, str] = {}
@@ -383,22 +388,48 @@ def test_a_refusal_has_its_advice(
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "code", "message"),
     [
-        ("Invalid request: autoPublish must be a boolean", "--auto-publish must be a boolean"),
-        ("targets.repositoryIds[0]: 'x' is no id", "--repository-id: 'x' is no id"),
-        ("paths has an empty pattern", "--path has an empty pattern"),
-        ("Unknown brand identity: 'x'", "Unknown brand identity: 'x'"),
-        ("Invalid request: more is an unknown field", "Invalid request: more is an unknown field"),
+        ("Invalid request: autoPublish must be a boolean", 2, "--auto-publish must be a boolean"),
+        ("targets.repositoryIds[0]: 'x' is no id", 1, "--repository-id: 'x' is no id"),
+        ("paths has an empty pattern", 1, "--path has an empty pattern"),
+        ("Unknown brand identity: 'x'", 1, "Unknown brand identity: 'x'"),
+        ("Invalid name: '' is empty", 2, "Invalid --name: '' is empty"),
+        ("Invalid request: more is an unknown field", 2, "more is an unknown field"),
     ],
 )
-def test_a_refusal_names_the_option_of_a_field(scripted: tuple[type[Scripted], Any], error: str, message: str) -> None:
+def test_a_refusal_names_the_option_of_a_field(
+    scripted: tuple[type[Scripted], Any], error: str, code: int, message: str
+) -> None:
     server, run = scripted
     server.script = [(400, {}, json.dumps({"error": error}))]
 
     done = run("trigger", "edit", "trg_x", "--auto-publish")
 
-    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (code, f"Error: {message}")
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        invalid("name", "must have a character"),
+        bad_query("since", "'x' is no time"),
+        *(Refusal(kind, "it is refused") for kind in RefusalKind if kind.name not in {"INVALID", "QUERY"}),
+    ],
+    ids=lambda refusal: refusal.kind.name,
+)
+def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
+    scripted: tuple[type[Scripted], Any], refusal: Refusal
+) -> None:
+    server, run = scripted
+    answer = refused(refusal)
+    server.script = [(answer.status, answer.headers, json.dumps(answer.body))] * 4
+
+    done = run("trigger", "edit", "trg_x", "--name", "x")
+
+    with pytest.raises(click.ClickException) as here:
+        accepted(refusal)
+    assert done.exit_code == here.value.exit_code
 
 
 @pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
@@ -492,6 +523,17 @@ def test_an_answer_of_another_service_is_named(
 
     assert done.exit_code == 1
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("body", ["{}", '{"codehost": 7}', '{"codehost": [7]}'])
+def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[type[Scripted], Any], body: str) -> None:
+    server, run = scripted
+
+    for command in (("integration", "list"), ("integration", "disable", "int_1234"), ("trigger", "list")):
+        server.script = [(200, NO_HEADERS, body)]
+        done = run(*command)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "answers without '" in done.stderr
 
 
 def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[int, dict[str, str], str]:

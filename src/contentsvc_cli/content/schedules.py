@@ -106,7 +106,7 @@ def list_schedules(organization: str) -> None:
         bodies = [_body(schedule) for schedule in await app.stores.schedules.all_of(owner.id)]
         return bodies, owner.time_zone.key
 
-    listed, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
+    listed, zone = with_app(work, remote=lambda api: (api.all(_PATH, "schedules"), _zone_on_server(api)))
     rows = listed if wants_json() else [_for_people(row, zone) for row in listed]
     optional = ("lookbackWindow", "autoPublish", "outputType")
     show_rows(rows, columns=_COLUMNS, empty="No schedules yet.", optional=optional)
