@@ -49,8 +49,15 @@ class Unavailable(click.ClickException):
     """The server cannot be reached, or does not answer requests at the moment."""
 
 
+class NotFound(click.ClickException):
+    """The server has no such object."""
+
+
 class UnsuitableValue(click.ClickException):
     """The server refuses a valid value, such as the id of an unknown repository."""
+
+
+_REFUSALS: Final = {400: UnsuitableValue, 404: NotFound}
 
 
 @final
@@ -207,10 +214,9 @@ class Api:
                 fault = "still executes the command: look at its result before you repeat it"
             case 400 if error.startswith(_INVALID):
                 return click.UsageError(error.removeprefix(_INVALID_REQUEST))
-            case 400 if error:
-                return UnsuitableValue(error)
             case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
-                return click.ClickException(error.removeprefix(_INVALID_REQUEST))
+                refusal = _REFUSALS.get(status, click.ClickException)
+                return refusal(error.removeprefix(_INVALID_REQUEST))
             case status if not error and status != 404 and answer.is_client_error:  # noqa: PLR2004
                 fault = f"answers with {status}: is this the URL of contentsvc?"
             case 404:

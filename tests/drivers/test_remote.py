@@ -307,7 +307,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[
     monkeypatch.setattr("time.sleep", no_pause)
     Scripted.script, Scripted.seen, Scripted.keys = [], [], []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as listening:
-        thread = threading.Thread(target=listening.serve_forever, daemon=True)
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         environment = {
             "CONTENTSVC_SERVER": f"http://127.0.0.1:{listening.server_port}",
@@ -536,8 +536,12 @@ def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[ty
         assert "answers without '" in done.stderr
 
 
+def log_entry(number: int, *, status: str = "success") -> dict[str, str]:
+    return {"id": f"log_{number}", "status": status, "createdAt": "2026-11-29T08:00:00.000Z"}
+
+
 def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[int, dict[str, str], str]:
-    logs = [{"id": f"log_{number}", "status": "success", "createdAt": "2026-11-29T08:00:00.000Z"} for number in numbers]
+    logs = [log_entry(number) for number in numbers]
     return 200, {}, json.dumps({"logs": logs, "pagination": {"currentPage": page, "totalPages": pages}})
 
 
@@ -560,6 +564,36 @@ def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: t
     assert "answers with 503; trying again" in outage
     assert again == "the server is available again"
     assert "refuses the API key" in refused
+
+
+def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: tuple[type[Scripted], Any]) -> None:
+    server, run = scripted
+    first = [log_entry(number, status="pending") for number in range(3)]
+    pages = [log_page(range(102, 2, -1), pages=2)] * 2 + [log_page([2], page=2, pages=2)]
+
+    def alone(number: int, status: str) -> tuple[int, dict[str, str], str]:
+        return 200, {}, json.dumps({"log": log_entry(number, status=status), "explanation": {}})
+
+    server.script = [
+        (200, {}, json.dumps({"logs": first, "pagination": {"currentPage": 1, "totalPages": 1}})),
+        *pages,
+        # The tenth request for the newest entries is followed by requests for the old ones.
+        *[log_page(range(102, 2, -1))] * 9,
+        *(alone(0, "pending"), (404, {}, '{"error": "Log not found"}')),
+        *[log_page(range(102, 2, -1))] * 10,
+        alone(0, "failed"),
+        *[log_page(range(102, 2, -1))] * 10,
+        (401, NO_HEADERS, "{}"),
+    ]
+
+    done = run("tail", "--json", "-n", "0")
+
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["id"] for each in printed] == [*(f"log_{number}" for number in range(2, 103)), "log_0"]
+    assert printed[-1]["status"] == "failed"
+    assert [path for _, path, _ in server.seen if "log_" in path] == [
+        f"/v1/webhook-logs/log_{id_}" for id_ in (0, 1, 0)
+    ]
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
