@@ -1,5 +1,6 @@
 """A client of ``/v1``, for commands that work on another machine's service."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,6 +11,7 @@ import click
 import httpx
 
 from contentsvc_cli.servers import KEY_VARIABLE, Server
+from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
@@ -232,7 +234,12 @@ class Api:
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
         if isinstance(exc, httpx.TimeoutException):
             return Unavailable(f"{self.url} does not answer in time")
-        return Unavailable(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+        reason = re.sub(r"^\[Errno -?\d+\] ", "", one_line(str(exc), _LONGEST))
+        if "WRONG_VERSION_NUMBER" in reason:
+            reason = "it answers without encryption: is http:// its URL?"
+        elif isinstance(exc, httpx.ConnectError) and is_loopback(self._client.base_url.host):
+            reason = f"{reason}; run 'contentsvc serve', or check the port"
+        return Unavailable(f"{self.url} cannot be reached: {reason}")
 
 
 class _Body(dict[str, Any]):

@@ -481,3 +481,21 @@ def test_an_output_that_cannot_be_written_is_one_line(how: tuple[str, ...]) -> N
         )
 
     assert (done.returncode, done.stderr) == (1, "Error: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.usefixtures("acme")
+@pytest.mark.parametrize(
+    ("command", "closed", "code"), [("organization list", 1, 0), ("organization list", 2, 0), ("init", 0, 2)]
+)
+def test_a_closed_stream_is_like_an_empty_one(command: str, closed: int, code: int) -> None:
+    shell = f"{sys.executable} -m contentsvc_cli {command} {closed}>&-"
+    done = subprocess.run(
+        ["sh", "-c", shell],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert ("acme" in done.stdout) is (closed == 2)

@@ -258,7 +258,8 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
         ("http://contentsvc.example", "without encryption"),
         ("ftp://contentsvc.example", "is not the URL of a server"),
         ("https://user:word@contentsvc.example", "is not the URL of a server"),
-        ("http://127.0.0.1:1", "cannot be reached"),
+        ("http://127.0.0.1:1", "cannot be reached: Connection refused; run 'contentsvc serve', or check the port\n"),
+        ("https://{server}", "cannot be reached: it answers without encryption: is http:// its URL?\n"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_named(
@@ -266,7 +267,7 @@ def test_a_server_that_cannot_be_used_is_named(
 ) -> None:
     monkeypatch.setattr("time.sleep", no_pause)
 
-    done = machine.run("--server", url, "post", "list")
+    done = machine.run("--server", url.format(server=machine.url.partition("//")[2]), "post", "list")
 
     assert done.exit_code == 1
     assert fault in done.stderr
