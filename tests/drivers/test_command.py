@@ -441,6 +441,20 @@ def test_a_command_in_the_wrong_folder_is_refused_and_creates_nothing(folder: Pa
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.usefixtures("acme")
+def test_a_repository_that_is_connected_on_this_machine_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = ("integration", "connect", "acme/lighthouse")
+    provider = "; for a repository of another code host, add --provider, such as github"
+    assert error(*connect).endswith(provider)
+    assert not error(*connect, "--provider", "codehost").endswith(provider)
+
+    # `init` writes the address of this machine to the settings.
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", "http://127.0.0.1:8000")
+    assert "works on this machine alone" in invoke(*connect, "--repository-id", "1").stderr
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://hooks.example.org")
+    assert invoke("integration", "connect", "acme/buoy", "--repository-id", "2").stderr == ""
+
+
 def test_a_port_that_is_taken_is_named() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
