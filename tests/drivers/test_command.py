@@ -239,7 +239,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     assert error(*create, "--all-repositories", "--event", "push", "--tag", "v*", code=2) == releases
     assert error("trigger", "edit", created["id"], "--branch", "next", code=2) == pushes
     assert command("trigger", "edit", created["id"], "--branch", "next", "--every-event")["branches"] == ["next"]
-    assert "--path has the pattern '/src'" in error(*create, "--all-repositories", "--path", "/src")
+    assert "--path has the pattern '/src'" in error(*create, "--all-repositories", "--path", "/src", code=2)
     assert invoke(*create, "--all-repositories", "--every-event", "--event", "push").exit_code == 2
 
 
@@ -439,6 +439,17 @@ def test_a_command_in_the_wrong_folder_is_refused_and_creates_nothing(folder: Pa
         assert message.startswith("there is no database at 'contentsvc.db': run 'contentsvc init' to create one, ")
         assert message.endswith(end)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("acme")
+def test_an_invalid_value_is_exit_code_2() -> None:
+    assert error("organization", "create", "", code=2) == "an organization needs a name"
+    assert error("organization", "create", "Beta", "--slug", "A B", code=2).startswith("'A B' is no slug")
+    assert error("integration", "connect", "acme", code=2) == "'acme' is not of the form OWNER/NAME"
+    branch = ("--repository-id", "1", "--branch", "")
+    assert error("integration", "connect", "acme/x", *branch, code=2).startswith("a branch's name is one line")
+    daily = ("schedule", "create", "--frequency", "daily", "--at", "09:00", "--repository-id", "1")
+    assert error(*daily, "--name", "", code=2) == "a schedule needs a name"
 
 
 @pytest.mark.usefixtures("acme")

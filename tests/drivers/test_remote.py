@@ -393,7 +393,7 @@ def test_a_refusal_has_its_advice(
     [
         ("Invalid request: autoPublish must be a boolean", 2, "--auto-publish must be a boolean"),
         ("targets.repositoryIds[0]: 'x' is no id", 1, "--repository-id: 'x' is no id"),
-        ("paths has an empty pattern", 1, "--path has an empty pattern"),
+        ("Invalid request: paths has an empty pattern", 2, "--path has an empty pattern"),
         ("Unknown brand identity: 'x'", 1, "Unknown brand identity: 'x'"),
         ("Invalid name: '' is empty", 2, "Invalid --name: '' is empty"),
         ("Invalid request: more is an unknown field", 2, "more is an unknown field"),
